@@ -1,2 +1,64 @@
 //! Tasks of this repository: `cargo xtask help`.
-fn main() {}
+//!
+//! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
+//! cannot; [`ledger`] counts which requirements of the specification have a test; [`demo`] and
+//! [`release`] are for people. [`tree`] and [`tokens`] are how the checks see the repository.
+
+// A program that talks to the person who started it.
+#![allow(clippy::print_stdout)]
+
+mod command;
+mod demo;
+mod finding;
+mod ledger;
+mod release;
+mod test;
+mod tidy;
+mod tokens;
+mod tree;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Tasks of this repository.
+
+  cargo xtask test            install what tests need and run everything that must pass
+  cargo xtask tidy            check sizes, layers and habits that the compiler does not know
+  cargo xtask ledger          count which requirements of the specification have a test
+      --check                 fail when a figure is below docs/spec/floor.md
+      --raise                 write today's figures to docs/spec/floor.md, never lower ones
+      --open AREA             list the requirements of an area that nothing covers
+      --id ID                 show one requirement and who cites it
+  cargo xtask demo            build the echo server and let the tour example call it
+  cargo xtask release-check   licences, advisories and semantic versioning, before a release
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        [] | ["help" | "--help" | "-h"] => print!("{HELP}"),
+        ["test"] => test::run()?,
+        ["tidy"] => tidy::run()?,
+        ["ledger", options @ ..] => ledger::run(options)?,
+        ["demo"] => demo::run()?,
+        ["release-check"] => release::run()?,
+        _ => bail!(
+            "`{}` is no task; see `cargo xtask help`",
+            arguments.join(" ")
+        ),
+    }
+    Ok(())
+}

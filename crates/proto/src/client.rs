@@ -1,0 +1,16 @@
+//! The client's side of a connection, the mirror of [`crate::server`].
+//!
+//! [`ClientConnection`] finds out what the server speaks, sends calls, answers the questions that
+//! come back in either era, and tells late answers from unknown ones.
+
+mod call;
+mod config;
+mod connection;
+mod legacy;
+mod negotiate;
+mod rounds;
+
+pub use call::{Answer, CallError, CallRequest};
+pub use config::ClientConfig;
+pub use connection::{AskId, ClientConnection, Event};
+pub use negotiate::{NegotiationError, ServerProfile};

@@ -1,0 +1,126 @@
+//! A call as a client makes it, and how it ends.
+
+use std::fmt;
+use std::time::Duration;
+
+use bowline_types::cache::CacheHint;
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::error::ErrorObject;
+use bowline_types::json::{Json, Object};
+use bowline_types::meta::{Meta, key};
+use bowline_types::method::Method;
+
+use crate::wire::splice;
+
+/// A call to make.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CallRequest {
+    /// What to ask.
+    pub method: Method,
+    /// With what.
+    pub params: Object,
+    /// What to send along in `_meta`.
+    pub meta: Meta,
+    /// Whether to ask for progress.
+    pub progress: bool,
+    /// The least severe log message to ask for (2026-07-28; a session sets its level once).
+    pub log_level: Option<LoggingLevel>,
+    /// How long to wait without a sign of life; the limits say it otherwise.
+    pub timeout: Option<Duration>,
+    /// How long to wait at all; the limits say it otherwise.
+    pub deadline: Option<Duration>,
+}
+
+impl CallRequest {
+    /// A call without any extras.
+    pub fn new(method: Method, params: Object) -> Self {
+        Self {
+            method,
+            params,
+            meta: Meta::new(),
+            progress: false,
+            log_level: None,
+            timeout: None,
+            deadline: None,
+        }
+    }
+
+    /// The params as they are sent. `always` are members of `_meta` that the era demands, `extra`
+    /// members of the params that a retry adds.
+    pub(super) fn text(&self, id: i64, always: &str, extra: &str) -> String {
+        let mut meta = String::new();
+        if self.progress {
+            meta.push_str(&format!("\"{}\":{id}", key::PROGRESS_TOKEN));
+        }
+        let level = self.log_level.filter(|_| !always.is_empty());
+        let level = level.map(|level| splice::member(key::LOG_LEVEL, &level)).unwrap_or_default();
+        for members in [always, &level] {
+            if !meta.is_empty() && !members.is_empty() {
+                meta.push(',');
+            }
+            meta.push_str(members);
+        }
+        let mut front = String::new();
+        if !meta.is_empty() || !self.meta.is_empty() {
+            front = format!("\"_meta\":{}", splice::object(&meta, &splice::json(&self.meta)));
+        }
+        if !extra.is_empty() {
+            front.push_str(if front.is_empty() { "" } else { "," });
+            front.push_str(extra);
+        }
+        splice::object(&front, self.params.as_str())
+    }
+}
+
+/// A result that a server sent.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The JSON object of the result, as it came.
+    pub result: Json,
+    /// How long it stays fresh and for whom, if the server said so.
+    pub cache: Option<CacheHint>,
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error.
+    Refused(ErrorObject),
+    /// The server does not offer what the call needs, so it was not sent.
+    NotOffered {
+        /// What was asked.
+        method: Method,
+        /// The capability that the server does not declare, or the revision that lacks the method.
+        missing: String,
+    },
+    /// No answer came in time; the server was told to stop.
+    TimedOut(Duration),
+    /// The answer is not one that the protocol allows.
+    Invalid(String),
+    /// The server kept asking.
+    TooManyRounds(usize),
+    /// A question of the server's could not be answered on our side.
+    Unanswered(ErrorObject),
+    /// The connection closed first.
+    Closed,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "the server answered with an error: {error}"),
+            Self::NotOffered { method, missing } => {
+                write!(f, "`{method}` was not sent: the server does not offer {missing}")
+            }
+            Self::TimedOut(after) => write!(f, "no answer came within {after:?}"),
+            Self::Invalid(reason) => write!(f, "the server's answer is invalid: {reason}"),
+            Self::TooManyRounds(most) => write!(f, "the server still asked for input after {most} rounds"),
+            Self::Unanswered(error) => write!(f, "a question of the server's was not answered: {error}"),
+            Self::Closed => f.write_str("the connection closed before the answer came"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}

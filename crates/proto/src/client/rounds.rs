@@ -1,0 +1,69 @@
+//! Calls whose server asked for input: the questions, the answers so far, the retry.
+
+use std::collections::BTreeMap;
+
+use bowline_types::input::InputRequired;
+use bowline_types::json::Json;
+
+use super::CallRequest;
+use super::connection::AskId;
+use crate::request::ExchangeId;
+use crate::wire::splice;
+
+/// A call of ours in flight, and what is needed to make it again.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) exchange: ExchangeId,
+    pub(super) request: CallRequest,
+    /// How often it has been retried with answers.
+    pub(super) round: usize,
+}
+
+/// A call that waits for answers of ours.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub(super) flight: Flight,
+    open: BTreeMap<AskId, String>,
+    responses: Vec<(String, Json)>,
+    state: Option<String>,
+}
+
+impl Round {
+    /// Begins a round with these questions, under these numbers.
+    pub(super) fn new(flight: Flight, required: &InputRequired, asks: BTreeMap<AskId, String>) -> Self {
+        let state = required.request_state.clone();
+        Self { flight, open: asks, responses: Vec::new(), state }
+    }
+
+    /// Takes an answer.
+    pub(super) fn answer(&mut self, ask: AskId, response: Json) {
+        if let Some(key) = self.open.remove(&ask) {
+            self.responses.push((key, response));
+        }
+    }
+
+    /// Whether every question has its answer.
+    pub(super) fn is_complete(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The questions that are still open.
+    pub(super) fn open(&self) -> impl Iterator<Item = AskId> {
+        self.open.keys().copied()
+    }
+
+    /// The call to make again, with the members that the retry adds to its params.
+    pub(super) fn retry(mut self) -> (Flight, String) {
+        self.flight.round += 1;
+        let mut members = Vec::new();
+        if !self.responses.is_empty() {
+            let responses: Vec<_> =
+                self.responses.iter().map(|(key, response)| splice::member(key, response)).collect();
+            members.push(format!("\"inputResponses\":{{{}}}", responses.join(",")));
+        }
+        if let Some(state) = &self.state {
+            members.push(splice::member("requestState", state));
+        }
+        (self.flight, members.join(","))
+    }
+}

@@ -1,0 +1,3 @@
+//! Bytes of a channel to units of text and back, fed in pieces and bounded.
+
+pub mod lines;

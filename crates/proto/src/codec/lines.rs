@@ -1,0 +1,195 @@
+//! Newline framing, as on stdio: one message a line.
+//!
+//! [`LineReader`] is fed whatever arrives and gives back whole lines. A line over the limit is
+//! reported once, as soon as it crosses the limit, and the rest of it is skipped without being
+//! kept. CRLF, blank lines and a byte order mark at the start are tolerated.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// Bytes kept from the start of a line that is too long, to find its id in.
+const HEAD: usize = 4096;
+
+/// Capacity kept between lines; a larger buffer is given back after use.
+const KEEP: usize = 64 * 1024;
+
+/// One piece of text that should hold a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole line without its end, not yet known to be UTF-8 or JSON.
+    Text(Bytes),
+    /// The first bytes of a line that was longer than the limit.
+    TooLong(Bytes),
+}
+
+/// Cuts a stream of bytes into lines.
+#[derive(Debug)]
+pub struct LineReader {
+    buffer: BytesMut,
+    /// How much of the buffer holds no newline for certain.
+    searched: usize,
+    limit: usize,
+    skipping: bool,
+    begun: bool,
+}
+
+impl LineReader {
+    /// A reader for lines of at most this many bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { buffer: BytesMut::new(), searched: 0, limit, skipping: false, begun: false }
+    }
+
+    /// The buffer to append received bytes to; call [`next`](Self::next) afterwards until it gives
+    /// nothing.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    /// The next unit, if a whole one has arrived.
+    #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
+    pub fn next(&mut self) -> Option<Unit> {
+        loop {
+            let found = self.buffer.iter().skip(self.searched).position(|byte| *byte == b'\n');
+            let Some(end) = found.map(|offset| self.searched + offset) else {
+                self.searched = self.buffer.len();
+                return self.overlong();
+            };
+            self.searched = 0;
+            let mut line = self.buffer.split_to(end + 1);
+            line.truncate(end);
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            if line.len() > self.limit {
+                return Some(Unit::TooLong(line.freeze().slice(..HEAD)));
+            }
+            if let Some(text) = self.trim(line.freeze()) {
+                return Some(Unit::Text(text));
+            }
+        }
+    }
+
+    /// What is left when the stream ends: a last line without its newline, if any.
+    pub fn finish(&mut self) -> Option<Unit> {
+        if std::mem::take(&mut self.skipping) {
+            self.buffer.clear();
+            return None;
+        }
+        self.searched = 0;
+        let rest = self.buffer.split().freeze();
+        self.trim(rest).map(Unit::Text)
+    }
+
+    /// Reports a line that crosses the limit before its end has come, and forgets it.
+    fn overlong(&mut self) -> Option<Unit> {
+        if self.skipping {
+            self.buffer.clear();
+            self.searched = 0;
+            self.shrink();
+            return None;
+        }
+        // One byte more than the limit may be the carriage return of a line that just fits.
+        if self.buffer.len() <= self.limit + 1 {
+            if self.buffer.is_empty() {
+                self.shrink();
+            }
+            return None;
+        }
+        let head = Bytes::copy_from_slice(self.buffer.get(..HEAD).unwrap_or(&self.buffer));
+        self.buffer.clear();
+        self.searched = 0;
+        self.skipping = true;
+        self.shrink();
+        Some(Unit::TooLong(head))
+    }
+
+    /// Gives a large buffer back once nothing is in it, so that one big message does not keep its
+    /// memory for the life of the connection.
+    fn shrink(&mut self) {
+        if self.buffer.capacity() > KEEP {
+            self.buffer = BytesMut::new();
+        }
+    }
+
+    /// Drops the carriage return, a byte order mark at the very start, and blank lines.
+    fn trim(&mut self, mut line: Bytes) -> Option<Bytes> {
+        if line.last() == Some(&b'\r') {
+            line.truncate(line.len() - 1);
+        }
+        if !std::mem::replace(&mut self.begun, true) && line.starts_with(b"\xEF\xBB\xBF") {
+            line.advance(3);
+        }
+        let blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        (!blank).then_some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(reader: &mut LineReader, bytes: &[u8]) -> Vec<Unit> {
+        reader.buffer().extend_from_slice(bytes);
+        std::iter::from_fn(|| reader.next()).collect()
+    }
+
+    fn text(text: &str) -> Unit {
+        Unit::Text(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    // spec: STDIO-2
+    #[test]
+    fn a_line_is_a_unit_however_it_is_cut() {
+        let bytes = b"{\"a\":1}\n{\"b\":2}\r\n\n  \n{}\n";
+        for size in 1..=bytes.len() {
+            let mut reader = LineReader::new(100);
+            let units: Vec<_> = bytes.chunks(size).flat_map(|c| lines(&mut reader, c)).collect();
+            assert_eq!(units, [text("{\"a\":1}"), text("{\"b\":2}"), text("{}")], "{size}");
+            assert_eq!(reader.finish(), None);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_reported_once_and_skipped() {
+        for size in [1, 7, 64, 4096, 100_000] {
+            let mut reader = LineReader::new(10);
+            let mut bytes = vec![b'x'; 50_000];
+            bytes.extend_from_slice(b"\n{}\n");
+            let mut units = Vec::new();
+            for chunk in bytes.chunks(size) {
+                units.extend(lines(&mut reader, chunk));
+                assert!(reader.buffer.len() <= 11, "it keeps what it skips");
+            }
+            assert!(matches!(&units[..], [Unit::TooLong(_), rest] if *rest == text("{}")), "{size}: {units:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_exactly_the_limit_passes() {
+        let mut reader = LineReader::new(4);
+        assert_eq!(lines(&mut reader, b"abcd\r\nabcd\n"), [text("abcd"), text("abcd")]);
+        assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Unit::TooLong(_)]));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped_at_the_start_only() {
+        let mut reader = LineReader::new(100);
+        assert_eq!(lines(&mut reader, b"\xEF\xBB\xBF{}\n"), [text("{}")]);
+        assert_eq!(lines(&mut reader, b"\xEF\xBB\xBF{}\n"), [text("\u{feff}{}")]);
+    }
+
+    #[test]
+    fn a_last_line_without_its_end_still_counts() {
+        let mut reader = LineReader::new(100);
+        assert_eq!(lines(&mut reader, b"{}\n{\"a\""), [text("{}")]);
+        assert_eq!(reader.finish(), Some(text("{\"a\"")));
+    }
+
+    #[test]
+    fn memory_of_a_big_line_is_given_back() {
+        let mut reader = LineReader::new(1 << 20);
+        let mut bytes = vec![b'x'; 1 << 19];
+        bytes.push(b'\n');
+        assert_eq!(lines(&mut reader, &bytes).len(), 1);
+        assert!(reader.buffer.capacity() <= KEEP);
+    }
+}

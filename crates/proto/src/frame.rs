@@ -1,0 +1,351 @@
+//! Text to JSON-RPC messages, strictly, with params and results left as text.
+//!
+//! A frame is one message, or an array of them where the revision has batches. The envelope is
+//! read by hand: names are case-sensitive and occur once, `jsonrpc` is `"2.0"`, an id is a string
+//! or an integer, and exactly one of `result` and `error` answers. What cannot be read becomes a
+//! [`Malformed`] that knows whether, and under which id, to say so.
+
+use std::fmt;
+
+use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
+use bowline_types::json::Json;
+use bowline_types::method::Method;
+use bytes::Bytes;
+use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::limits::Limits;
+use crate::members::{MemberName, Members, Names};
+
+/// What one unit of text holds.
+#[derive(Debug)]
+pub enum Frame {
+    /// One message.
+    Message(Message),
+    /// An array of messages, each read on its own.
+    Batch(Vec<Result<Message, Malformed>>),
+}
+
+/// One JSON-RPC message.
+#[derive(Debug)]
+pub enum Message {
+    /// Wants an answer.
+    Request(RequestMessage),
+    /// Wants none.
+    Notification(NotificationMessage),
+    /// Is an answer.
+    Response(ResponseMessage),
+}
+
+/// A request as it stands on the wire.
+#[derive(Debug)]
+pub struct RequestMessage {
+    /// To be repeated in the answer.
+    pub id: RequestId,
+    /// What is asked.
+    pub method: MethodName,
+    /// The members of `params`; none if it is missing.
+    pub params: Members,
+}
+
+/// A notification as it stands on the wire.
+#[derive(Debug)]
+pub struct NotificationMessage {
+    /// What is told.
+    pub method: MethodName,
+    /// The members of `params`; none if it is missing.
+    pub params: Members,
+}
+
+/// A response as it stands on the wire.
+#[derive(Debug)]
+pub struct ResponseMessage {
+    /// Which request it answers; an error about something unreadable names none.
+    pub id: Option<RequestId>,
+    /// The result's text, or the error.
+    pub outcome: Result<Json, ErrorObject>,
+}
+
+/// The name of a method, known or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodName {
+    /// One that the specification defines.
+    Known(Method),
+    /// Anything else.
+    Unknown(String),
+}
+
+impl MethodName {
+    /// The name as it stands on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(method) => method.name(),
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
+/// Text that is no message.
+#[derive(Debug)]
+pub struct Malformed {
+    /// What is wrong with it.
+    pub error: ErrorObject,
+    /// What it would have been, as far as one can tell.
+    pub kind: MalformedKind,
+}
+
+/// What malformed text would have been.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MalformedKind {
+    /// A request, or something unrecognisable: to be answered with the error.
+    Request(Option<RequestId>),
+    /// A notification: never answered.
+    Notification,
+    /// A response: never answered, but somebody may be waiting for it.
+    Response(Option<RequestId>),
+}
+
+impl Frame {
+    /// Reads a unit of text.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not JSON, or JSON but no message.
+    pub fn parse(text: &Bytes, limits: &Limits) -> Result<Self, Malformed> {
+        let unreadable = |message| Malformed {
+            error: ErrorObject::parse_error(message),
+            kind: MalformedKind::Request(None),
+        };
+        let string = std::str::from_utf8(text)
+            .map_err(|error| unreadable(format!("the message is not UTF-8: {error}")))?;
+        if is_deeper_than(text, limits.depth) {
+            let message = format!("the message nests deeper than {} levels", limits.depth);
+            return Err(Malformed {
+                error: ErrorObject::invalid_request(message),
+                kind: MalformedKind::Request(id_within(text)),
+            });
+        }
+        if string.trim_ascii_start().starts_with('[') {
+            return parse_batch(text, string, limits);
+        }
+        parse_message(text, string).map(Self::Message)
+    }
+}
+
+/// The id of a message of which only the start is there; what is missing cannot hold it any more.
+pub fn id_within(head: &[u8]) -> Option<RequestId> {
+    /// Remembers the id as soon as it is met, since reading on will fail.
+    struct Finder<'a>(&'a mut Option<RequestId>);
+
+    impl<'de> Visitor<'de> for Finder<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(name) = map.next_key::<MemberName<'de>>()? {
+                let value: &'de RawValue = map.next_value()?;
+                if name.as_str() == "id" {
+                    *self.0 = RequestId::from_json(value.get()).ok();
+                    return Err(A::Error::custom("found"));
+                }
+            }
+            Ok(())
+        }
+    }
+
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        // The cut may have split a character.
+        Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
+    };
+    let mut id = None;
+    let _ = serde_json::Deserializer::from_str(text).deserialize_map(Finder(&mut id));
+    id
+}
+
+/// Whether the text nests deeper than this many levels.
+fn is_deeper_than(text: &[u8], depth: usize) -> bool {
+    // Few brackets cannot nest deep, and counting them all is far cheaper than following them.
+    if text.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() <= depth {
+        return false;
+    }
+    let (mut level, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => level += 1,
+            b']' | b'}' if !in_string => level = level.saturating_sub(1),
+            _ => {}
+        }
+        if level > depth {
+            return true;
+        }
+    }
+    false
+}
+
+fn parse_batch(text: &Bytes, string: &str, limits: &Limits) -> Result<Frame, Malformed> {
+    let answer = |error| Malformed { error, kind: MalformedKind::Request(None) };
+    let items: Vec<&RawValue> = serde_json::from_str(string)
+        .map_err(|error| answer(ErrorObject::parse_error(format!("the text is not JSON: {error}"))))?;
+    if items.is_empty() {
+        return Err(answer(ErrorObject::invalid_request("a batch holds at least one message")));
+    }
+    if items.len() > limits.batch {
+        let message = format!("a batch holds at most {} messages, not {}", limits.batch, items.len());
+        return Err(answer(ErrorObject::invalid_request(message)));
+    }
+    let parse = |item: &&RawValue| parse_message(&text.slice_ref(item.get().as_bytes()), item.get());
+    Ok(Frame::Batch(items.iter().map(parse).collect()))
+}
+
+fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
+    let envelope: Envelope<'_> = match read_envelope(string) {
+        Ok(envelope) => envelope,
+        Err(error) => {
+            let error = if error.is_data() {
+                ErrorObject::invalid_request(format!("the message is no JSON-RPC object: {error}"))
+            } else {
+                ErrorObject::parse_error(format!("the text is not JSON: {error}"))
+            };
+            let id = if error.code == bowline_types::error::code::PARSE_ERROR { None } else { id_within(text) };
+            return Err(Malformed { error, kind: MalformedKind::Request(id) });
+        }
+    };
+    envelope.into_message(text)
+}
+
+fn read_envelope(string: &str) -> Result<Envelope<'_>, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(string);
+    let envelope = deserializer.deserialize_map(EnvelopeVisitor)?;
+    deserializer.end()?;
+    Ok(envelope)
+}
+
+/// The members of a message that concern JSON-RPC, as text.
+#[derive(Default)]
+struct Envelope<'de> {
+    jsonrpc: Option<&'de str>,
+    id: Option<&'de str>,
+    method: Option<&'de str>,
+    params: Option<&'de str>,
+    result: Option<&'de str>,
+    error: Option<&'de str>,
+}
+
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut envelope = Envelope::default();
+        let mut others = Names::default();
+        while let Some(name) = map.next_key::<MemberName<'de>>()? {
+            let value: &'de RawValue = map.next_value()?;
+            let slot = match name.as_str() {
+                "jsonrpc" => &mut envelope.jsonrpc,
+                "id" => &mut envelope.id,
+                "method" => &mut envelope.method,
+                "params" => &mut envelope.params,
+                "result" => &mut envelope.result,
+                "error" => &mut envelope.error,
+                other => {
+                    others.add::<A::Error>(other)?;
+                    continue;
+                }
+            };
+            if slot.replace(value.get()).is_some() {
+                let name = name.as_str();
+                return Err(A::Error::custom(format_args!("the member `{name}` occurs twice")));
+            }
+        }
+        Ok(envelope)
+    }
+}
+
+impl Envelope<'_> {
+    fn into_message(self, text: &Bytes) -> Result<Message, Malformed> {
+        let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        if self.jsonrpc != Some("\"2.0\"") {
+            let error = ErrorObject::invalid_request("`jsonrpc` must be the string \"2.0\"");
+            return Err(self.malformed(error));
+        }
+        if is_response { self.into_response() } else { self.into_call(text) }
+    }
+
+    fn into_call(self, text: &Bytes) -> Result<Message, Malformed> {
+        if self.result.is_some() || self.error.is_some() {
+            let reason = "a message has either `method`, or one of `result` and `error`";
+            return Err(self.malformed(ErrorObject::invalid_request(reason)));
+        }
+        let Some(name) = self.method.and_then(|name| serde_json::from_str::<String>(name).ok()) else {
+            return Err(self.malformed(ErrorObject::invalid_request("`method` must be a string")));
+        };
+        let method = Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known);
+        let params = match self.params {
+            None | Some("null") => Members::default(),
+            Some(params) => Members::cut(text.slice_ref(params.as_bytes())).map_err(|error| {
+                self.malformed(ErrorObject::invalid_params(format!("`params`: {error}")))
+            })?,
+        };
+        match self.id {
+            None => Ok(Message::Notification(NotificationMessage { method, params })),
+            Some(id) => match RequestId::from_json(id) {
+                Ok(id) => Ok(Message::Request(RequestMessage { id, method, params })),
+                Err(error) => Err(self.malformed(ErrorObject::invalid_request(format!("`id`: {error}")))),
+            },
+        }
+    }
+
+    fn into_response(self) -> Result<Message, Malformed> {
+        let outcome = match (self.result, self.error) {
+            (Some(result), None) if result.starts_with('{') => Json::from_text(result)
+                .map_err(|error| self.malformed(ErrorObject::invalid_request(error.to_string())))
+                .map(Ok)?,
+            (Some(_), None) => {
+                return Err(self.malformed(ErrorObject::invalid_request("`result` must be an object")));
+            }
+            (None, Some(error)) => Err(serde_json::from_str::<ErrorObject>(error).map_err(|reason| {
+                self.malformed(ErrorObject::invalid_request(format!("`error`: {reason}")))
+            })?),
+            _ => {
+                let reason = "a response has exactly one of `result` and `error`";
+                return Err(self.malformed(ErrorObject::invalid_request(reason)));
+            }
+        };
+        let id = self.readable_id();
+        if id.is_none() && outcome.is_ok() {
+            return Err(self.malformed(ErrorObject::invalid_request("a result names the request it answers")));
+        }
+        Ok(Message::Response(ResponseMessage { id, outcome }))
+    }
+
+    fn malformed(&self, error: ErrorObject) -> Malformed {
+        let kind = match (self.method, self.id) {
+            (None, _) if self.result.is_some() || self.error.is_some() => {
+                MalformedKind::Response(self.readable_id())
+            }
+            (Some(method), None) if method.starts_with('"') => MalformedKind::Notification,
+            _ => MalformedKind::Request(self.readable_id()),
+        };
+        Malformed { error, kind }
+    }
+
+    fn readable_id(&self) -> Option<RequestId> {
+        self.id.and_then(|id| RequestId::from_json(id).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests;

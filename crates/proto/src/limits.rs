@@ -1,0 +1,71 @@
+//! Every bound on what a peer may make us hold, count or wait for.
+//!
+//! Each field is finite and has a default with its reason. There is no way to say "unlimited";
+//! whoever needs more writes a larger number.
+
+use std::time::Duration;
+
+/// The bounds of one connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of one message. A longer one is answered with an error and skipped at constant
+    /// memory. The other SDKs settled on the same 4 MiB.
+    pub frame: usize,
+    /// Levels of nested arrays and objects in one message, as in `serde_json`.
+    pub depth: usize,
+    /// Messages in one batch (2025-03-26 only).
+    pub batch: usize,
+    /// Calls that run at the same time on one connection; further ones wait their turn.
+    pub in_flight: usize,
+    /// Calls that wait for their turn; when they are that many, we stop reading.
+    pub backlog: usize,
+    /// Subscriptions that one connection may hold open.
+    pub subscriptions: usize,
+    /// Resources that one legacy session may subscribe to.
+    pub subscribed_resources: usize,
+    /// Messages that wait to be written before what may be dropped (progress, logs) is dropped.
+    pub outbox: usize,
+    /// Questions to the client that await an answer at the same time.
+    pub questions: usize,
+    /// How long a question to the client (and its user) may stay open.
+    pub question_timeout: Duration,
+    /// How often a client answers `input_required` for one call before it gives up.
+    pub rounds: usize,
+    /// How long a call of ours may take without a sign of life; progress restarts the clock.
+    pub request_timeout: Duration,
+    /// How long a call of ours may take whatever progress it reports.
+    pub request_deadline: Duration,
+    /// How long a server may take to answer the first probe before it counts as legacy.
+    pub probe_timeout: Duration,
+    /// Answers to calls that were given up, remembered to tell late ones from unknown ones.
+    pub abandoned: usize,
+    /// Lines in a row that are no protocol, before a client gives up on a server.
+    pub noise: usize,
+    /// How long calls may still run after the client closed its end.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            frame: 4 * 1024 * 1024,
+            depth: 128,
+            batch: 100,
+            in_flight: 64,
+            backlog: 256,
+            subscriptions: 64,
+            subscribed_resources: 1024,
+            outbox: 1024,
+            questions: 64,
+            question_timeout: Duration::from_secs(600),
+            rounds: 16,
+            request_timeout: Duration::from_secs(60),
+            request_deadline: Duration::from_secs(3600),
+            probe_timeout: Duration::from_secs(5),
+            abandoned: 1024,
+            noise: 100,
+            drain: Duration::from_secs(1),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! A JSON object cut into its members, their values still text.
+//!
+//! This is how far we look into params before a handler wants them: which members there are and
+//! where each value stands. No value is copied or built. Names that occur twice are refused, so
+//! that no two readers of the same message can mean different things.
+
+use std::fmt;
+use std::ops::Range;
+
+use bytes::Bytes;
+use serde::de::{DeserializeOwned, Deserializer as _, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// From this many members on, duplicates are looked for in a set instead of one by one.
+const MANY: usize = 32;
+
+/// The members of one JSON object, in their order.
+#[derive(Clone, Default)]
+pub struct Members {
+    /// The text of the whole object, known to be UTF-8 and JSON.
+    text: Bytes,
+    members: Vec<Member>,
+}
+
+#[derive(Clone)]
+struct Member {
+    name: Name,
+    value: Range<usize>,
+}
+
+#[derive(Clone)]
+enum Name {
+    /// Stands in the text as it is.
+    Plain(Range<usize>),
+    /// Was written with escapes.
+    Decoded(Box<str>),
+}
+
+impl Members {
+    /// Cuts the text of a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an object, or a name occurs twice or holds a NUL.
+    pub fn cut(text: Bytes) -> Result<Self, serde_json::Error> {
+        let members = {
+            let text = std::str::from_utf8(&text).map_err(serde_json::Error::custom)?;
+            let mut deserializer = serde_json::Deserializer::from_str(text);
+            let members = deserializer.deserialize_map(Cutter { text })?;
+            deserializer.end()?;
+            members
+        };
+        Ok(Self { text, members })
+    }
+
+    /// The text of the whole object; `{}` if there is none.
+    pub fn as_str(&self) -> &str {
+        if self.text.is_empty() { "{}" } else { self.slice(&(0..self.text.len())) }
+    }
+
+    /// The text of a member's value.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.find(name).map(|member| self.slice(&member.value))
+    }
+
+    /// The text of a member's value, sharing our memory.
+    pub fn bytes(&self, name: &str) -> Option<Bytes> {
+        self.find(name).map(|member| self.text.slice(member.value.clone()))
+    }
+
+    /// A member that is itself an object, cut in turn; empty if it is missing or `null`.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or a name in it occurs twice.
+    pub fn object(&self, name: &str) -> Result<Self, serde_json::Error> {
+        match self.bytes(name) {
+            Some(text) if &*text != b"null" => Self::cut(text),
+            _ => Ok(Self::default()),
+        }
+    }
+
+    /// A member's value as a type; `None` if it is missing or `null`.
+    ///
+    /// # Errors
+    ///
+    /// If the value has another shape.
+    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, serde_json::Error> {
+        match self.value(name) {
+            Some(text) if text != "null" => serde_json::from_str(text).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The whole object as a type.
+    ///
+    /// # Errors
+    ///
+    /// If the object has another shape.
+    pub fn parse_all<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.as_str())
+    }
+
+    /// Names with the text of their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members.iter().map(|member| (self.name(member), self.slice(&member.value)))
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    fn find(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| self.name(member) == name)
+    }
+
+    fn name<'a>(&'a self, member: &'a Member) -> &'a str {
+        match &member.name {
+            Name::Plain(range) => self.slice(range),
+            Name::Decoded(name) => name,
+        }
+    }
+
+    fn slice(&self, range: &Range<usize>) -> &str {
+        // The ranges were cut from text that was checked to be UTF-8.
+        self.text.get(range.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Notes where each member stands in the text that is being read.
+struct Cutter<'de> {
+    text: &'de str,
+}
+
+impl<'de> Cutter<'de> {
+    /// Where a slice of the text stands in it, or `None` if it is no slice of it.
+    fn range(&self, slice: &str) -> Option<Range<usize>> {
+        let start = (slice.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
+        let range = start..start.checked_add(slice.len())?;
+        (self.text.get(range.clone()) == Some(slice)).then_some(range)
+    }
+}
+
+impl<'de> Visitor<'de> for Cutter<'de> {
+    type Value = Vec<Member>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members: Vec<Member> = Vec::new();
+        let mut names = Names::default();
+        while let Some(name) = map.next_key::<MemberName<'de>>()? {
+            names.add::<A::Error>(name.as_str())?;
+            let value: &'de RawValue = map.next_value()?;
+            let value = self.range(value.get()).ok_or_else(|| A::Error::custom("not borrowed"))?;
+            let name = match &name {
+                MemberName::Plain(text) => {
+                    self.range(text).map_or_else(|| Name::Decoded((*text).into()), Name::Plain)
+                }
+                MemberName::Decoded(text) => Name::Decoded(text.as_str().into()),
+            };
+            members.push(Member { name, value });
+        }
+        Ok(members)
+    }
+}
+
+/// A member's name, borrowed from the text unless it was written with escapes.
+pub(crate) enum MemberName<'de> {
+    /// Borrowed.
+    Plain(&'de str),
+    /// Unescaped.
+    Decoded(String),
+}
+
+impl MemberName<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Plain(text) => text,
+            Self::Decoded(text) => text,
+        }
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for MemberName<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl<'de> Visitor<'de> for NameVisitor {
+            type Value = MemberName<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(MemberName::Plain(text))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(MemberName::Decoded(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+/// The names met so far in one object.
+#[derive(Default)]
+pub(crate) struct Names {
+    few: Vec<String>,
+    many: std::collections::HashSet<String>,
+}
+
+impl Names {
+    /// Adds a name, or says why it cannot stand there.
+    pub(crate) fn add<E: serde::de::Error>(&mut self, name: &str) -> Result<(), E> {
+        if name.contains('\0') {
+            return Err(E::custom("a member name holds a NUL character"));
+        }
+        let twice = self.few.iter().any(|other| other == name) || self.many.contains(name);
+        if twice {
+            return Err(E::custom(format_args!("the member `{name}` occurs twice")));
+        }
+        if self.few.len() < MANY {
+            self.few.push(name.to_owned());
+        } else {
+            self.many.insert(name.to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &'static str) -> Result<Members, String> {
+        Members::cut(Bytes::from_static(text.as_bytes())).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_keep_their_exact_text() {
+        let members = cut(r#"{ "a" : [1.0, {"x" : 2}] , "b\u0063":"\/", "n": null }"#).unwrap();
+        assert_eq!(members.value("a"), Some(r#"[1.0, {"x" : 2}]"#));
+        assert_eq!(members.value("bc"), Some(r#""\/""#));
+        assert_eq!(members.value("x"), None);
+        assert_eq!(members.parse::<String>("bc").unwrap().as_deref(), Some("/"));
+        assert_eq!(members.parse::<String>("n").unwrap(), None);
+    }
+
+    #[test]
+    fn a_name_that_occurs_twice_is_refused() {
+        for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#] {
+            assert!(cut(text).unwrap_err().contains("`a` occurs twice"), "{text}");
+        }
+        assert!(cut(r#"{"name":1,"Name":2}"#).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_occurs_twice_among_many_is_refused() {
+        let members: Vec<_> = (0..1000).map(|n| format!("\"m{n}\":{n}")).collect();
+        let good = format!("{{{}}}", members.join(","));
+        assert!(Members::cut(Bytes::from(good.clone())).is_ok());
+        let bad = good.replace("\"m999\"", "\"m500\"");
+        assert!(Members::cut(Bytes::from(bad)).unwrap_err().to_string().contains("`m500`"));
+    }
+
+    #[test]
+    fn odd_names_are_refused() {
+        assert!(cut(r#"{"a\u0000":1}"#).is_err());
+        assert!(cut(r#"{"\ud800":1}"#).is_err());
+    }
+
+    #[test]
+    fn only_an_object_has_members() {
+        for text in ["[]", "1", "\"a\"", "null", "{", "{} {}", ""] {
+            assert!(cut(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Checks JSON values against JSON Schema 2020-12, within bounds, and says what is wrong.
+//!
+//! Tool arguments and structured results are checked against schemas that may come from the other
+//! side, so a schema is input like any other: it is never fetched from anywhere, it is compiled once
+//! within [`Bounds`], and checking a value costs a bounded number of steps. What a value violates is
+//! told in words that a model can act on.
+//!
+//! All keywords of the core, applicator, validation and unevaluated vocabularies are supported, and
+//! no other dialect. `format` and the content keywords are annotations, as 2020-12 has it. References
+//! stay inside the document. Patterns run in linear time: lookaround, backreferences and `\p{…}` are
+//! refused when the schema is compiled.
+
+use serde_json::Value;
+
+mod compile;
+mod equality;
+mod error;
+mod evaluate;
+mod instance;
+mod keywords;
+mod marks;
+mod node;
+mod number;
+mod pattern;
+mod reference;
+mod survey;
+mod uri;
+mod violation;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::SchemaError;
+pub use violation::{Violation, Violations};
+
+/// A compiled schema. Compile once, share it (it is `Send` and `Sync`), check many values.
+///
+/// ```
+/// use bowline_proto::schema::Validator;
+/// use serde_json::json;
+///
+/// let validator = Validator::compile(&json!({
+///     "type": "object",
+///     "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 7}},
+///     "required": ["city"],
+/// }))
+/// .unwrap();
+///
+/// assert!(validator.check("arguments", &json!({"city": "Oslo"})).is_ok());
+///
+/// let violations = validator.check("arguments", &json!({"days": 9})).unwrap_err();
+/// assert_eq!(
+///     violations.to_string(),
+///     "`arguments.city`: missing, but required\n`arguments.days`: expected at most 7, found 9",
+/// );
+/// ```
+#[derive(Debug)]
+pub struct Validator {
+    compiled: compile::Compiled,
+    bounds: Bounds,
+}
+
+impl Validator {
+    /// Compiles a schema within the default [`Bounds`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the schema is not valid JSON Schema 2020-12, declares another dialect, refers to
+    /// anything outside of itself, applies itself without end, has a pattern that cannot be run in
+    /// linear time, or exceeds the bounds. The error names the place in the schema.
+    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        Self::compile_with(schema, Bounds::default())
+    }
+
+    /// Compiles a schema within bounds of your own, which then hold for every check.
+    ///
+    /// # Errors
+    ///
+    /// As [`Validator::compile`].
+    pub fn compile_with(schema: &Value, bounds: Bounds) -> Result<Self, SchemaError> {
+        Ok(Self {
+            compiled: compile::compile(schema, bounds)?,
+            bounds,
+        })
+    }
+
+    /// Checks a value, which messages call `root` (`arguments`, say).
+    ///
+    /// # Errors
+    ///
+    /// Fails with what is wrong, in reading order; or, if the check exceeds its [`Bounds`], with that
+    /// alone.
+    pub fn check(&self, root: &str, value: &Value) -> Result<(), Violations> {
+        evaluate::check(&self.compiled, self.bounds, root, value)
+    }
+
+    /// Whether the schema may refuse a value that decodes into the Rust type it was derived from.
+    ///
+    /// Types, properties, items and required names are what decoding enforces anyway, and so are the
+    /// limits of an integer if `format` names its Rust type. A schema that says no more than that need
+    /// not be checked on the way into such a type. Anything else (a range, a length, a pattern, an
+    /// `enum`, a closed object) counts as more, even where it came from a Rust type: an unneeded check
+    /// costs time, a missing one lets a bad value in.
+    pub fn asserts_beyond_types(&self) -> bool {
+        self.compiled.asserts_beyond_types
+    }
+}
+
+/// What a schema and a check may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// How many levels schemas may nest in one another, and values in `const` and `enum`.
+    pub depth: usize,
+    /// How many subschemas a schema may have.
+    pub nodes: usize,
+    /// How many levels a check may nest: one for each level of the value, and one for each schema
+    /// that is combined with others or referred to from among them. It bounds the stack.
+    pub nesting: usize,
+    /// How many steps a check may take; roughly, how often a subschema meets a value. Saying what is
+    /// wrong with a value may take as many again.
+    pub steps: usize,
+    /// How many violations a check reports.
+    pub violations: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            depth: 64,
+            nodes: 10_000,
+            nesting: 256,
+            steps: 1_000_000,
+            violations: 16,
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Turns a schema document into an arena of nodes.
+//!
+//! Everything that can be wrong with a schema is found here, before any value is checked: keywords
+//! of the wrong kind, unsupported patterns, references that lead nowhere or back to themselves.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::Bounds;
+use super::equality::measure;
+use super::error::{Kind, SchemaError};
+use super::keywords::Keywords;
+use super::node::{
+    ArrayRule, ContainsRule, InPlaceRule, ItemSchemas, Keyword, Node, NodeId, NumberRule,
+    ObjectRule, PropertySchemas, ResourceId, TextRule,
+};
+use super::number::Number;
+use super::survey::Survey;
+
+/// A schema in the form that values are checked against.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    nodes: Vec<Node>,
+    /// For each name of a `$dynamicRef`, the resources with that anchor.
+    dynamic_anchors: Vec<Vec<(ResourceId, NodeId)>>,
+    pub(super) asserts_beyond_types: bool,
+}
+
+impl Compiled {
+    // Ids come from the survey, and each of its places has become a node.
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+
+    pub(super) fn has_dynamic_references(&self) -> bool {
+        !self.dynamic_anchors.is_empty()
+    }
+
+    /// The node of a dynamic anchor in a resource, if the resource has that anchor.
+    pub(super) fn dynamic_anchor(&self, anchor: usize, resource: ResourceId) -> Option<NodeId> {
+        let anchors = self.dynamic_anchors.get(anchor)?;
+        anchors
+            .iter()
+            .find(|(with_anchor, _)| *with_anchor == resource)
+            .map(|(_, node)| *node)
+    }
+}
+
+pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, SchemaError> {
+    let mut compiler = Compiler {
+        survey: Survey::of(schema, bounds)?,
+        bounds,
+        dynamic_names: HashMap::new(),
+        asserts_beyond_types: false,
+    };
+    let mut nodes = Vec::with_capacity(compiler.survey.len());
+    // Following references may add places, so the end moves.
+    while nodes.len() < compiler.survey.len() {
+        nodes.push(compiler.node(NodeId(nodes.len()))?);
+    }
+    compiler.refuse_cycles(&nodes)?;
+    let mut dynamic_anchors = vec![Vec::new(); compiler.dynamic_names.len()];
+    for (name, index) in &compiler.dynamic_names {
+        dynamic_anchors[*index] = compiler.survey.dynamic_anchors(name);
+    }
+    let asserts_beyond_types = compiler.asserts_beyond_types;
+    Ok(Compiled {
+        nodes,
+        dynamic_anchors,
+        asserts_beyond_types,
+    })
+}
+
+struct Compiler<'s> {
+    survey: Survey<'s>,
+    bounds: Bounds,
+    /// Numbers for the names of dynamic anchors.
+    dynamic_names: HashMap<&'s str, usize>,
+    asserts_beyond_types: bool,
+}
+
+impl<'s> Compiler<'s> {
+    fn node(&mut self, id: NodeId) -> Result<Node, SchemaError> {
+        let mut node = Node {
+            keywords: Vec::new(),
+            unevaluated_items: None,
+            unevaluated_properties: None,
+            resource: self.survey.resource_of(id),
+        };
+        match self.survey.schema(id) {
+            Value::Bool(true) => {}
+            Value::Bool(false) => node.keywords.push(Keyword::Never),
+            Value::Object(members) => self.fill(&mut node, id, members)?,
+            _ => {
+                let message = "a schema is an object or a boolean; for items by position, \
+                               2020-12 has `prefixItems`";
+                return Err(self.survey.error(id, "", Kind::Invalid, message));
+            }
+        }
+        self.asserts_beyond_types |= match self.survey.schema(id) {
+            Value::Object(members) if has_range_of_format(members) => {
+                let is_extra = |k: &Keyword| !k.is_structural() && !matches!(k, Keyword::Number(_));
+                node.keywords.iter().any(is_extra)
+            }
+            _ => !node.keywords.iter().all(Keyword::is_structural),
+        };
+        self.asserts_beyond_types |= node.has_unevaluated();
+        Ok(node)
+    }
+
+    fn fill(
+        &mut self,
+        node: &mut Node,
+        id: NodeId,
+        members: &'s Map<String, Value>,
+    ) -> Result<(), SchemaError> {
+        let references = self.references(id, members)?;
+        let keywords = Keywords::new(&self.survey, id, members);
+        check_annotations(&keywords)?;
+        node.keywords.extend(keywords.types()?.map(Keyword::Type));
+        self.constants(&keywords, id, &mut node.keywords)?;
+        let rules = &mut node.keywords;
+        rules.extend(number_rules(&keywords)?.into_iter().map(Keyword::Number));
+        rules.extend(text_rules(&keywords)?.into_iter().map(Keyword::Text));
+        rules.extend(array_rules(&keywords)?.into_iter().map(Keyword::Array));
+        rules.extend(object_rules(&keywords)?.into_iter().map(Keyword::Object));
+        rules.extend(references.into_iter().map(Keyword::InPlace));
+        rules.extend(in_place_rules(&keywords).into_iter().map(Keyword::InPlace));
+        node.unevaluated_items = keywords.child("unevaluatedItems");
+        node.unevaluated_properties = keywords.child("unevaluatedProperties");
+        Ok(())
+    }
+
+    fn references(
+        &mut self,
+        id: NodeId,
+        members: &'s Map<String, Value>,
+    ) -> Result<Vec<InPlaceRule>, SchemaError> {
+        let mut rules = Vec::new();
+        let keywords = Keywords::new(&self.survey, id, members);
+        let (fixed, dynamic) = (keywords.text("$ref")?, keywords.text("$dynamicRef")?);
+        if let Some(reference) = fixed {
+            rules.push(InPlaceRule::Reference(
+                self.survey.follow(id, "$ref", reference)?.node,
+            ));
+        }
+        if let Some(reference) = dynamic {
+            let target = self.survey.follow(id, "$dynamicRef", reference)?;
+            rules.push(match target.dynamic_anchor {
+                None => InPlaceRule::Reference(target.node),
+                Some(name) => {
+                    let next = self.dynamic_names.len();
+                    let anchor = *self.dynamic_names.entry(name).or_insert(next);
+                    InPlaceRule::DynamicReference {
+                        anchor,
+                        initial: target.node,
+                    }
+                }
+            });
+        }
+        Ok(rules)
+    }
+
+    fn constants(
+        &self,
+        keywords: &Keywords<'_, 's>,
+        id: NodeId,
+        rules: &mut Vec<Keyword>,
+    ) -> Result<(), SchemaError> {
+        let mut add = |keyword: &str, values: &[Value]| {
+            if values
+                .iter()
+                .any(|value| measure(value, self.bounds.depth).is_none())
+            {
+                let message = format!("a value nests deeper than {} levels", self.bounds.depth);
+                return Err(self.survey.error(id, keyword, Kind::Bounds, message));
+            }
+            rules.push(Keyword::Enum(values.to_vec()));
+            Ok(())
+        };
+        if let Some(value) = keywords.value("const") {
+            add("const", std::slice::from_ref(value))?;
+        }
+        if let Some(values) = keywords.list("enum")? {
+            add("enum", values)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses schemas that apply themselves to the same value, which would never end.
+    fn refuse_cycles(&self, nodes: &[Node]) -> Result<(), SchemaError> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let targets: Vec<_> = nodes.iter().map(Node::in_place).collect();
+        let mut states = vec![State::New; nodes.len()];
+        for start in 0..nodes.len() {
+            let mut path = vec![(start, 0)];
+            while let Some((node, next)) = path.pop() {
+                if next == 0 && states[node] == State::Done {
+                    continue;
+                }
+                states[node] = State::Open;
+                let Some(target) = targets[node].get(next) else {
+                    states[node] = State::Done;
+                    continue;
+                };
+                if states[target.0] == State::Open {
+                    let message = "this schema applies itself to the same value without end: \
+                                   break the circle of references";
+                    return Err(self.survey.error(*target, "", Kind::Invalid, message));
+                }
+                path.push((node, next + 1));
+                path.push((target.0, 0));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the keywords that say nothing about values but still have a kind.
+fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), SchemaError> {
+    for keyword in ["$comment", "title", "description", "format"] {
+        keywords.text(keyword)?;
+    }
+    for keyword in ["contentEncoding", "contentMediaType"] {
+        keywords.text(keyword)?;
+    }
+    for keyword in ["deprecated", "readOnly", "writeOnly"] {
+        keywords.flag(keyword)?;
+    }
+    keywords.list("examples")?;
+    Ok(())
+}
+
+fn number_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<NumberRule>, SchemaError> {
+    let mut rules = Vec::new();
+    if let Some((limit, text)) = keywords.limit("minimum")? {
+        rules.push(NumberRule::Minimum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("exclusiveMinimum")? {
+        rules.push(NumberRule::ExclusiveMinimum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("maximum")? {
+        rules.push(NumberRule::Maximum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("exclusiveMaximum")? {
+        rules.push(NumberRule::ExclusiveMaximum(limit, text));
+    }
+    if let Some((divisor, text)) = keywords.divisor("multipleOf")? {
+        rules.push(NumberRule::MultipleOf(divisor, text));
+    }
+    Ok(rules)
+}
+
+fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.count("minLength")?.map(TextRule::MinLength));
+    rules.extend(keywords.count("maxLength")?.map(TextRule::MaxLength));
+    rules.extend(keywords.pattern("pattern")?.map(TextRule::Pattern));
+    Ok(rules)
+}
+
+fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.count("minItems")?.map(ArrayRule::MinItems));
+    rules.extend(keywords.count("maxItems")?.map(ArrayRule::MaxItems));
+    if keywords.flag("uniqueItems")? == Some(true) {
+        rules.push(ArrayRule::UniqueItems);
+    }
+    if keywords.has("prefixItems") || keywords.has("items") {
+        let prefix = keywords.children("prefixItems").unwrap_or_default();
+        rules.push(ArrayRule::Items(ItemSchemas {
+            prefix,
+            rest: keywords.child("items"),
+        }));
+    }
+    let (least, most) = (
+        keywords.count("minContains")?,
+        keywords.count("maxContains")?,
+    );
+    if let Some(schema) = keywords.child("contains") {
+        let (least, excerpt) = (least.unwrap_or(1), excerpt(keywords.value("contains")));
+        rules.push(ArrayRule::Contains(ContainsRule {
+            schema,
+            least,
+            most,
+            excerpt,
+        }));
+    }
+    Ok(rules)
+}
+
+fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.names("required")?.map(ObjectRule::Required));
+    rules.extend(
+        keywords
+            .names_by_name("dependentRequired")?
+            .map(ObjectRule::DependentRequired),
+    );
+    rules.extend(
+        keywords
+            .count("minProperties")?
+            .map(ObjectRule::MinProperties),
+    );
+    rules.extend(
+        keywords
+            .count("maxProperties")?
+            .map(ObjectRule::MaxProperties),
+    );
+    rules.extend(
+        keywords
+            .child("propertyNames")
+            .map(ObjectRule::PropertyNames),
+    );
+    let known = keywords.children_by_name("properties");
+    let by_pattern = keywords.children_by_name("patternProperties");
+    let additional = keywords.child("additionalProperties");
+    if known.is_some() || by_pattern.is_some() || additional.is_some() {
+        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
+        let known = known.into_iter().flatten().map(owned).collect();
+        let mut patterns = Vec::new();
+        for (source, node) in by_pattern.into_iter().flatten() {
+            patterns.push((keywords.compile_pattern("patternProperties", source)?, node));
+        }
+        rules.push(ObjectRule::Properties(PropertySchemas {
+            known,
+            patterns,
+            additional,
+        }));
+    }
+    Ok(rules)
+}
+
+fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.children("allOf").map(InPlaceRule::AllOf));
+    rules.extend(keywords.children("anyOf").map(InPlaceRule::AnyOf));
+    rules.extend(keywords.children("oneOf").map(InPlaceRule::OneOf));
+    if let Some(schema) = keywords.child("not") {
+        rules.push(InPlaceRule::Not {
+            schema,
+            excerpt: excerpt(keywords.value("not")),
+        });
+    }
+    if let Some(condition) = keywords.child("if") {
+        let (then, otherwise) = (keywords.child("then"), keywords.child("else"));
+        rules.push(InPlaceRule::If {
+            condition,
+            then,
+            otherwise,
+        });
+    }
+    if let Some(schemas) = keywords.children_by_name("dependentSchemas") {
+        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
+        rules.push(InPlaceRule::DependentSchemas(
+            schemas.into_iter().map(owned).collect(),
+        ));
+    }
+    rules
+}
+
+/// A schema as messages quote it: whole if it is short, and an ellipsis if it is not.
+fn excerpt(schema: Option<&Value>) -> Box<str> {
+    let is_short = |schema: &&Value| measure(schema, 8).is_some_and(|size| size <= 24);
+    let text = schema.filter(is_short).map(Value::to_string);
+    text.filter(|text| text.len() <= 160)
+        .unwrap_or_else(|| "{…}".to_owned())
+        .into()
+}
+
+/// Whether the limits of an integer are exactly those of the Rust type that `format` names.
+fn has_range_of_format(members: &Map<String, Value>) -> bool {
+    let Some(format) = members.get("format").and_then(Value::as_str) else {
+        return false;
+    };
+    let (least, most) = match format {
+        "int8" => (i8::MIN.into(), Some(i8::MAX.into())),
+        "int16" => (i16::MIN.into(), Some(i16::MAX.into())),
+        "uint8" => (0, Some(u8::MAX.into())),
+        "uint16" => (0, Some(u16::MAX.into())),
+        "uint" | "uint32" | "uint64" | "uint128" => (0, None),
+        _ => return false,
+    };
+    let limit = |keyword| {
+        members
+            .get(keyword)
+            .map(|limit| limit.as_number().map(Number::of))
+    };
+    let is_implied = |keyword, bound: Option<i128>| {
+        limit(keyword).is_none_or(|limit| limit == bound.map(Number::Integer))
+    };
+    let others = ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+    is_implied("minimum", Some(least))
+        && is_implied("maximum", most)
+        && !others.iter().any(|keyword| members.contains_key(*keyword))
+}

@@ -1,0 +1,67 @@
+//! Why a schema cannot be used.
+
+use std::error::Error;
+use std::fmt;
+
+/// A schema that cannot be compiled, with the place in it and what to do about it.
+///
+/// ```
+/// use bowline_proto::schema::Validator;
+/// use serde_json::json;
+///
+/// let error = Validator::compile(&json!({"properties": {"age": {"type": "int"}}})).unwrap_err();
+/// assert_eq!(error.pointer(), "/properties/age/type");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError {
+    kind: Kind,
+    pointer: String,
+    message: String,
+}
+
+/// What is wrong, as far as callers tell it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Invalid,
+    Dialect,
+    External,
+    Bounds,
+}
+
+impl SchemaError {
+    pub(super) fn new(kind: Kind, pointer: String, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            pointer,
+            message: message.into(),
+        }
+    }
+
+    /// The JSON pointer of the offending part of the schema; empty for the whole of it.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// Whether the schema declares a dialect other than JSON Schema 2020-12.
+    pub fn is_unsupported_dialect(&self) -> bool {
+        self.kind == Kind::Dialect
+    }
+
+    /// Whether the schema refers to something outside of itself, which is never fetched.
+    pub fn is_external_reference(&self) -> bool {
+        self.kind == Kind::External
+    }
+
+    /// Whether the schema is larger or deeper than its [`Bounds`](super::Bounds) allow.
+    pub fn exceeds_bounds(&self) -> bool {
+        self.kind == Kind::Bounds
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "schema at `#{}`: {}", self.pointer, self.message)
+    }
+}
+
+impl Error for SchemaError {}

@@ -1,0 +1,296 @@
+//! Checks values against a compiled schema.
+//!
+//! A first pass only asks whether the value passes and stops at the first answer; most values do. For
+//! one that does not, a second pass goes on and writes down what is wrong. Both count their steps
+//! and their nesting, so neither a hostile schema nor a hostile value can hold the thread or overflow
+//! the stack.
+
+use serde_json::Value;
+
+use super::Bounds;
+use super::compile::Compiled;
+use super::instance::Instance;
+use super::marks::Marks;
+use super::node::{InPlaceRule, Keyword, Node, NodeId, ResourceId, Types};
+use super::violation::{Expected, Violation, Violations};
+
+mod array;
+mod choice;
+mod object;
+mod scalar;
+
+pub(super) fn check(
+    compiled: &Compiled,
+    bounds: Bounds,
+    root: &str,
+    value: &Value,
+) -> Result<(), Violations> {
+    let instance = Instance::root(value);
+    let mut evaluation = Evaluation::new(compiled, bounds, root);
+    match evaluation.apply(NodeId(0), &instance, &mut Marks::Unwanted) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        Err(stop) => return Err(Violations::stopped(stop.at(root, bounds))),
+    }
+    let mut evaluation = Evaluation::new(compiled, bounds, root);
+    evaluation.found = Some(Vec::new());
+    let outcome = evaluation.apply(NodeId(0), &instance, &mut Marks::Unwanted);
+    let found = evaluation.found.unwrap_or_default();
+    match outcome {
+        // Going on after the first violation may exceed what stopping at it did not.
+        Err(stop) if found.is_empty() => Err(Violations::stopped(stop.at(root, bounds))),
+        _ => Err(Violations::new(found, bounds.violations)),
+    }
+}
+
+/// Whether the value passes, unless checking had to stop.
+type Verdict = Result<bool, Stop>;
+
+/// Why checking stopped before there was an answer.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    Steps,
+    Nesting,
+}
+
+impl Stop {
+    fn at(self, root: &str, bounds: Bounds) -> Violation {
+        let reason = match self {
+            Self::Steps => format!(
+                "takes more than {} steps to check against its schema: send a smaller value",
+                bounds.steps
+            ),
+            Self::Nesting => format!(
+                "takes more than {} nested levels to check against its schema: send a flatter value",
+                bounds.nesting
+            ),
+        };
+        Violation::new(root.to_owned(), Vec::new(), Expected::Other, reason)
+    }
+}
+
+/// One pass over a value.
+struct Evaluation<'e> {
+    compiled: &'e Compiled,
+    bounds: Bounds,
+    root: &'e str,
+    /// What is left of [`Bounds::steps`].
+    steps: usize,
+    nesting: usize,
+    /// The resources entered on the way here, outermost first, if `$dynamicRef` needs to know.
+    scope: Vec<ResourceId>,
+    /// What is wrong so far, or `None` while only the verdict matters.
+    found: Option<Vec<Violation>>,
+}
+
+impl<'e> Evaluation<'e> {
+    fn new(compiled: &'e Compiled, bounds: Bounds, root: &'e str) -> Self {
+        let (steps, scope) = (bounds.steps, Vec::new());
+        Self {
+            compiled,
+            bounds,
+            root,
+            steps,
+            nesting: 0,
+            scope,
+            found: None,
+        }
+    }
+
+    /// Checks an instance against a node, and marks what the node looked at.
+    fn apply(&mut self, id: NodeId, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+        if self.nesting >= self.bounds.nesting {
+            return Err(Stop::Nesting);
+        }
+        self.nesting += 1;
+        let scope = self.scope.len();
+        let node = self.enter(id)?;
+        self.charge(weight(instance.value))?;
+        let verdict = self.node(node, instance, marks);
+        self.scope.truncate(scope);
+        self.nesting -= 1;
+        verdict
+    }
+
+    /// Enters a node's resource. References that stand alone are followed here, without nesting;
+    /// compiling has made sure that they end.
+    fn enter(&mut self, id: NodeId) -> Result<&'e Node, Stop> {
+        let mut node = self.compiled.node(id);
+        loop {
+            self.charge(1)?;
+            if self.compiled.has_dynamic_references() && self.scope.last() != Some(&node.resource) {
+                self.scope.push(node.resource);
+            }
+            match node.keywords.as_slice() {
+                [Keyword::InPlace(InPlaceRule::Reference(target))] if !node.has_unevaluated() => {
+                    node = self.compiled.node(*target);
+                }
+                _ => return Ok(node),
+            }
+        }
+    }
+
+    fn node(&mut self, node: &'e Node, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+        if !node.has_unevaluated() {
+            return self.keywords(node, instance, marks);
+        }
+        // What is unevaluated here does not depend on what schemas around this one looked at.
+        let mut own = Marks::of(instance.value);
+        self.charge(own.weight())?;
+        // After a violation, what was looked at means little; saying so would be noise.
+        if !self.keywords(node, instance, &mut own)? {
+            return Ok(false);
+        }
+        let verdict = match instance.value {
+            Value::Array(items) => self.unevaluated_items(node, items, instance, &mut own)?,
+            Value::Object(members) => {
+                self.unevaluated_properties(node, members, instance, &mut own)?
+            }
+            _ => true,
+        };
+        marks.merge(&own);
+        Ok(verdict)
+    }
+
+    fn keywords(&mut self, node: &'e Node, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+        self.every(&node.keywords, |this, keyword| {
+            match (keyword, instance.value) {
+                (Keyword::Never, _) => {
+                    this.violate(instance, || "no value is allowed here".to_owned())
+                }
+                (Keyword::Type(types), value) => {
+                    Ok(types.intersects(Types::of(value)) || this.wrong_type(*types, instance))
+                }
+                (Keyword::Enum(values), _) => this.enumeration(values, instance),
+                (Keyword::Number(rule), Value::Number(number)) => {
+                    this.number(rule, number, instance)
+                }
+                (Keyword::Text(rule), Value::String(text)) => this.text(rule, text, instance),
+                (Keyword::Array(rule), Value::Array(items)) => {
+                    this.array(rule, items, instance, marks)
+                }
+                (Keyword::Object(rule), Value::Object(members)) => {
+                    this.object(rule, members, instance, marks)
+                }
+                (Keyword::InPlace(rule), _) => this.in_place(rule, instance, marks),
+                // A condition on one type holds for all values of other types.
+                _ => Ok(true),
+            }
+        })
+    }
+
+    fn in_place(
+        &mut self,
+        rule: &'e InPlaceRule,
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        match rule {
+            InPlaceRule::Reference(target) => self.apply(*target, instance, marks),
+            InPlaceRule::DynamicReference { anchor, initial } => {
+                let target = self.dynamic_target(*anchor).unwrap_or(*initial);
+                self.apply(target, instance, marks)
+            }
+            InPlaceRule::AllOf(all) => {
+                self.every(all, |this, schema| this.apply(*schema, instance, marks))
+            }
+            InPlaceRule::AnyOf(any) => self.any_of(any, instance, marks),
+            InPlaceRule::OneOf(one) => self.one_of(one, instance, marks),
+            InPlaceRule::Not { schema, excerpt } => {
+                if !self.probe(*schema, instance, &mut Marks::Unwanted)? {
+                    return Ok(true);
+                }
+                self.violate(instance, || format!("must not match {excerpt}"))
+            }
+            InPlaceRule::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let mut own = self.branch(marks)?;
+                let consequence = if self.probe(*condition, instance, &mut own)? {
+                    marks.merge(&own);
+                    then
+                } else {
+                    otherwise
+                };
+                consequence.map_or(Ok(true), |schema| self.apply(schema, instance, marks))
+            }
+            InPlaceRule::DependentSchemas(schemas) => {
+                self.every(schemas, |this, (name, schema)| {
+                    match instance.value.get(name) {
+                        Some(_) => this.apply(*schema, instance, marks),
+                        None => Ok(true),
+                    }
+                })
+            }
+        }
+    }
+
+    /// The anchor in the outermost resource that has it.
+    fn dynamic_target(&self, anchor: usize) -> Option<NodeId> {
+        let mut resources = self.scope.iter();
+        resources.find_map(|resource| self.compiled.dynamic_anchor(anchor, *resource))
+    }
+
+    /// Asks for the verdict only.
+    fn probe(&mut self, id: NodeId, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+        let found = self.found.take();
+        let verdict = self.apply(id, instance, marks);
+        self.found = found;
+        verdict
+    }
+
+    /// Marks of its own for an alternative, which count only if it passes.
+    fn branch(&mut self, marks: &Marks) -> Result<Marks, Stop> {
+        self.charge(marks.weight())?;
+        Ok(marks.blank())
+    }
+
+    /// Runs all checks, or those up to the first that fails if only the verdict matters.
+    fn every<T>(
+        &mut self,
+        all: impl IntoIterator<Item = T>,
+        mut check: impl FnMut(&mut Self, T) -> Verdict,
+    ) -> Verdict {
+        let mut verdict = true;
+        for one in all {
+            verdict &= check(self, one)?;
+            if !verdict && self.found.is_none() {
+                break;
+            }
+        }
+        Ok(verdict)
+    }
+
+    fn charge(&mut self, steps: usize) -> Result<(), Stop> {
+        self.steps = self.steps.checked_sub(steps).ok_or(Stop::Steps)?;
+        Ok(())
+    }
+
+    fn violate(&mut self, instance: &Instance<'_>, reason: impl FnOnce() -> String) -> Verdict {
+        self.record(instance, || (Expected::Other, reason()));
+        Ok(false)
+    }
+
+    fn record(&mut self, instance: &Instance<'_>, say: impl FnOnce() -> (Expected, String)) {
+        let root = self.root;
+        self.push(|| {
+            let (expected, reason) = say();
+            Violation::new(instance.path(root), instance.position(), expected, reason)
+        });
+    }
+
+    fn push(&mut self, violation: impl FnOnce() -> Violation) {
+        match &mut self.found {
+            // One past the bound, to know that there are more.
+            Some(found) if found.len() <= self.bounds.violations => found.push(violation()),
+            _ => {}
+        }
+    }
+}
+
+/// Steps for looking at a value itself: long texts are not free.
+fn weight(value: &Value) -> usize {
+    value.as_str().map_or(0, |text| text.len() / 256)
+}

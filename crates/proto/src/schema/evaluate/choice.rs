@@ -1,0 +1,180 @@
+//! The alternatives of `anyOf` and `oneOf`, and what to say when none fits.
+//!
+//! Repeating every complaint of every alternative helps nobody. What the sender meant is usually
+//! clear: the alternative of the right type, or the one whose tag matches.
+
+use super::{Evaluation, Stop, Verdict};
+use crate::schema::instance::Instance;
+use crate::schema::marks::Marks;
+use crate::schema::node::{NodeId, Types};
+use crate::schema::violation::{Expected, Violation};
+
+/// What was wrong with the value as one of the alternatives.
+type Failure = Vec<Violation>;
+
+/// Alternatives that a summary mentions.
+const MOST_FORMS: usize = 4;
+/// Characters of what is wrong with each of them; summaries may be part of summaries.
+const LONGEST_SUMMARY: usize = 160;
+
+impl Evaluation<'_> {
+    pub(super) fn any_of(
+        &mut self,
+        schemas: &[NodeId],
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        let mut failures = Vec::new();
+        let mut verdict = false;
+        for schema in schemas {
+            let mut own = self.branch(marks)?;
+            let (passes, failure) = self.attempt(*schema, instance, &mut own)?;
+            if passes {
+                verdict = true;
+                marks.merge(&own);
+                if !marks.is_wanted() {
+                    break;
+                }
+            } else {
+                failures.push(failure);
+            }
+        }
+        if !verdict {
+            self.no_alternative(failures, instance);
+        }
+        Ok(verdict)
+    }
+
+    pub(super) fn one_of(
+        &mut self,
+        schemas: &[NodeId],
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        let mut failures = Vec::new();
+        let mut passing = Vec::new();
+        for (index, schema) in schemas.iter().enumerate() {
+            let mut own = self.branch(marks)?;
+            let (passes, failure) = self.attempt(*schema, instance, &mut own)?;
+            if passes {
+                marks.merge(&own);
+                passing.push((index + 1).to_string());
+            } else {
+                failures.push(failure);
+            }
+            if passing.len() > 1 && self.found.is_none() {
+                break;
+            }
+        }
+        match passing.len() {
+            1 => return Ok(true),
+            0 => self.no_alternative(failures, instance),
+            _ => self.record(instance, || {
+                let passing = passing.join(" and ");
+                let reason = format!("fits the alternatives {passing}, but exactly one may fit");
+                (Expected::Other, reason)
+            }),
+        }
+        Ok(false)
+    }
+
+    /// Checks against a schema, with what is wrong kept apart.
+    pub(super) fn attempt(
+        &mut self,
+        schema: NodeId,
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Result<(bool, Failure), Stop> {
+        let apart = self.found.is_some().then(Vec::new);
+        let found = std::mem::replace(&mut self.found, apart);
+        let verdict = self.apply(schema, instance, marks);
+        let apart = std::mem::replace(&mut self.found, found);
+        Ok((verdict?, apart.unwrap_or_default()))
+    }
+
+    fn no_alternative(&mut self, failures: Vec<Failure>, instance: &Instance<'_>) {
+        if self.found.is_none() {
+            return;
+        }
+        for violation in summarize(failures, instance, self.root) {
+            self.push(|| violation);
+        }
+    }
+}
+
+/// Reduces the failures of all alternatives to what the sender needs to know.
+fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec<Violation> {
+    let position = instance.position();
+    let here = |(expected, reason)| {
+        vec![Violation::new(
+            instance.path(root),
+            position.clone(),
+            expected,
+            reason,
+        )]
+    };
+    let types_of = |failure: &Failure| failure.iter().find_map(|one| one.types_at(&position));
+    if let Some(types) = failures.iter().map(types_of).collect::<Option<Vec<_>>>() {
+        let types = types.into_iter().fold(Types::NONE, Types::union);
+        return here(Expected::types(types, instance.value));
+    }
+    let total = failures.len();
+    let mut likely: Vec<_> = failures
+        .into_iter()
+        .filter(|failure| types_of(failure).is_none())
+        .collect();
+    if likely.len() > 1 {
+        if let Some(violation) = wrong_tag(&likely) {
+            return vec![violation];
+        }
+        let has_tag = |failure: &Failure| failure.iter().all(|one| one.values().is_none());
+        if likely.iter().filter(|failure| has_tag(failure)).count() == 1 {
+            likely.retain(has_tag);
+        }
+    }
+    match likely.len() {
+        1 => likely.remove(0),
+        _ => {
+            let reason = format!("fits none of {total} alternatives{}", reasons(&likely));
+            here((Expected::Other, reason))
+        }
+    }
+}
+
+/// If every alternative wants another value at the same place, that place is the tag.
+fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
+    let (first, others) = failures.split_first()?;
+    first.iter().find_map(|candidate| {
+        candidate.values()?;
+        others
+            .iter()
+            .try_fold(candidate.clone(), |merged, failure| {
+                let same = failure
+                    .iter()
+                    .find(|other| other.path() == candidate.path())?;
+                Some(merged.or_values(same.values()?))
+            })
+    })
+}
+
+/// The first complaint of each alternative.
+fn reasons(failures: &[Failure]) -> String {
+    let mut text = String::new();
+    for (failure, separator) in failures
+        .iter()
+        .zip([": ", "; or ", "; or ", "; or "])
+        .take(MOST_FORMS)
+    {
+        let Some(violation) = failure.first() else {
+            continue;
+        };
+        let reason: String = violation
+            .to_string()
+            .chars()
+            .take(LONGEST_SUMMARY)
+            .collect();
+        text.push_str(separator);
+        text.push_str(&reason);
+    }
+    text
+}

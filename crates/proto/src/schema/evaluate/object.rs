@@ -1,0 +1,195 @@
+//! Conditions on objects.
+
+use serde_json::{Map, Value};
+
+use super::{Evaluation, Verdict};
+use crate::schema::instance::{Instance, count, push_member};
+use crate::schema::marks::Marks;
+use crate::schema::node::{Node, NodeId, ObjectRule, PropertySchemas};
+use crate::schema::violation::{Expected, Violation};
+
+/// Known properties listed for an unknown one; more would bury the point.
+const MOST_NAMES: usize = 24;
+
+impl Evaluation<'_> {
+    pub(super) fn object(
+        &mut self,
+        rule: &ObjectRule,
+        members: &Map<String, Value>,
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        let found = members.len();
+        match rule {
+            ObjectRule::MinProperties(least) if found < *least => self.violate(instance, || {
+                let least = count(*least, "property", "properties");
+                format!("expected at least {least}, found {found}")
+            }),
+            ObjectRule::MaxProperties(most) if found > *most => self.violate(instance, || {
+                let most = count(*most, "property", "properties");
+                format!("expected at most {most}, found {found}")
+            }),
+            ObjectRule::MinProperties(_) | ObjectRule::MaxProperties(_) => Ok(true),
+            ObjectRule::Required(names) => self.required(names, instance, members, || {
+                "missing, but required".to_owned()
+            }),
+            ObjectRule::DependentRequired(dependencies) => {
+                self.every(dependencies, |this, (name, names)| {
+                    if !members.contains_key(name) {
+                        return Ok(true);
+                    }
+                    this.required(names, instance, members, || {
+                        format!("missing, but required because `{name}` is present")
+                    })
+                })
+            }
+            ObjectRule::PropertyNames(schema) => self.property_names(*schema, members, instance),
+            ObjectRule::Properties(schemas) => self.properties(schemas, members, instance, marks),
+        }
+    }
+
+    pub(super) fn unevaluated_properties(
+        &mut self,
+        node: &Node,
+        members: &Map<String, Value>,
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        let Some(schema) = node.unevaluated_properties else {
+            return Ok(true);
+        };
+        let verdict = self.every(
+            members.iter().enumerate(),
+            |this, (position, (name, value))| {
+                if marks.is_marked(position) {
+                    return Ok(true);
+                }
+                let member = instance.member(position, name, value);
+                if this.compiled.node(schema).is_never() {
+                    return this.violate(&member, || "unexpected property: remove it".to_owned());
+                }
+                this.apply(schema, &member, &mut Marks::Unwanted)
+            },
+        )?;
+        marks.mark_all();
+        Ok(verdict)
+    }
+
+    fn required(
+        &mut self,
+        names: &[String],
+        instance: &Instance<'_>,
+        members: &Map<String, Value>,
+        reason: impl Fn() -> String,
+    ) -> Verdict {
+        self.charge(names.len() / 8)?;
+        self.every(names, |this, name| {
+            if members.contains_key(name) {
+                return Ok(true);
+            }
+            let root = this.root;
+            this.push(|| {
+                let mut path = instance.path(root);
+                push_member(&mut path, name);
+                Violation::new(path, instance.position(), Expected::Other, reason())
+            });
+            Ok(false)
+        })
+    }
+
+    fn property_names(
+        &mut self,
+        schema: NodeId,
+        members: &Map<String, Value>,
+        instance: &Instance<'_>,
+    ) -> Verdict {
+        self.every(members.iter().enumerate(), |this, (position, (name, _))| {
+            let name_value = Value::from(name.as_str());
+            let member = instance.member(position, name, &name_value);
+            let (verdict, violations) = this.attempt(schema, &member, &mut Marks::Unwanted)?;
+            for violation in violations {
+                this.push(|| violation.about("wrong name: "));
+            }
+            Ok(verdict)
+        })
+    }
+
+    fn properties(
+        &mut self,
+        schemas: &PropertySchemas,
+        members: &Map<String, Value>,
+        instance: &Instance<'_>,
+        marks: &mut Marks,
+    ) -> Verdict {
+        self.every(
+            members.iter().enumerate(),
+            |this, (position, (name, value))| {
+                this.charge(1)?;
+                let member = instance.member(position, name, value);
+                let mut applicable = Vec::new();
+                if let Some(schema) = schemas.of(name) {
+                    applicable.push(schema);
+                }
+                for (pattern, schema) in &schemas.patterns {
+                    this.charge(pattern.cost(name))?;
+                    if pattern.is_match(name) {
+                        applicable.push(*schema);
+                    }
+                }
+                if applicable.is_empty() {
+                    let Some(additional) = schemas.additional else {
+                        return Ok(true);
+                    };
+                    marks.mark(position);
+                    return this.additional_property(additional, schemas, &member);
+                }
+                marks.mark(position);
+                this.every(applicable, |this, schema| {
+                    this.apply(schema, &member, &mut Marks::Unwanted)
+                })
+            },
+        )
+    }
+
+    fn additional_property(
+        &mut self,
+        schema: NodeId,
+        schemas: &PropertySchemas,
+        member: &Instance<'_>,
+    ) -> Verdict {
+        if self.compiled.node(schema).is_never() {
+            return self.violate(member, || {
+                format!("unknown property: {}", schemas.known_names())
+            });
+        }
+        self.apply(schema, member, &mut Marks::Unwanted)
+    }
+}
+
+impl PropertySchemas {
+    fn of(&self, name: &str) -> Option<NodeId> {
+        let found = self
+            .known
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .ok()?;
+        self.known.get(found).map(|(_, schema)| *schema)
+    }
+
+    fn known_names(&self) -> String {
+        let quote = |(name, _): &(String, _)| format!("`{name}`");
+        let mut names: Vec<_> = self.known.iter().take(MOST_NAMES).map(quote).collect();
+        names.extend(
+            self.patterns
+                .iter()
+                .map(|(pattern, _)| format!("`/{}/`", pattern.source())),
+        );
+        match names.as_slice() {
+            [] => "no property is allowed here".to_owned(),
+            [name] => format!("only {name} is allowed here"),
+            _ if self.known.len() > MOST_NAMES => {
+                format!("allowed are {} and others", names.join(", "))
+            }
+            _ => format!("allowed are {}", names.join(", ")),
+        }
+    }
+}

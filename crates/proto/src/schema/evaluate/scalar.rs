@@ -1,0 +1,88 @@
+//! Conditions on single values: types, constants, numbers and strings.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::{Evaluation, Verdict};
+use crate::schema::equality::equal;
+use crate::schema::instance::{Instance, count, describe, spell};
+use crate::schema::node::{NumberRule, TextRule, Types};
+use crate::schema::number::{Decimal, Number};
+use crate::schema::violation::Expected;
+
+impl Evaluation<'_> {
+    /// Always false, to be the other side of an `||`.
+    pub(super) fn wrong_type(&mut self, types: Types, instance: &Instance<'_>) -> bool {
+        self.record(instance, || Expected::types(types, instance.value));
+        false
+    }
+
+    pub(super) fn enumeration(&mut self, values: &[Value], instance: &Instance<'_>) -> Verdict {
+        self.charge(values.len() / 8)?;
+        if values.iter().any(|value| equal(value, instance.value)) {
+            return Ok(true);
+        }
+        self.record(instance, || {
+            Expected::values(values.iter().map(spell).collect(), describe(instance.value))
+        });
+        Ok(false)
+    }
+
+    pub(super) fn number(
+        &mut self,
+        rule: &NumberRule,
+        number: &serde_json::Number,
+        instance: &Instance<'_>,
+    ) -> Verdict {
+        let compare = |limit: &Number| Number::of(number).compare(*limit);
+        let (holds, wanted, limit) = match rule {
+            NumberRule::Minimum(limit, text) => (compare(limit).is_ge(), "at least", text),
+            NumberRule::ExclusiveMinimum(limit, text) => {
+                (compare(limit).is_gt(), "more than", text)
+            }
+            NumberRule::Maximum(limit, text) => (compare(limit).is_le(), "at most", text),
+            NumberRule::ExclusiveMaximum(limit, text) => {
+                (compare(limit) == Ordering::Less, "less than", text)
+            }
+            NumberRule::MultipleOf(divisor, text) => (
+                Decimal::of(number).is_multiple_of(*divisor),
+                "a multiple of",
+                text,
+            ),
+        };
+        if holds {
+            return Ok(true);
+        }
+        self.violate(instance, || {
+            format!("expected {wanted} {limit}, found {number}")
+        })
+    }
+
+    pub(super) fn text(&mut self, rule: &TextRule, text: &str, instance: &Instance<'_>) -> Verdict {
+        let (holds, wanted, limit) = match rule {
+            TextRule::MinLength(least) => (text.chars().count() >= *least, "at least", least),
+            TextRule::MaxLength(most) => (text.chars().count() <= *most, "at most", most),
+            TextRule::Pattern(pattern) => {
+                self.charge(pattern.cost(text))?;
+                if pattern.is_match(text) {
+                    return Ok(true);
+                }
+                return self.violate(instance, || {
+                    let found = describe(instance.value);
+                    format!(
+                        "expected text that matches `{}`, found {found}",
+                        pattern.source()
+                    )
+                });
+            }
+        };
+        if holds {
+            return Ok(true);
+        }
+        self.violate(instance, || {
+            let limit = count(*limit, "character", "characters");
+            format!("expected {wanted} {limit}, found {}", text.chars().count())
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! A value together with where it is in the value that is checked.
+//!
+//! Instances live on the stack and point to the one around them, so that a path is written only when
+//! there is something to say about it.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+pub(super) struct Instance<'i> {
+    pub(super) value: &'i Value,
+    within: Option<(&'i Instance<'i>, Step<'i>)>,
+}
+
+/// How an instance is reached from the one around it.
+#[derive(Clone, Copy)]
+enum Step<'i> {
+    /// A member of an object, and its position among the members.
+    Member(&'i str, usize),
+    Item(usize),
+}
+
+impl<'i> Instance<'i> {
+    pub(super) fn root(value: &'i Value) -> Self {
+        Self {
+            value,
+            within: None,
+        }
+    }
+
+    pub(super) fn member(&'i self, position: usize, name: &'i str, value: &'i Value) -> Self {
+        Self {
+            value,
+            within: Some((self, Step::Member(name, position))),
+        }
+    }
+
+    pub(super) fn item(&'i self, index: usize, value: &'i Value) -> Self {
+        Self {
+            value,
+            within: Some((self, Step::Item(index))),
+        }
+    }
+
+    /// The path in a form that people and models read: `arguments.items[2].price`.
+    pub(super) fn path(&self, root: &str) -> String {
+        let mut path = root.to_owned();
+        for step in self.steps() {
+            match step {
+                Step::Member(name, _) => push_member(&mut path, name),
+                // Writing to a `String` cannot fail.
+                Step::Item(index) => _ = write!(path, "[{index}]"),
+            }
+        }
+        path
+    }
+
+    /// Where the value is in reading order.
+    pub(super) fn position(&self) -> Vec<usize> {
+        let position = |step| match step {
+            Step::Member(_, position) | Step::Item(position) => position,
+        };
+        self.steps().into_iter().map(position).collect()
+    }
+
+    fn steps(&self) -> Vec<Step<'i>> {
+        let mut steps = Vec::new();
+        let mut within = self.within;
+        while let Some((around, step)) = within {
+            steps.push(step);
+            within = around.within;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+pub(super) fn push_member(path: &mut String, name: &str) {
+    let is_word = name
+        .starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '$'))
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'));
+    if is_word && name.len() <= LONGEST_QUOTE {
+        path.push('.');
+        path.push_str(name);
+    } else {
+        _ = write!(path, "[{}]", quote(name));
+    }
+}
+
+/// What a value is, in a few words: `the string "abc"`, `an array of 3 items`.
+pub(super) fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the string {}", quote(text)),
+        Value::Array(items) => format!("an array of {}", count(items.len(), "item", "items")),
+        Value::Object(members) => {
+            format!(
+                "an object of {}",
+                count(members.len(), "property", "properties")
+            )
+        }
+    }
+}
+
+/// A value as JSON if it is short, else a description of it.
+pub(super) fn spell(value: &Value) -> String {
+    match value {
+        Value::String(text) => quote(text),
+        Value::Array(items) if !items.is_empty() => describe(value),
+        Value::Object(members) if !members.is_empty() => describe(value),
+        _ => value.to_string(),
+    }
+}
+
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Longer texts are cut in messages; a model does not need all of what it sent.
+const LONGEST_QUOTE: usize = 60;
+
+/// Text as a JSON string, cut if it is long.
+fn quote(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_QUOTE) {
+        None => Value::from(text).to_string(),
+        Some((end, _)) => {
+            let mut quoted = Value::from(text.split_at(end).0).to_string();
+            quoted.insert(quoted.len() - 1, '…');
+            quoted
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_read_like_code() {
+        let value = json!(null);
+        let root = Instance::root(&value);
+        let items = root.member(3, "items", &value);
+        let item = items.item(2, &value);
+        let price = item.member(0, "unit price", &value);
+        assert_eq!(
+            price.path("arguments"),
+            r#"arguments.items[2]["unit price"]"#
+        );
+        assert_eq!(price.position(), [3, 2, 0]);
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let long = "é".repeat(100);
+        let described = describe(&json!(long));
+        assert_eq!(described, format!(r#"the string "{}…""#, "é".repeat(60)));
+    }
+}

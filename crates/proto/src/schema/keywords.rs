@@ -1,0 +1,183 @@
+//! Reads the values of keywords, and says where one is not what 2020-12 wants.
+//!
+//! Every method returns `None` for a keyword that is absent, so that compiling reads as a list of
+//! what may be there.
+
+use serde_json::{Map, Value};
+
+use super::error::{Kind, SchemaError};
+use super::node::{NodeId, Types};
+use super::number::{Decimal, Number};
+use super::pattern::Pattern;
+use super::survey::Survey;
+
+/// The keywords of one subschema.
+pub(super) struct Keywords<'a, 's> {
+    survey: &'a Survey<'s>,
+    id: NodeId,
+    members: &'s Map<String, Value>,
+}
+
+type Read<T> = Result<Option<T>, SchemaError>;
+
+impl<'a, 's> Keywords<'a, 's> {
+    pub(super) fn new(survey: &'a Survey<'s>, id: NodeId, members: &'s Map<String, Value>) -> Self {
+        Self {
+            survey,
+            id,
+            members,
+        }
+    }
+
+    pub(super) fn has(&self, keyword: &str) -> bool {
+        self.members.contains_key(keyword)
+    }
+
+    pub(super) fn value(&self, keyword: &str) -> Option<&'s Value> {
+        self.members.get(keyword)
+    }
+
+    pub(super) fn error(&self, keyword: &str, message: impl Into<String>) -> SchemaError {
+        self.survey.error(self.id, keyword, Kind::Invalid, message)
+    }
+
+    pub(super) fn text(&self, keyword: &str) -> Read<&'s str> {
+        self.read(keyword, "a string", Value::as_str)
+    }
+
+    pub(super) fn flag(&self, keyword: &str) -> Read<bool> {
+        self.read(keyword, "true or false", Value::as_bool)
+    }
+
+    pub(super) fn list(&self, keyword: &str) -> Read<&'s Vec<Value>> {
+        self.read(keyword, "an array", Value::as_array)
+    }
+
+    pub(super) fn count(&self, keyword: &str) -> Read<usize> {
+        self.read(keyword, "an integer from 0", |value| {
+            match Number::of(value.as_number()?) {
+                // Nothing is as long as the largest `usize`, so larger counts may become that.
+                Number::Integer(count @ 0..) => Some(usize::try_from(count).unwrap_or(usize::MAX)),
+                Number::Float(count) if count > 0.0 && count.fract() == 0.0 => Some(usize::MAX),
+                _ => None,
+            }
+        })
+    }
+
+    /// A limit on numbers, and how the schema spells it.
+    pub(super) fn limit(&self, keyword: &str) -> Read<(Number, Box<str>)> {
+        self.read(keyword, "a number", |value| {
+            let number = value.as_number()?;
+            Some((Number::of(number), number.to_string().into()))
+        })
+    }
+
+    pub(super) fn divisor(&self, keyword: &str) -> Read<(Decimal, Box<str>)> {
+        self.read(keyword, "a number above 0", |value| {
+            let number = value.as_number()?;
+            let decimal = Decimal::of(number);
+            let is_positive = number.as_f64().is_some_and(|number| number > 0.0);
+            (is_positive && !decimal.is_zero()).then(|| (decimal, number.to_string().into()))
+        })
+    }
+
+    pub(super) fn names(&self, keyword: &str) -> Read<Vec<String>> {
+        self.read(keyword, "an array of strings without repetition", names)
+    }
+
+    /// Lists of names by name.
+    pub(super) fn names_by_name(&self, keyword: &str) -> Read<Vec<(String, Vec<String>)>> {
+        self.read(
+            keyword,
+            "an object of arrays of strings without repetition",
+            |value| {
+                let entry = |(name, value): (&String, &Value)| Some((name.clone(), names(value)?));
+                value.as_object()?.iter().map(entry).collect()
+            },
+        )
+    }
+
+    pub(super) fn types(&self) -> Read<Types> {
+        let expected = format!(
+            "one of the types {}, or an array of them",
+            Types::names().join(", ")
+        );
+        self.read("type", &expected, |value| match value {
+            Value::Array(_) => names(value)?
+                .iter()
+                .try_fold(Types::NONE, |types, name| {
+                    Some(types.union(Types::named(name)?))
+                })
+                .filter(|types| *types != Types::NONE),
+            _ => Types::named(value.as_str()?),
+        })
+    }
+
+    pub(super) fn pattern(&self, keyword: &str) -> Read<Pattern> {
+        let Some(source) = self.text(keyword)? else {
+            return Ok(None);
+        };
+        self.compile_pattern(keyword, source).map(Some)
+    }
+
+    /// Compiles a pattern that is in, or below, this keyword.
+    pub(super) fn compile_pattern(
+        &self,
+        keyword: &str,
+        source: &str,
+    ) -> Result<Pattern, SchemaError> {
+        Pattern::compile(source)
+            .map_err(|reason| self.error(keyword, format!("the pattern `{source}`: {reason}")))
+    }
+
+    /// The subschema that this keyword holds.
+    pub(super) fn child(&self, keyword: &str) -> Option<NodeId> {
+        self.survey.id_of(self.members.get(keyword)?)
+    }
+
+    /// The subschemas that this keyword holds in an array.
+    pub(super) fn children(&self, keyword: &str) -> Option<Vec<NodeId>> {
+        let items = self.members.get(keyword)?.as_array()?;
+        Some(
+            items
+                .iter()
+                .filter_map(|item| self.survey.id_of(item))
+                .collect(),
+        )
+    }
+
+    /// The subschemas that this keyword holds in an object, sorted by name.
+    pub(super) fn children_by_name(&self, keyword: &str) -> Option<Vec<(&'s str, NodeId)>> {
+        let members = self.members.get(keyword)?.as_object()?.iter();
+        let child =
+            |(name, schema): (&'s String, _)| Some((name.as_str(), self.survey.id_of(schema)?));
+        let mut children: Vec<_> = members.filter_map(child).collect();
+        children.sort_unstable_by_key(|(name, _)| *name);
+        Some(children)
+    }
+
+    fn read<T>(
+        &self,
+        keyword: &str,
+        expected: &str,
+        parse: impl FnOnce(&'s Value) -> Option<T>,
+    ) -> Read<T> {
+        let Some(value) = self.members.get(keyword) else {
+            return Ok(None);
+        };
+        let parsed = parse(value);
+        if parsed.is_none() {
+            return Err(self.error(keyword, format!("expected {expected}")));
+        }
+        Ok(parsed)
+    }
+}
+
+fn names(value: &Value) -> Option<Vec<String>> {
+    let name = |name: &Value| name.as_str().map(str::to_owned);
+    let names: Vec<_> = value.as_array()?.iter().map(name).collect::<Option<_>>()?;
+    let mut sorted: Vec<_> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    (sorted.len() == names.len()).then_some(names)
+}

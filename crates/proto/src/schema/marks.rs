@@ -1,0 +1,67 @@
+//! Remembers which items or members of a value were looked at, for `unevaluatedItems` and
+//! `unevaluatedProperties`.
+
+use serde_json::Value;
+
+/// Marks by position; nothing is kept where nobody asks.
+pub(super) enum Marks {
+    Unwanted,
+    Wanted(Vec<bool>),
+}
+
+impl Marks {
+    /// Blank marks for the parts of a value.
+    pub(super) fn of(value: &Value) -> Self {
+        Self::Wanted(match value {
+            Value::Array(items) => vec![false; items.len()],
+            Value::Object(members) => vec![false; members.len()],
+            _ => Vec::new(),
+        })
+    }
+
+    /// Blank marks for the same value, wanted if these are.
+    pub(super) fn blank(&self) -> Self {
+        match self {
+            Self::Unwanted => Self::Unwanted,
+            Self::Wanted(marks) => Self::Wanted(vec![false; marks.len()]),
+        }
+    }
+
+    pub(super) fn mark(&mut self, position: usize) {
+        if let Self::Wanted(marks) = self
+            && let Some(mark) = marks.get_mut(position)
+        {
+            *mark = true;
+        }
+    }
+
+    pub(super) fn mark_all(&mut self) {
+        if let Self::Wanted(marks) = self {
+            marks.fill(true);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        if let (Self::Wanted(marks), Self::Wanted(others)) = (self, other) {
+            for (mark, other) in marks.iter_mut().zip(others) {
+                *mark |= other;
+            }
+        }
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        matches!(self, Self::Wanted(_))
+    }
+
+    pub(super) fn is_marked(&self, position: usize) -> bool {
+        matches!(self, Self::Wanted(marks) if marks.get(position) == Some(&true))
+    }
+
+    /// Steps for making and merging such marks.
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::Unwanted => 0,
+            Self::Wanted(marks) => marks.len() / 16,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The compiled form of a schema: an arena of nodes that refer to one another by index.
+//!
+//! Nothing of the JSON text is looked up again while a value is checked: keywords are parsed, names
+//! are sorted, patterns are compiled and references are indices.
+
+use serde_json::Value;
+
+use super::number::{Decimal, Number};
+use super::pattern::Pattern;
+
+/// The place of a node in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct NodeId(pub(super) usize);
+
+/// The place of a schema resource (the document, or a part with its own `$id`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ResourceId(pub(super) usize);
+
+/// One subschema.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// What has to hold, in the order of reporting.
+    pub(super) keywords: Vec<Keyword>,
+    /// Applied to what no other keyword of this node has looked at.
+    pub(super) unevaluated_items: Option<NodeId>,
+    pub(super) unevaluated_properties: Option<NodeId>,
+    /// Where this node lives, for `$dynamicRef`.
+    pub(super) resource: ResourceId,
+}
+
+/// One condition of a subschema.
+#[derive(Debug)]
+pub(super) enum Keyword {
+    /// The schema `false`.
+    Never,
+    Type(Types),
+    /// `enum`, or `const` as an `enum` of one.
+    Enum(Vec<Value>),
+    Number(NumberRule),
+    Text(TextRule),
+    Array(ArrayRule),
+    Object(ObjectRule),
+    InPlace(InPlaceRule),
+}
+
+/// A condition on numbers, with the limit as the schema spells it.
+#[derive(Debug)]
+pub(super) enum NumberRule {
+    Minimum(Number, Box<str>),
+    ExclusiveMinimum(Number, Box<str>),
+    Maximum(Number, Box<str>),
+    ExclusiveMaximum(Number, Box<str>),
+    MultipleOf(Decimal, Box<str>),
+}
+
+/// A condition on strings.
+#[derive(Debug)]
+pub(super) enum TextRule {
+    MinLength(usize),
+    MaxLength(usize),
+    Pattern(Pattern),
+}
+
+/// A condition on arrays.
+#[derive(Debug)]
+pub(super) enum ArrayRule {
+    MinItems(usize),
+    MaxItems(usize),
+    UniqueItems,
+    Items(ItemSchemas),
+    Contains(ContainsRule),
+}
+
+/// `prefixItems`, and `items` for the rest.
+#[derive(Debug)]
+pub(super) struct ItemSchemas {
+    pub(super) prefix: Vec<NodeId>,
+    pub(super) rest: Option<NodeId>,
+}
+
+/// `contains`, and how often.
+#[derive(Debug)]
+pub(super) struct ContainsRule {
+    pub(super) schema: NodeId,
+    pub(super) least: usize,
+    pub(super) most: Option<usize>,
+    /// The schema as messages quote it.
+    pub(super) excerpt: Box<str>,
+}
+
+/// A condition on objects.
+#[derive(Debug)]
+pub(super) enum ObjectRule {
+    MinProperties(usize),
+    MaxProperties(usize),
+    Required(Vec<String>),
+    DependentRequired(Vec<(String, Vec<String>)>),
+    PropertyNames(NodeId),
+    Properties(PropertySchemas),
+}
+
+/// `properties` sorted by name, `patternProperties`, and `additionalProperties` for the rest.
+#[derive(Debug)]
+pub(super) struct PropertySchemas {
+    pub(super) known: Vec<(String, NodeId)>,
+    pub(super) patterns: Vec<(Pattern, NodeId)>,
+    pub(super) additional: Option<NodeId>,
+}
+
+/// A condition that applies other schemas to the same value.
+#[derive(Debug)]
+pub(super) enum InPlaceRule {
+    Reference(NodeId),
+    /// `$dynamicRef`: the outermost anchor of that number in scope, else the initial target.
+    DynamicReference {
+        anchor: usize,
+        initial: NodeId,
+    },
+    AllOf(Vec<NodeId>),
+    AnyOf(Vec<NodeId>),
+    OneOf(Vec<NodeId>),
+    Not {
+        schema: NodeId,
+        excerpt: Box<str>,
+    },
+    If {
+        condition: NodeId,
+        then: Option<NodeId>,
+        otherwise: Option<NodeId>,
+    },
+    DependentSchemas(Vec<(String, NodeId)>),
+}
+
+impl Node {
+    /// The nodes that are applied to the same value as this one, wherever the value decides.
+    pub(super) fn in_place(&self) -> Vec<NodeId> {
+        let mut targets = Vec::new();
+        for keyword in &self.keywords {
+            let Keyword::InPlace(rule) = keyword else {
+                continue;
+            };
+            match rule {
+                InPlaceRule::Reference(target) => targets.push(*target),
+                // Where it leads is known only while checking, where the depth is bounded.
+                InPlaceRule::DynamicReference { .. } => {}
+                InPlaceRule::AllOf(all) | InPlaceRule::AnyOf(all) | InPlaceRule::OneOf(all) => {
+                    targets.extend(all);
+                }
+                InPlaceRule::Not { schema, .. } => targets.push(*schema),
+                InPlaceRule::If {
+                    condition,
+                    then,
+                    otherwise,
+                } => {
+                    targets.push(*condition);
+                    targets.extend(then);
+                    targets.extend(otherwise);
+                }
+                InPlaceRule::DependentSchemas(schemas) => {
+                    targets.extend(schemas.iter().map(|(_, schema)| schema));
+                }
+            }
+        }
+        targets
+    }
+
+    pub(super) fn has_unevaluated(&self) -> bool {
+        self.unevaluated_items.is_some() || self.unevaluated_properties.is_some()
+    }
+
+    /// Whether no value passes this node.
+    pub(super) fn is_never(&self) -> bool {
+        matches!(self.keywords.as_slice(), [Keyword::Never])
+    }
+}
+
+impl Keyword {
+    /// Whether this only says what a Rust type says: shapes and names, but no values.
+    pub(super) fn is_structural(&self) -> bool {
+        match self {
+            Self::Type(_) => true,
+            Self::Array(rule) => matches!(rule, ArrayRule::Items(_)),
+            Self::Object(ObjectRule::Properties(schemas)) => schemas.patterns.is_empty(),
+            Self::Object(rule) => matches!(rule, ObjectRule::Required(_)),
+            Self::InPlace(rule) => matches!(
+                rule,
+                InPlaceRule::Reference(_) | InPlaceRule::AllOf(_) | InPlaceRule::AnyOf(_)
+            ),
+            Self::Never | Self::Enum(_) | Self::Number(_) | Self::Text(_) => false,
+        }
+    }
+}
+
+/// A set of the JSON types; an integer is also a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Types {
+    pub(super) const NONE: Self = Self(0);
+    /// The name in schemas, the phrase in messages and the bit of each type.
+    const ALL: [(&'static str, &'static str, u8); 7] = [
+        ("string", "a string", 1),
+        ("number", "a number", 2),
+        ("integer", "an integer", 4),
+        ("boolean", "a boolean", 8),
+        ("object", "an object", 16),
+        ("array", "an array", 32),
+        ("null", "null", 64),
+    ];
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(.., bit)| Self(*bit))
+    }
+
+    pub(super) fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|(name, ..)| *name).collect()
+    }
+
+    pub(super) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The types that this value has.
+    pub(super) fn of(value: &Value) -> Self {
+        Self(match value {
+            Value::String(_) => 1,
+            Value::Number(number) if Number::of(number).is_integer() => 2 | 4,
+            Value::Number(_) => 2,
+            Value::Bool(_) => 8,
+            Value::Object(_) => 16,
+            Value::Array(_) => 32,
+            Value::Null => 64,
+        })
+    }
+
+    /// The types as a phrase: `a string, an integer or null`.
+    pub(super) fn phrase(self) -> String {
+        let phrases: Vec<_> = Self::ALL
+            .iter()
+            .filter(|(.., bit)| self.0 & bit != 0)
+            .map(|(_, phrase, _)| *phrase)
+            .collect();
+        match phrases.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+            None => "nothing".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What is wrong with a value, in words that a model can act on.
+
+use std::error::Error;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::instance::describe;
+use super::node::Types;
+
+/// Everything that is wrong with a value, in reading order, up to a bound.
+///
+/// As text it is one line per violation.
+///
+/// ```
+/// use bowline_proto::schema::Validator;
+/// use serde_json::json;
+///
+/// let schema = json!({"properties": {"items": {"items": {"type": "number"}}}});
+/// let validator = Validator::compile(&schema).unwrap();
+/// let violations = validator.check("arguments", &json!({"items": [1, "abc"]})).unwrap_err();
+/// let expected = r#"`arguments.items[1]`: expected a number, found the string "abc""#;
+/// assert_eq!(violations.to_string(), expected);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violations {
+    list: Vec<Violation>,
+    is_truncated: bool,
+    exceeds_bounds: bool,
+}
+
+impl Violations {
+    /// Sorts what was found and keeps the first `limit`.
+    pub(super) fn new(mut list: Vec<Violation>, limit: usize) -> Self {
+        list.sort_by(|one, other| one.position.cmp(&other.position));
+        let is_truncated = list.len() > limit.max(1);
+        list.truncate(limit.max(1));
+        Self {
+            list,
+            is_truncated,
+            exceeds_bounds: false,
+        }
+    }
+
+    /// The value was too large or too deep to be checked to the end.
+    pub(super) fn stopped(violation: Violation) -> Self {
+        Self {
+            list: vec![violation],
+            is_truncated: false,
+            exceeds_bounds: true,
+        }
+    }
+
+    /// Iterates in reading order of the value.
+    pub fn iter(&self) -> std::slice::Iter<'_, Violation> {
+        self.list.iter()
+    }
+
+    /// Whether there are more violations than are listed.
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
+    }
+
+    /// Whether checking was given up because of [`Bounds`](super::Bounds): nothing is known to be
+    /// wrong with the value, but nothing is known to be right either.
+    pub fn exceeds_bounds(&self) -> bool {
+        self.exceeds_bounds
+    }
+}
+
+impl<'v> IntoIterator for &'v Violations {
+    type Item = &'v Violation;
+    type IntoIter = std::slice::Iter<'v, Violation>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.list.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            violation.fmt(f)?;
+        }
+        if self.is_truncated {
+            f.write_str("\nand more")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Violations {}
+
+/// One thing that is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    path: String,
+    reason: String,
+    position: Vec<usize>,
+    expected: Expected,
+}
+
+/// What was expected, as far as the alternatives of `anyOf` and `oneOf` are told apart by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    Types(Types),
+    /// One of `values`, each spelled for a message, instead of `found`.
+    Values {
+        values: Vec<String>,
+        found: String,
+    },
+    Other,
+}
+
+impl Expected {
+    pub(super) fn types(types: Types, found: &Value) -> (Self, String) {
+        let reason = format!("expected {}, found {}", types.phrase(), describe(found));
+        (Self::Types(types), reason)
+    }
+
+    pub(super) fn values(values: Vec<String>, found: String) -> (Self, String) {
+        let reason = format!("expected {}, found {found}", one_of(&values));
+        (Self::Values { values, found }, reason)
+    }
+}
+
+/// Values listed in a message; more would bury the point.
+const MOST_VALUES: usize = 24;
+
+/// The values as a phrase: `"a"`, or `one of "a", "b"`.
+fn one_of(values: &[String]) -> String {
+    match values {
+        [] => "nothing".to_owned(),
+        [value] => value.clone(),
+        [_, ..] if values.len() <= MOST_VALUES => format!("one of {}", values.join(", ")),
+        _ => {
+            let some: Vec<_> = values
+                .iter()
+                .take(MOST_VALUES)
+                .map(String::as_str)
+                .collect();
+            format!("one of {} values such as {}", values.len(), some.join(", "))
+        }
+    }
+}
+
+impl Violation {
+    pub(super) fn new(
+        path: String,
+        position: Vec<usize>,
+        expected: Expected,
+        reason: String,
+    ) -> Self {
+        Self {
+            path,
+            reason,
+            position,
+            expected,
+        }
+    }
+
+    /// Where the value is: `arguments.items[2].price`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is wrong with it: `expected a number, found the string "abc"`.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The types that were expected of the value at this position.
+    pub(super) fn types_at(&self, position: &[usize]) -> Option<Types> {
+        match self.expected {
+            Expected::Types(types) if self.position == position => Some(types),
+            _ => None,
+        }
+    }
+
+    /// The values that were expected.
+    pub(super) fn values(&self) -> Option<&[String]> {
+        match &self.expected {
+            Expected::Values { values, .. } => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The same violation, if these other values were fine too.
+    pub(super) fn or_values(mut self, others: &[String]) -> Self {
+        if let Expected::Values { mut values, found } = self.expected {
+            for other in others {
+                if !values.contains(other) {
+                    values.push(other.clone());
+                }
+            }
+            (self.expected, self.reason) = Expected::values(values, found);
+        }
+        self
+    }
+
+    /// Says in front of the reason what it is about.
+    pub(super) fn about(mut self, subject: &str) -> Self {
+        self.reason.insert_str(0, subject);
+        self
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path, self.reason)
+    }
+}

@@ -1,0 +1,14 @@
+//! The server's side of a connection.
+//!
+//! [`ServerConnection`] is a channel with many calls; [`Exchange`] is one of them, and all there is
+//! where every request has a stream of its own.
+
+mod batch;
+mod config;
+mod connection;
+mod exchange;
+mod legacy;
+
+pub use config::ServerConfig;
+pub use connection::{Event, ServerConnection};
+pub use exchange::{Call, Caller, Exchange};

@@ -1,0 +1,58 @@
+//! Answers to the messages of one batch, kept until all are there (2025-03-26).
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use crate::wire::splice;
+
+/// The number of a batch on its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct BatchId(u64);
+
+/// Batches whose answers are not complete yet.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    open: HashMap<BatchId, Batch>,
+    last: u64,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    awaited: usize,
+    answers: Vec<Bytes>,
+}
+
+impl Batches {
+    /// Opens a batch.
+    pub(super) fn open(&mut self) -> BatchId {
+        self.last += 1;
+        let id = BatchId(self.last);
+        self.open.insert(id, Batch::default());
+        id
+    }
+
+    /// One more answer is to come.
+    pub(super) fn await_one(&mut self, id: BatchId) {
+        if let Some(batch) = self.open.get_mut(&id) {
+            batch.awaited += 1;
+        }
+    }
+
+    /// Takes an answer that was awaited, or word that there will be none.
+    pub(super) fn answer(&mut self, id: BatchId, answer: Option<Bytes>) -> Option<Bytes> {
+        let batch = self.open.get_mut(&id)?;
+        batch.awaited = batch.awaited.saturating_sub(1);
+        batch.answers.extend(answer);
+        self.finish(id)
+    }
+
+    /// Gives all answers as one message once none is missing; nothing if there are none at all.
+    pub(super) fn finish(&mut self, id: BatchId) -> Option<Bytes> {
+        if self.open.get(&id)?.awaited > 0 {
+            return None;
+        }
+        let answers = self.open.remove(&id)?.answers;
+        (!answers.is_empty()).then(|| splice::batch(&answers))
+    }
+}

@@ -1,0 +1,71 @@
+//! What a server is, and how much it takes.
+
+use bowline_types::implementation::Implementation;
+use bowline_types::json::Json;
+use bowline_types::revision::Revision;
+
+use crate::limits::Limits;
+use crate::wire::modern;
+
+/// What a server is, and how much it takes.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    info: Implementation,
+    /// The same, serialized once to stamp results with.
+    info_json: Json,
+    revisions: Vec<Revision>,
+    limits: Limits,
+}
+
+impl ServerConfig {
+    /// A server that speaks every revision within the default limits.
+    pub fn new(info: Implementation) -> Self {
+        let mut revisions = Revision::ALL.to_vec();
+        revisions.reverse();
+        Self { info_json: modern::server_info(&info), info, revisions, limits: Limits::default() }
+    }
+
+    /// Speaks only these revisions; the newest first is preferred. An empty list changes nothing.
+    #[must_use]
+    pub fn with_revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        let mut revisions: Vec<_> = revisions.into_iter().collect();
+        revisions.sort_unstable();
+        revisions.dedup();
+        revisions.reverse();
+        if !revisions.is_empty() {
+            self.revisions = revisions;
+        }
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Who the server is.
+    pub fn info(&self) -> &Implementation {
+        &self.info
+    }
+
+    /// The revisions spoken, newest first.
+    pub fn revisions(&self) -> &[Revision] {
+        &self.revisions
+    }
+
+    /// The newest revision spoken that begins with a handshake.
+    pub fn newest_legacy(&self) -> Option<Revision> {
+        self.revisions.iter().copied().find(|revision| !revision.is_modern())
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn info_json(&self) -> &str {
+        self.info_json.as_str()
+    }
+}

@@ -1,0 +1,185 @@
+//! One request on the server: one in, any number of notices, one answer out.
+//!
+//! The exchange knows how its caller wants things said: the id to echo, the revision, the progress
+//! token, the log level. It is numbered by us; the id on the wire is never used to find it, because
+//! some clients give every request the same one.
+
+use std::sync::Arc;
+
+use bowline_types::deprecated::logging::{LogMessage, LoggingLevel};
+use bowline_types::error::ErrorObject;
+use bowline_types::id::{ProgressToken, RequestId};
+use bowline_types::json::Json;
+use bowline_types::meta::{Meta, key};
+use bowline_types::method::Method;
+use bowline_types::progress::ProgressParams;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+
+use super::ServerConfig;
+use crate::members::Members;
+use crate::request::{
+    Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink, Success, SuccessKind,
+};
+use crate::wire::project::Project;
+use crate::wire::{Lifted, legacy, modern, splice};
+
+/// One request being served.
+#[derive(Debug)]
+pub struct Exchange {
+    id: RequestId,
+    method: Method,
+    revision: Revision,
+    progress: Option<ProgressToken>,
+    /// The last progress that was told; it only grows.
+    told: f64,
+    log_level: Option<LoggingLevel>,
+}
+
+impl Exchange {
+    /// Opens an exchange: what to keep, and what to hand to the service.
+    pub fn open(number: ExchangeId, call: Call, lifted: Lifted, caller: Caller) -> (Self, Request) {
+        let exchange = Self {
+            id: call.id,
+            method: call.method,
+            revision: lifted.revision,
+            progress: lifted.progress.clone(),
+            told: f64::NEG_INFINITY,
+            log_level: lifted.log_level,
+        };
+        let parts = Parts {
+            exchange: number,
+            method: call.method,
+            revision: lifted.revision,
+            client: lifted.client,
+            meta: lifted.meta,
+            progress: lifted.progress,
+            log_level: lifted.log_level,
+            input: lifted.input,
+            owner: caller.owner,
+            outbox: Outbox::new(number, caller.sink),
+            extensions: caller.extensions,
+        };
+        (exchange, Request { parts, params: call.params })
+    }
+
+    /// The id on the wire.
+    pub fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// What was asked.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The revision that the caller speaks.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// A progress notification, if the caller wants one and it is further than the last.
+    pub fn progress(&mut self, advance: Advance) -> Option<Bytes> {
+        let token = self.progress.clone()?;
+        let grows = advance.progress > self.told && advance.progress.is_finite();
+        if !grows {
+            return None;
+        }
+        self.told = advance.progress;
+        let mut params = ProgressParams::new(token, advance.progress);
+        params.total = advance.total.filter(|total| total.is_finite());
+        params.message = advance.message;
+        params.project(self.revision);
+        Some(splice::notification(Method::Progress, &splice::json(&params)))
+    }
+
+    /// A log notification, if the caller wants messages of its level. `session` is the level that
+    /// a legacy session has set; a modern request brings its own or wants none.
+    pub fn log(&self, message: &LogMessage, session: Option<LoggingLevel>) -> Option<Bytes> {
+        let threshold = if self.revision.is_modern() { self.log_level } else { session }?;
+        let wanted = threshold <= message.level;
+        wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
+    }
+
+    /// A change that this subscription reports, marked with the subscription's id.
+    pub fn change(&self, change: &Change) -> Bytes {
+        let members = splice::member("_meta", &self.subscription_meta());
+        let (method, body) = described(change);
+        splice::notification(method, &splice::object(&members, &body))
+    }
+
+    /// The answer.
+    pub fn answer(&self, response: Response, config: &ServerConfig) -> Bytes {
+        match response.and_then(|success| self.check(success)) {
+            Ok(success) => {
+                let members = if self.revision.is_modern() {
+                    modern::stamp(&success, self.method, Some(config.info_json()))
+                } else {
+                    legacy::stamp(&success)
+                };
+                splice::result(&self.id, &members, success.body.as_str())
+            }
+            Err(error) => splice::error(Ok(&self.id), &error),
+        }
+    }
+
+    /// The answer with which a server ends a subscription itself.
+    pub fn end(&self, config: &ServerConfig) -> Bytes {
+        self.answer(Ok(Success::raw(Json::empty_object(), self.subscription_meta())), config)
+    }
+
+    /// `_meta` that marks what belongs to this subscription.
+    fn subscription_meta(&self) -> Meta {
+        let mut meta = Meta::new();
+        meta.set_reserved(key::SUBSCRIPTION_ID, Json::from_value(&self.id).unwrap_or_default());
+        meta
+    }
+
+    /// Questions may stand only where the protocol lets them; anything else is a bug on our side
+    /// that the caller should not have to puzzle over.
+    fn check(&self, success: Success) -> Response {
+        let may_ask = self.method.may_ask() && self.revision.is_modern();
+        if success.kind == SuccessKind::InputRequired && !may_ask {
+            let message = format!("`{}` cannot ask for input in {}", self.method, self.revision);
+            return Err(ErrorObject::internal(message));
+        }
+        Ok(success)
+    }
+}
+
+/// What a caller asks, as it stands on the wire.
+#[derive(Debug)]
+pub struct Call {
+    /// To be echoed.
+    pub id: RequestId,
+    /// What is asked.
+    pub method: Method,
+    /// With what.
+    pub params: Members,
+}
+
+/// Who makes a call, and how to talk back.
+pub struct Caller {
+    /// On whose behalf.
+    pub owner: Owner,
+    /// Where the call's outbox leads.
+    pub sink: Arc<dyn Sink>,
+    /// What outer layers attach.
+    pub extensions: Extensions,
+}
+
+/// The method and params of a change.
+pub(crate) fn described(change: &Change) -> (Method, String) {
+    match change {
+        Change::Acknowledged(filter) => {
+            let params = format!("{{{}}}", splice::member("notifications", filter));
+            (Method::SubscriptionsAcknowledged, params)
+        }
+        Change::Tools => (Method::ToolsListChanged, "{}".to_owned()),
+        Change::Prompts => (Method::PromptsListChanged, "{}".to_owned()),
+        Change::Resources => (Method::ResourcesListChanged, "{}".to_owned()),
+        Change::Resource(uri) => {
+            (Method::ResourcesUpdated, format!("{{{}}}", splice::member("uri", uri)))
+        }
+    }
+}

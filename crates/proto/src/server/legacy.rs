@@ -1,0 +1,243 @@
+//! What a server keeps of a handshake: the session of a legacy connection.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::deprecated::logging::{LoggingLevel, SetLevelParams};
+use bowline_types::discover::DiscoverResult;
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
+use bowline_types::legacy::subscribe::SubscribeParams;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+
+use super::ServerConfig;
+use crate::frame::ResponseMessage;
+use crate::limits::Limits;
+use crate::members::Members;
+use crate::request::{Change, Client, ExchangeId, Question, QuestionError, Reply, Response, Success};
+use crate::table::outgoing::{Outgoing, Taken, Timing};
+use crate::wire::project::Project;
+use crate::wire::splice;
+
+/// The level that holds until a session sets its own (LOG-4 leaves it to the server).
+const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
+
+/// A session: what a handshake fixed, and what the client set since.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) revision: Revision,
+    pub(super) client: Arc<Client>,
+    /// What we declared; known once the handshake was answered.
+    pub(super) capabilities: ServerCapabilities,
+    pub(super) log_level: LoggingLevel,
+    subscribed: HashSet<String>,
+    questions: Outgoing<Asked>,
+}
+
+/// A question that awaits its answer.
+#[derive(Debug)]
+struct Asked {
+    exchange: ExchangeId,
+    reply: Reply,
+}
+
+impl Session {
+    /// Reads the handshake and settles the revision: the one asked for, or our newest.
+    pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
+        let params: InitializeParams = params
+            .parse_all()
+            .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
+        let asked = params.protocol_version.parse::<Revision>().ok();
+        let spoken = asked.filter(|asked| !asked.is_modern() && config.revisions().contains(asked));
+        let revision = spoken
+            .or_else(|| config.newest_legacy())
+            .ok_or_else(|| ErrorObject::unsupported_version(&params.protocol_version, config.revisions()))?;
+        Ok(Self {
+            revision,
+            client: Arc::new(Client {
+                info: Some(params.client_info),
+                capabilities: params.capabilities,
+            }),
+            capabilities: ServerCapabilities::default(),
+            log_level: DEFAULT_LEVEL,
+            subscribed: HashSet::new(),
+            questions: Outgoing::new(config.limits().abandoned),
+        })
+    }
+
+    /// Turns what the service says of itself into the answer of the handshake.
+    pub(super) fn welcome(&mut self, discovered: &Success, config: &ServerConfig) -> Response {
+        let discovered: DiscoverResult = discovered.body().parse().map_err(|error| {
+            ErrorObject::internal(format!("the server does not describe itself: {error}"))
+        })?;
+        self.capabilities = discovered.capabilities;
+        self.capabilities.project(self.revision);
+        let mut info = config.info().clone();
+        info.project(self.revision);
+        let mut result =
+            InitializeResult::new(self.revision.as_str(), self.capabilities.clone(), info);
+        result.instructions = discovered.instructions;
+        let body = Json::from_value(&result).map_err(|e| ErrorObject::internal(e.to_string()))?;
+        Ok(Success::raw(body, result.meta))
+    }
+
+    /// Serves the methods that concern only the session. `None` if it is not one of them.
+    pub(super) fn serve(&mut self, method: Method, params: &Members, limits: &Limits) -> Option<Response> {
+        let served = match method {
+            Method::Ping => Ok(()),
+            Method::LoggingSetLevel => self.set_level(params),
+            Method::ResourcesSubscribe => self.subscribe(params, limits),
+            Method::ResourcesUnsubscribe => self.unsubscribe(params),
+            _ => return None,
+        };
+        Some(served.map(|()| Success::empty()))
+    }
+
+    /// Whether this session wants to hear of a change.
+    pub(super) fn wants(&self, change: &Change) -> bool {
+        let declared = |list_changed: Option<bool>| list_changed.unwrap_or_default();
+        match change {
+            Change::Acknowledged(_) => false,
+            Change::Tools => self.capabilities.tools.as_ref().is_some_and(|c| declared(c.list_changed)),
+            Change::Prompts => self.capabilities.prompts.as_ref().is_some_and(|c| declared(c.list_changed)),
+            Change::Resources => self.capabilities.resources.as_ref().is_some_and(|c| declared(c.list_changed)),
+            Change::Resource(uri) => self.is_subscribed(uri),
+        }
+    }
+
+    /// Asks the client. Gives the request to send, or delivers at once why there is none.
+    pub(super) fn ask(
+        &mut self,
+        exchange: ExchangeId,
+        question: Question,
+        limits: &Limits,
+        now: Instant,
+    ) -> Option<Bytes> {
+        let Question { mut request, reply } = question;
+        if !request.method().is_from_server(self.revision) {
+            reply.deliver(Err(QuestionError::NoBackChannel));
+            return None;
+        }
+        if self.questions.len() >= limits.questions {
+            reply.deliver(Err(QuestionError::TooMany));
+            return None;
+        }
+        request.project(self.revision);
+        let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
+        let timing = Timing { timeout: limits.question_timeout, maximum };
+        let id = self.questions.insert(Asked { exchange, reply }, timing, now);
+        Some(splice::request(&id.into(), request.method(), &params_of(&request)))
+    }
+
+    /// Takes a response; gives the exchange whose question it answered.
+    pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
+        let Taken::Awaited(asked) = self.questions.take(&response.id?) else { return None };
+        asked.reply.deliver(response.outcome.map_err(QuestionError::Refused));
+        Some(asked.exchange)
+    }
+
+    /// Gives up the questions of a call, and says so to the client.
+    pub(super) fn give_up(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
+        let mut frames = Vec::new();
+        while let Some(id) = self.questions.find(|asked| asked.exchange == exchange) {
+            self.questions.abandon(id);
+            frames.push(cancellation(id, "the call that asked is over"));
+        }
+        frames
+    }
+
+    /// Gives up the questions whose time is over.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<(ExchangeId, Bytes)> {
+        let mut expired = Vec::new();
+        while let Some((id, asked)) = self.questions.expire(now) {
+            asked.reply.deliver(Err(QuestionError::TimedOut));
+            expired.push((asked.exchange, cancellation(id, "no answer in time")));
+        }
+        expired
+    }
+
+    /// Restarts the clock of a question whose answer is being worked on.
+    pub(super) fn touch(&mut self, id: i64, now: Instant) {
+        self.questions.touch(id, now);
+    }
+
+    /// When the next question's time is over.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.questions.next_deadline()
+    }
+
+    /// Tells every call that still asks that nobody will answer.
+    pub(super) fn close(&mut self) {
+        for id in self.questions.ids() {
+            if let Some(asked) = self.questions.abandon(id) {
+                asked.reply.deliver(Err(QuestionError::Closed));
+            }
+        }
+    }
+
+    fn set_level(&mut self, params: &Members) -> Result<(), ErrorObject> {
+        if self.capabilities.logging.is_none() {
+            return Err(not_offered(Method::LoggingSetLevel, "logging"));
+        }
+        let params: SetLevelParams = parse(params)?;
+        self.log_level = params.level;
+        Ok(())
+    }
+
+    fn subscribe(&mut self, params: &Members, limits: &Limits) -> Result<(), ErrorObject> {
+        if !self.offers_subscriptions() {
+            return Err(not_offered(Method::ResourcesSubscribe, "resources.subscribe"));
+        }
+        let params: SubscribeParams = parse(params)?;
+        if self.subscribed.len() >= limits.subscribed_resources {
+            let message = format!("no more than {} resources at a time", limits.subscribed_resources);
+            return Err(ErrorObject::invalid_request(message));
+        }
+        self.subscribed.insert(params.uri);
+        Ok(())
+    }
+
+    fn unsubscribe(&mut self, params: &Members) -> Result<(), ErrorObject> {
+        if !self.offers_subscriptions() {
+            return Err(not_offered(Method::ResourcesUnsubscribe, "resources.subscribe"));
+        }
+        let params: SubscribeParams = parse(params)?;
+        self.subscribed.remove(&params.uri);
+        Ok(())
+    }
+
+    fn offers_subscriptions(&self) -> bool {
+        self.capabilities.resources.as_ref().is_some_and(|c| c.subscribe.unwrap_or_default())
+    }
+
+    /// A change of a part of a subscribed resource counts as a change of it.
+    fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscribed.contains(uri)
+            || uri
+                .match_indices('/')
+                .any(|(end, _)| uri.get(..end).is_some_and(|whole| self.subscribed.contains(whole)))
+    }
+}
+
+fn params_of(request: &InputRequest) -> String {
+    request.params().map_or_else(|| "{}".to_owned(), |params| params.as_str().to_owned())
+}
+
+fn cancellation(id: i64, reason: &str) -> Bytes {
+    let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
+    splice::notification(Method::Cancelled, &params)
+}
+
+fn not_offered(method: Method, capability: &str) -> ErrorObject {
+    ErrorObject::method_not_found(format!("`{method}` is not offered: the server declares no `{capability}`"))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(params: &Members) -> Result<T, ErrorObject> {
+    params.parse_all().map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))
+}

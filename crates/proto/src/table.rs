@@ -1,0 +1,3 @@
+//! The two tables that are the whole JSON-RPC state of a connection, and their clock.
+
+pub mod outgoing;

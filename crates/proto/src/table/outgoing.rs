@@ -1,0 +1,209 @@
+//! Requests of ours that await an answer, with their deadlines.
+//!
+//! Ids count up from 1 and are never used again. An answer to an id that was given up is known as
+//! late; any other is unknown.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use bowline_types::id::RequestId;
+
+/// Requests that await an answer, each with a value of the caller's.
+#[derive(Debug)]
+pub struct Outgoing<T> {
+    waiting: HashMap<i64, Entry<T>>,
+    deadlines: BTreeSet<(Instant, i64)>,
+    abandoned: VecDeque<i64>,
+    remembered: usize,
+    last: i64,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    value: T,
+    deadline: Instant,
+    timing: Timing,
+}
+
+/// How long a request may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// How long without a sign of life.
+    pub timeout: Duration,
+    /// Until when, whatever signs of life there are.
+    pub maximum: Instant,
+}
+
+/// What an id in an answer turns out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Taken<T> {
+    /// It was awaited.
+    Awaited(T),
+    /// It was awaited once, but was given up.
+    Late,
+    /// It was never ours, or was answered already.
+    Unknown,
+}
+
+impl<T> Outgoing<T> {
+    /// An empty table that remembers so many requests after they were given up.
+    pub fn new(remembered: usize) -> Self {
+        Self {
+            waiting: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            abandoned: VecDeque::new(),
+            remembered,
+            last: 0,
+        }
+    }
+
+    /// The id that the next [`insert`](Self::insert) will give.
+    pub fn next_id(&self) -> i64 {
+        self.last + 1
+    }
+
+    /// Adds a request and gives its id.
+    pub fn insert(&mut self, value: T, timing: Timing, now: Instant) -> i64 {
+        self.last += 1;
+        let deadline = timing.deadline(now);
+        self.deadlines.insert((deadline, self.last));
+        self.waiting.insert(self.last, Entry { value, deadline, timing });
+        self.last
+    }
+
+    /// Takes the request that an answer names.
+    pub fn take(&mut self, id: &RequestId) -> Taken<T> {
+        let Some(id) = id.as_integer() else { return Taken::Unknown };
+        match self.remove(id) {
+            Some(value) => Taken::Awaited(value),
+            None if self.abandoned.contains(&id) => Taken::Late,
+            None => Taken::Unknown,
+        }
+    }
+
+    /// Gives a request up; a later answer is late.
+    pub fn abandon(&mut self, id: i64) -> Option<T> {
+        let value = self.remove(id)?;
+        if self.abandoned.len() == self.remembered {
+            self.abandoned.pop_front();
+        }
+        self.abandoned.push_back(id);
+        Some(value)
+    }
+
+    /// The request under an id, still awaited.
+    pub fn get_mut(&mut self, id: i64) -> Option<&mut T> {
+        self.waiting.get_mut(&id).map(|entry| &mut entry.value)
+    }
+
+    /// Restarts the clock of a request that showed a sign of life.
+    pub fn touch(&mut self, id: i64, now: Instant) {
+        if let Some(entry) = self.waiting.get_mut(&id) {
+            self.deadlines.remove(&(entry.deadline, id));
+            entry.deadline = entry.timing.deadline(now);
+            self.deadlines.insert((entry.deadline, id));
+        }
+    }
+
+    /// Gives up the next request whose time is over.
+    pub fn expire(&mut self, now: Instant) -> Option<(i64, T)> {
+        let &(deadline, id) = self.deadlines.first()?;
+        if now < deadline {
+            return None;
+        }
+        self.abandon(id).map(|value| (id, value))
+    }
+
+    /// When the next request's time is over.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// How many requests await an answer.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether no request awaits an answer.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Every request with its id, in the order they were made.
+    pub fn ids(&self) -> Vec<i64> {
+        let mut ids: Vec<_> = self.waiting.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The id of the first request that satisfies a condition.
+    pub fn find(&self, mut condition: impl FnMut(&T) -> bool) -> Option<i64> {
+        self.ids().into_iter().find(|id| self.waiting.get(id).is_some_and(|e| condition(&e.value)))
+    }
+
+    fn remove(&mut self, id: i64) -> Option<T> {
+        let entry = self.waiting.remove(&id)?;
+        self.deadlines.remove(&(entry.deadline, id));
+        Some(entry.value)
+    }
+}
+
+impl Timing {
+    fn deadline(self, now: Instant) -> Instant {
+        // A time-out too long to be reckoned is cut at the maximum, as every other is.
+        now.checked_add(self.timeout).map_or(self.maximum, |deadline| deadline.min(self.maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[allow(clippy::disallowed_methods, reason = "a test needs some instant to count from")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    fn timing(now: Instant) -> Timing {
+        Timing { timeout: Duration::from_secs(10), maximum: now + Duration::from_secs(25) }
+    }
+
+    // spec: RPC-4, RPC-5
+    #[test]
+    fn an_id_is_never_used_again() {
+        let now = start();
+        let mut table = Outgoing::new(4);
+        let first = table.insert('a', timing(now), now);
+        assert_eq!(table.take(&first.into()), Taken::Awaited('a'));
+        assert_ne!(table.insert('b', timing(now), now), first);
+    }
+
+    #[test]
+    fn a_late_answer_is_told_from_an_unknown_one() {
+        let now = start();
+        let mut table = Outgoing::new(1);
+        let ids: Vec<_> = "abc".chars().map(|c| table.insert(c, timing(now), now)).collect();
+        table.abandon(ids[0]);
+        table.abandon(ids[1]);
+        assert_eq!(table.take(&ids[1].into()), Taken::Late);
+        assert_eq!(table.take(&ids[0].into()), Taken::Unknown, "only one is remembered");
+        assert_eq!(table.take(&99.into()), Taken::Unknown);
+        assert_eq!(table.take(&"1".into()), Taken::Unknown);
+    }
+
+    // spec: TIME-1, TIME-5, TIME-6
+    #[test]
+    fn a_sign_of_life_restarts_the_clock_up_to_a_maximum() {
+        let now = start();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let mut table = Outgoing::new(4);
+        let id = table.insert('a', timing(now), now);
+        assert_eq!(table.next_deadline(), Some(after(10)));
+        table.touch(id, after(9));
+        assert_eq!(table.expire(after(18)), None);
+        table.touch(id, after(18));
+        assert_eq!(table.next_deadline(), Some(after(25)));
+        assert_eq!(table.expire(after(25)), Some((id, 'a')));
+        assert_eq!(table.next_deadline(), None);
+    }
+}

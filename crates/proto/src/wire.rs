@@ -1,0 +1,36 @@
+//! The wire rules of the two eras, and what both share.
+//!
+//! [`modern`] lifts what a request says about itself out of `_meta` and stamps results;
+//! [`legacy`] does the same for requests of a session. [`project`] makes results fit older
+//! revisions before they are written; `splice` joins text that is JSON already.
+
+pub mod legacy;
+pub mod modern;
+pub mod project;
+pub(crate) mod splice;
+
+use std::sync::Arc;
+
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::id::ProgressToken;
+use bowline_types::revision::Revision;
+
+use crate::members::Members;
+use crate::request::{Client, Input};
+
+/// What a request says beside its params, whatever the era says it in.
+#[derive(Debug)]
+pub struct Lifted {
+    /// The revision that the caller speaks.
+    pub revision: Revision,
+    /// Who calls.
+    pub client: Arc<Client>,
+    /// `_meta`, as it came.
+    pub meta: Members,
+    /// Given if the caller wants to hear of progress.
+    pub progress: Option<ProgressToken>,
+    /// The least severe log message wanted for this call.
+    pub log_level: Option<LoggingLevel>,
+    /// What an earlier round left.
+    pub input: Option<Box<Input>>,
+}

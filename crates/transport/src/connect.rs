@@ -1,0 +1,389 @@
+//! Drives a [`ClientConnection`] over a transport, and hands out the handle to call through.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use bowline_proto::client::{
+    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, NegotiationError, ServerProfile,
+};
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::transmit::Transmit;
+use bowline_types::deprecated::logging::LogMessage;
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
+use bowline_types::json::{Json, Object};
+use bowline_types::method::Method;
+use bowline_types::progress::ProgressParams;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::calls::{BoxFuture, Calls, Panicked};
+use crate::error::Error;
+use crate::transport::{Reader, Transport, Writer};
+
+/// Messages that may wait to be written before we write instead of reading on.
+const BATCH: usize = 64;
+
+/// Whoever uses the client, as the server sees it.
+pub trait Host: Send + Sync + 'static {
+    /// Answers a question of the server's. Dropped if the server takes the question back.
+    fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>>;
+
+    /// The server logs something.
+    fn log(&self, _message: LogMessage) {}
+
+    /// Something changed on the server.
+    fn changed(&self, _change: Change) {}
+
+    /// The server did something that it should not; worth a line in a log.
+    fn odd(&self, _what: &str) {}
+}
+
+/// A connection to one server; cheap to clone. The connection ends when the last clone is dropped.
+#[derive(Clone)]
+pub struct Link {
+    commands: mpsc::UnboundedSender<Command>,
+    numbers: Arc<AtomicU64>,
+    profile: Arc<ServerProfile>,
+    ended: watch::Receiver<Option<Arc<Error>>>,
+}
+
+enum Command {
+    Call(ExchangeId, Box<CallRequest>, Caller),
+    Cancel(ExchangeId),
+    Notify(Method, Object),
+    Close,
+}
+
+/// Who waits for a call of ours.
+struct Caller {
+    answer: oneshot::Sender<Result<Answer, CallError>>,
+    listener: Option<Box<dyn Listener>>,
+}
+
+/// Hears what belongs to one call before its answer.
+pub trait Listener: Send + 'static {
+    /// The call has come further.
+    fn progress(&mut self, _progress: ProgressParams) {}
+
+    /// The subscription reports a change.
+    fn change(&mut self, _change: Change) {}
+}
+
+/// Opens the talk over a transport, and resolves when both sides agree.
+///
+/// The connection is driven by a task of the current Tokio runtime.
+///
+/// # Errors
+///
+/// If the channel breaks first, or the two have no revision in common.
+pub async fn connect<T: Transport>(
+    transport: T,
+    config: Arc<ClientConfig>,
+    host: Arc<dyn Host>,
+) -> Result<Link, ConnectError> {
+    let (reader, writer) = transport.split(config.limits());
+    let (commands, inbox) = mpsc::unbounded_channel();
+    let (ready, agreed) = oneshot::channel();
+    let (end, ended) = watch::channel(None);
+    let driver = Driver {
+        connection: ClientConnection::new(config),
+        host,
+        callers: HashMap::new(),
+        answers: Calls::new(),
+        queue: VecDeque::new(),
+        ready: Some(ready),
+    };
+    tokio::spawn(driver.drive(reader, writer, inbox, end));
+    // The driver always says how first contact ended before it lets go of this channel.
+    let profile = agreed.await.unwrap_or(Err(ConnectError::Closed(Error::closed())))?;
+    Ok(Link { commands, numbers: Arc::default(), profile, ended })
+}
+
+impl Link {
+    /// What is known of the server.
+    pub fn profile(&self) -> &Arc<ServerProfile> {
+        &self.profile
+    }
+
+    /// Makes a call. Dropping the returned future cancels it.
+    pub fn call(&self, request: CallRequest, listener: Option<Box<dyn Listener>>) -> Call {
+        let number = ExchangeId(self.numbers.fetch_add(1, Ordering::Relaxed) + 1);
+        let (sender, answer) = oneshot::channel();
+        let caller = Caller { answer: sender, listener };
+        // If the driver is gone, the caller is dropped here and the call fails as closed.
+        let _ = self.commands.send(Command::Call(number, Box::new(request), caller));
+        Call { answer, cancel: Some((number, self.commands.clone())) }
+    }
+
+    /// Sends a notification.
+    pub fn notify(&self, method: Method, params: Object) {
+        let _ = self.commands.send(Command::Notify(method, params));
+    }
+
+    /// Ends the connection, and waits until the transport has let go of what it held. Calls in
+    /// flight fail.
+    pub async fn close(&self) {
+        let _ = self.commands.send(Command::Close);
+        self.closed().await;
+    }
+
+    /// Waits until the connection has ended, and says why if it broke.
+    pub async fn closed(&self) -> Option<Arc<Error>> {
+        let mut ended = self.ended.clone();
+        // The sender is dropped when everything is over; until then it only notes an error.
+        while ended.changed().await.is_ok() {}
+        ended.borrow().clone()
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.commands.is_closed()
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("profile", &self.profile).finish_non_exhaustive()
+    }
+}
+
+/// A call in flight.
+pub struct Call {
+    answer: oneshot::Receiver<Result<Answer, CallError>>,
+    cancel: Option<(ExchangeId, mpsc::UnboundedSender<Command>)>,
+}
+
+impl Future for Call {
+    type Output = Result<Answer, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = std::task::ready!(Pin::new(&mut self.answer).poll(cx));
+        self.cancel = None;
+        Poll::Ready(answer.unwrap_or(Err(CallError::Closed)))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if let Some((number, commands)) = self.cancel.take() {
+            let _ = commands.send(Command::Cancel(number));
+        }
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The channel closed or broke before both sides agreed.
+    Closed(Error),
+    /// The two cannot talk.
+    Negotiation(NegotiationError),
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(error) => write!(f, "the server was gone before it answered: {error}"),
+            Self::Negotiation(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ConnectError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Closed(error) => std::error::Error::source(error),
+            Self::Negotiation(error) => std::error::Error::source(error),
+        }
+    }
+}
+
+struct Driver {
+    connection: ClientConnection,
+    host: Arc<dyn Host>,
+    callers: HashMap<ExchangeId, Caller>,
+    answers: Calls<AskId, Result<Json, ErrorObject>>,
+    queue: VecDeque<Transmit>,
+    /// Whoever waits for first contact.
+    ready: Option<oneshot::Sender<Result<Arc<ServerProfile>, ConnectError>>>,
+}
+
+/// What woke the driver.
+enum Woken {
+    Read(Result<Option<Unit>, Error>),
+    Written(Result<(), Error>),
+    Command(Option<Command>),
+    Answered(AskId, Result<Result<Json, ErrorObject>, Panicked>),
+    Timeout,
+}
+
+impl Driver {
+    async fn drive<R: Reader, W: Writer>(
+        mut self,
+        mut reader: R,
+        mut writer: W,
+        mut inbox: mpsc::UnboundedReceiver<Command>,
+        end: watch::Sender<Option<Arc<Error>>>,
+    ) {
+        let outcome = self.run(&mut reader, &mut writer, &mut inbox).await;
+        inbox.close();
+        self.connection.close();
+        while let Some(event) = self.connection.poll_event() {
+            self.handle(event);
+        }
+        self.callers.clear();
+        writer.close().await;
+        let error = outcome.err();
+        if let Some(ready) = self.ready.take() {
+            // The peer's own words, if it had any, tell more than that it is gone.
+            let error = error.unwrap_or_else(Error::closed);
+            let _ = ready.send(Err(ConnectError::Closed(error)));
+        } else {
+            let _ = end.send(error.map(Arc::new));
+        }
+    }
+
+    async fn run<R: Reader, W: Writer>(
+        &mut self,
+        reader: &mut R,
+        writer: &mut W,
+        inbox: &mut mpsc::UnboundedReceiver<Command>,
+    ) -> Result<(), Error> {
+        let mut writing = false;
+        self.connection.begin(now());
+        loop {
+            while let Some(event) = self.connection.poll_event() {
+                let goes_on = self.handle(event);
+                if !goes_on {
+                    return Ok(());
+                }
+            }
+            while let Some(transmit) = self.connection.poll_transmit() {
+                self.queue.push_back(transmit);
+            }
+            writing |= !self.queue.is_empty();
+            let room = self.queue.len() < BATCH;
+            let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            let woken = tokio::select! {
+                biased;
+                read = reader.read(), if room => Woken::Read(read),
+                command = inbox.recv(), if room => Woken::Command(command),
+                (ask, answer) = self.answers.next() => Woken::Answered(ask, answer),
+                written = writer.write(&mut self.queue), if writing => Woken::Written(written),
+                () = at(timeout) => Woken::Timeout,
+            };
+            match woken {
+                Woken::Read(read) => match read? {
+                    Some(unit) => self.connection.receive(unit, now()),
+                    None => return Ok(()),
+                },
+                Woken::Written(outcome) => {
+                    outcome?;
+                    writing = false;
+                }
+                Woken::Command(Some(command)) => {
+                    let goes_on = self.command(command);
+                    if !goes_on {
+                        return Ok(());
+                    }
+                }
+                // Every handle is gone: once nothing is left to be written, so are we. While first
+                // contact is under way, whoever waits for it counts as a handle.
+                Woken::Command(None) => return Ok(()),
+                Woken::Answered(ask, answer) => self.answer(ask, answer),
+                Woken::Timeout => self.connection.handle_timeout(now()),
+            }
+        }
+    }
+
+    /// Does what a handle asks; gives whether to go on.
+    fn command(&mut self, command: Command) -> bool {
+        match command {
+            Command::Call(number, request, caller) => {
+                self.callers.insert(number, caller);
+                self.connection.call(number, *request, now());
+            }
+            Command::Cancel(number) => {
+                if self.callers.remove(&number).is_some() {
+                    self.connection.cancel(number, "the caller does not want the answer any more");
+                }
+            }
+            Command::Notify(method, params) => self.connection.notify(method, &params),
+            Command::Close => return false,
+        }
+        true
+    }
+
+    /// Does what the connection wants done; gives whether to go on.
+    fn handle(&mut self, event: Event) -> bool {
+        match event {
+            Event::Ready(profile) => {
+                if let Some(ready) = self.ready.take() {
+                    return ready.send(Ok(profile)).is_ok();
+                }
+            }
+            Event::Failed(error) => {
+                if let Some(ready) = self.ready.take() {
+                    let _ = ready.send(Err(ConnectError::Negotiation(error)));
+                } else {
+                    self.host.odd(&error.to_string());
+                }
+                return false;
+            }
+            Event::Answered(number, outcome) => {
+                if let Some(caller) = self.callers.remove(&number) {
+                    let _ = caller.answer.send(outcome);
+                }
+            }
+            Event::Progress(number, progress) => {
+                if let Some(listener) = self.listener(number) {
+                    listener.progress(progress);
+                }
+            }
+            Event::Change(number, change) => {
+                match number.and_then(|number| self.listener(number)) {
+                    Some(listener) => listener.change(change),
+                    None => self.host.changed(change),
+                }
+            }
+            Event::Log(message) => self.host.log(message),
+            Event::Ask(ask, question) => {
+                let answer = self.host.answer(*question);
+                if let Some(answer) = self.answers.start(ask, answer) {
+                    self.answer(ask, answer);
+                }
+            }
+            Event::AskCancelled(ask) => self.answers.abort(ask),
+            Event::Odd(what) => self.host.odd(&what),
+        }
+        true
+    }
+
+    fn answer(&mut self, ask: AskId, answer: Result<Result<Json, ErrorObject>, Panicked>) {
+        let panicked = |Panicked| Err(ErrorObject::internal("the client failed while it answered"));
+        self.connection.answer(ask, answer.unwrap_or_else(panicked), now());
+    }
+
+    fn listener(&mut self, number: ExchangeId) -> Option<&mut Box<dyn Listener>> {
+        self.callers.get_mut(&number)?.listener.as_mut()
+    }
+}
+
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}
+
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => pending().await,
+    }
+}

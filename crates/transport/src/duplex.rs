@@ -1,0 +1,40 @@
+//! Two joined ends in memory, for tests and for servers that live in the same process.
+//!
+//! Bytes travel through a bounded pipe and are cut into lines like anywhere else, so that nothing
+//! works here that would not work over a real channel.
+
+use bowline_proto::limits::Limits;
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+
+use crate::lines::{Lines, LinesReader, LinesWriter};
+use crate::transport::Transport;
+
+/// What one direction holds before its writer has to wait: the same as a pipe.
+const CAPACITY: usize = 64 * 1024;
+
+/// Two ends; what one writes the other reads.
+///
+/// ```
+/// let (client, server) = bowline_transport::duplex::duplex();
+/// # let _ = (client, server);
+/// ```
+pub fn duplex() -> (Duplex, Duplex) {
+    let (near, far) = tokio::io::duplex(CAPACITY);
+    (Duplex { stream: near }, Duplex { stream: far })
+}
+
+/// One end of a channel in memory; see [`duplex`].
+#[derive(Debug)]
+pub struct Duplex {
+    stream: DuplexStream,
+}
+
+impl Transport for Duplex {
+    type Reader = LinesReader<ReadHalf<DuplexStream>>;
+    type Writer = LinesWriter<WriteHalf<DuplexStream>>;
+
+    fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
+        let (source, sink) = tokio::io::split(self.stream);
+        Lines::new(source, sink).split(limits)
+    }
+}

@@ -1,0 +1,101 @@
+//! What can go wrong between two ends of a channel.
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+/// A channel that could not be opened, or that broke.
+///
+/// Opaque, so that causes can be added; ask the predicates. The text names what failed and, where
+/// there is a remedy, what to do.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    source: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The peer is gone, or we closed the channel ourselves.
+    Closed,
+    /// An operation of the system failed.
+    Io(Cow<'static, str>),
+    /// A process or a listener could not be started, and why.
+    Start(String),
+    /// A child process ended, and how.
+    #[cfg(feature = "child")]
+    Exited(String),
+}
+
+impl Error {
+    /// Whether the peer is simply gone: it closed the channel, or it is a process that ended.
+    pub fn is_closed(&self) -> bool {
+        match self.kind {
+            Kind::Closed => true,
+            #[cfg(feature = "child")]
+            Kind::Exited(_) => true,
+            Kind::Io(_) | Kind::Start(_) => false,
+        }
+    }
+
+    /// Whether there was no channel at all: a program that cannot be started, standard input and
+    /// output that are taken, an address in use.
+    pub fn is_start(&self) -> bool {
+        matches!(self.kind, Kind::Start(_))
+    }
+
+    /// Whether a child process ended; the text then tells its status and its last words.
+    #[cfg(feature = "child")]
+    pub fn is_exited(&self) -> bool {
+        matches!(self.kind, Kind::Exited(_))
+    }
+
+    pub(crate) fn closed() -> Self {
+        Self { kind: Kind::Closed, source: None }
+    }
+
+    /// A failed operation, unless it says no more than that the peer is gone.
+    pub(crate) fn io(action: impl Into<Cow<'static, str>>, source: io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::NotConnected => Kind::Closed,
+            _ => Kind::Io(action.into()),
+        };
+        Self { kind, source: Some(source) }
+    }
+
+    pub(crate) fn start(reason: impl Into<String>) -> Self {
+        Self { kind: Kind::Start(reason.into()), source: None }
+    }
+
+    pub(crate) fn with_source(mut self, source: io::Error) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    #[cfg(feature = "child")]
+    pub(crate) fn exited(story: String) -> Self {
+        Self { kind: Kind::Exited(story), source: None }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Closed => f.write_str("the channel is closed"),
+            Kind::Io(action) => f.write_str(action),
+            Kind::Start(reason) => f.write_str(reason),
+            #[cfg(feature = "child")]
+            Kind::Exited(story) => f.write_str(story),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,318 @@
+//! One message a line, over any two streams of bytes.
+//!
+//! Framing is [`bowline_proto::codec::lines`]; this file adds the reading and the writing. All
+//! state lives in the halves and none in their futures, so that both survive being dropped in the
+//! middle of a message.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::time::Duration;
+
+use bowline_proto::codec::lines::{LineReader, Unit};
+use bowline_proto::limits::Limits;
+use bowline_proto::transmit::Transmit;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::error::Error;
+use crate::transport::{Reader, Transport, Writer};
+
+/// Room for one read while messages are small.
+const READ: usize = 8 * 1024;
+
+/// Room for one read after one that filled its room: as much as a pipe holds.
+const READ_MORE: usize = 64 * 1024;
+
+/// Messages up to this size are copied together; copying is cheaper than one more slice.
+const COPY: usize = 4 * 1024;
+
+/// How much is gathered for one write: as much as a pipe holds.
+const BATCH: usize = 64 * 1024;
+
+/// How long a peer may delay our closing.
+const CLOSE: Duration = Duration::from_secs(2);
+
+/// Two streams of bytes as a transport.
+///
+/// ```
+/// use bowline_transport::lines::Lines;
+///
+/// let (near, _far) = tokio::io::duplex(1024);
+/// let (reader, writer) = tokio::io::split(near);
+/// let transport = Lines::new(reader, writer);
+/// # let _ = transport;
+/// ```
+#[derive(Debug)]
+pub struct Lines<R, W> {
+    source: R,
+    sink: W,
+}
+
+impl<R, W> Lines<R, W> {
+    /// A transport that reads from one stream and writes to the other.
+    pub fn new(source: R, sink: W) -> Self {
+        Self { source, sink }
+    }
+}
+
+impl<R, W> Transport for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Reader = LinesReader<R>;
+    type Writer = LinesWriter<W>;
+
+    fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
+        (LinesReader::new(self.source, limits), LinesWriter::new(self.sink))
+    }
+}
+
+/// The receiving half of [`Lines`].
+#[derive(Debug)]
+pub struct LinesReader<R> {
+    /// Gone once it has ended.
+    source: Option<R>,
+    lines: LineReader,
+    room: usize,
+}
+
+impl<R> LinesReader<R> {
+    /// A reader of lines that are no longer than the limits allow.
+    pub fn new(source: R, limits: &Limits) -> Self {
+        Self { source: Some(source), lines: LineReader::new(limits.frame), room: READ }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
+    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+        loop {
+            if let Some(unit) = self.lines.next() {
+                return Ok(Some(unit));
+            }
+            let Some(source) = &mut self.source else {
+                return Ok(None);
+            };
+            let buffer = self.lines.buffer();
+            buffer.reserve(self.room);
+            let room = buffer.capacity() - buffer.len();
+            match source.read_buf(buffer).await {
+                Ok(0) => return Ok(self.finish()),
+                Ok(count) => self.room = if count < room { READ } else { READ_MORE },
+                Err(error) => {
+                    let unit = self.finish();
+                    let error = Error::io("cannot read from the channel", error);
+                    // A peer that goes away with our messages unread resets the channel. That is
+                    // its end all the same, and what it said before still counts.
+                    return if error.is_closed() { Ok(unit) } else { Err(error) };
+                }
+            }
+        }
+    }
+}
+
+impl<R> LinesReader<R> {
+    fn finish(&mut self) -> Option<Unit> {
+        self.source = None;
+        self.lines.finish()
+    }
+}
+
+/// The sending half of [`Lines`].
+#[derive(Debug)]
+pub struct LinesWriter<W> {
+    /// Gone once it is closed or broken.
+    sink: Option<W>,
+    backlog: Backlog,
+}
+
+impl<W> LinesWriter<W> {
+    /// A writer of lines.
+    pub fn new(sink: W) -> Self {
+        Self { sink: Some(sink), backlog: Backlog::default() }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Writer for LinesWriter<W> {
+    async fn write(&mut self, queue: &mut VecDeque<Transmit>) -> Result<(), Error> {
+        let Some(sink) = &mut self.sink else {
+            return Err(Error::closed());
+        };
+        let result = write_all(sink, &mut self.backlog, queue).await;
+        result.map_err(|error| {
+            self.sink = None;
+            Error::io("cannot write to the channel", error)
+        })
+    }
+
+    async fn close(&mut self) {
+        if let Some(mut sink) = self.sink.take() {
+            // Neither a failure nor a peer that stalls changes anything: dropping ends it.
+            let _ = timeout(CLOSE, sink.shutdown()).await;
+        }
+    }
+}
+
+async fn write_all<W: AsyncWrite + Unpin>(
+    sink: &mut W,
+    backlog: &mut Backlog,
+    queue: &mut VecDeque<Transmit>,
+) -> io::Result<()> {
+    loop {
+        backlog.fill(queue);
+        if !backlog.has_remaining() {
+            return sink.flush().await;
+        }
+        sink.write_all_buf(backlog).await?;
+    }
+}
+
+/// Lines that were taken from the queue and are not written yet.
+#[derive(Debug, Default)]
+struct Backlog {
+    chunks: VecDeque<Bytes>,
+    remaining: usize,
+    /// Where small messages are joined.
+    joined: BytesMut,
+}
+
+impl Backlog {
+    /// Takes messages from the queue until there is enough for one write.
+    fn fill(&mut self, queue: &mut VecDeque<Transmit>) {
+        while self.remaining + self.joined.len() < BATCH {
+            let Some(transmit) = queue.pop_front() else {
+                break;
+            };
+            let frame = in_one_line(transmit.frame);
+            if frame.len() <= COPY {
+                self.joined.reserve(frame.len() + 1);
+                self.joined.put_slice(&frame);
+            } else {
+                self.seal();
+                self.push(frame);
+            }
+            self.joined.put_u8(b'\n');
+        }
+        self.seal();
+    }
+
+    fn seal(&mut self) {
+        if !self.joined.is_empty() {
+            let joined = self.joined.split().freeze();
+            self.push(joined);
+        }
+    }
+
+    fn push(&mut self, chunk: Bytes) {
+        self.remaining += chunk.len();
+        self.chunks.push_back(chunk);
+    }
+}
+
+impl Buf for Backlog {
+    fn remaining(&self) -> usize {
+        self.remaining
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.chunks.front().map_or(&[], |chunk| chunk)
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut count = 0;
+        for (slice, chunk) in slices.iter_mut().zip(&self.chunks) {
+            *slice = IoSlice::new(chunk);
+            count += 1;
+        }
+        count
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        self.remaining -= count;
+        while let Some(chunk) = self.chunks.front_mut() {
+            if count < chunk.len() {
+                chunk.advance(count);
+                return;
+            }
+            count -= chunk.len();
+            self.chunks.pop_front();
+        }
+    }
+}
+
+/// Takes line ends out of a message, which would cut it in two.
+///
+/// In JSON they can only stand between tokens, as they do in text that somebody printed prettily
+/// and handed to us as it was; a space means the same.
+fn in_one_line(frame: Bytes) -> Bytes {
+    if !frame.contains(&b'\n') {
+        return frame;
+    }
+    frame.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_proto::transmit::{Role, Route};
+
+    use super::*;
+
+    fn queue(frames: &[Bytes]) -> VecDeque<Transmit> {
+        let transmit = |frame: &Bytes| Transmit {
+            route: Route::Standalone,
+            role: Role::Within,
+            frame: frame.clone(),
+        };
+        frames.iter().map(transmit).collect()
+    }
+
+    // spec: STDIO-2
+    #[test]
+    fn a_line_end_inside_a_message_becomes_a_space() {
+        let mut backlog = Backlog::default();
+        backlog.fill(&mut queue(&[Bytes::from_static(b"{\r\n  \"a\": 1\n}")]));
+        assert_eq!(backlog.chunk(), b"{\r   \"a\": 1 }\n");
+    }
+
+    #[test]
+    fn small_messages_are_joined_and_large_ones_are_not_copied() {
+        let large = Bytes::from(vec![b'x'; COPY + 1]);
+        let mut backlog = Backlog::default();
+        let small = Bytes::from_static(b"{}");
+        backlog.fill(&mut queue(&[small.clone(), small.clone(), large.clone(), small]));
+        assert_eq!(backlog.chunks.len(), 3);
+        assert_eq!(backlog.chunks[0], "{}\n{}\n");
+        assert_eq!(backlog.chunks[1].as_ptr(), large.as_ptr());
+        assert_eq!(backlog.chunks[2], "\n{}\n");
+    }
+
+    #[test]
+    fn a_backlog_may_be_written_in_steps_of_any_size() {
+        let frames: Vec<_> = (0..50).map(|n| Bytes::from(vec![b'a'; n * 300])).collect();
+        let expected: Vec<u8> =
+            frames.iter().flat_map(|frame| frame.iter().copied().chain([b'\n'])).collect();
+        for step in [1, 7, 4096, 100_000] {
+            let (mut backlog, mut queue) = (Backlog::default(), queue(&frames));
+            let mut written = Vec::new();
+            loop {
+                backlog.fill(&mut queue);
+                if !backlog.has_remaining() {
+                    break;
+                }
+                let count = step.min(backlog.chunk().len());
+                written.extend_from_slice(&backlog.chunk()[..count]);
+                backlog.advance(count);
+            }
+            assert!(written == expected, "{step}");
+        }
+    }
+
+    #[test]
+    fn the_backlog_takes_no_more_than_it_needs_for_one_write() {
+        let frames = vec![Bytes::from(vec![b'x'; 16 * 1024]); 100];
+        let (mut backlog, mut queue) = (Backlog::default(), queue(&frames));
+        backlog.fill(&mut queue);
+        assert_eq!(queue.len(), 96);
+    }
+}

@@ -1,0 +1,104 @@
+//! Moves the descriptors of standard input and output to safety, and makes them asynchronous.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::PathBuf;
+
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+
+use super::thread::{ThreadReader, ThreadWriter};
+use super::{Input, Output};
+
+/// The two ends of the protocol, on descriptors that nobody else knows and no child inherits.
+#[derive(Debug)]
+pub(super) struct Ends {
+    input: File,
+    output: File,
+}
+
+impl Ends {
+    pub(super) fn take() -> io::Result<Self> {
+        let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+        // The standard library duplicates with close-on-exec.
+        let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let errors = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        if is_same_channel(&output.metadata()?, &errors.metadata()?) {
+            dup2_stderr(&null)?;
+        }
+        dup2_stdin(&null)?;
+        dup2_stdout(io::stderr())?;
+        // What was printed without a line end until now goes where all prints go from now on,
+        // instead of to the front of our first message.
+        let _ = io::stdout().flush();
+        Ok(Self { input, output })
+    }
+
+    /// Both ends, ready to use. What fails here is reported by the first use.
+    pub(super) fn open(self) -> (Input, Output) {
+        let input = open_input(self.input).unwrap_or_else(|e| Box::new(ThreadReader::broken(e)));
+        let output = open_output(self.output).unwrap_or_else(|e| Box::new(ThreadWriter::broken(e)));
+        (input, output)
+    }
+}
+
+/// Whether two descriptors lead into the same pipe or socket. Terminals and files do not count:
+/// people watch those, and expect to see errors there.
+fn is_same_channel(one: &Metadata, other: &Metadata) -> bool {
+    let kind = one.file_type();
+    let is_same = (one.dev(), one.ino()) == (other.dev(), other.ino());
+    is_same && (kind.is_fifo() || kind.is_socket())
+}
+
+fn open_input(file: File) -> io::Result<Input> {
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() {
+        let own = own_path(&file).map(|path| pipe::OpenOptions::new().open_receiver(path));
+        match own {
+            Some(Ok(receiver)) => Ok(Box::new(receiver)),
+            Some(Err(_)) | None => Ok(Box::new(pipe::Receiver::from_file(file)?)),
+        }
+    } else if kind.is_socket() {
+        Ok(Box::new(open_socket(file)?))
+    } else {
+        Ok(Box::new(ThreadReader::start(file)?))
+    }
+}
+
+fn open_output(file: File) -> io::Result<Output> {
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() {
+        let own = own_path(&file).map(|path| pipe::OpenOptions::new().open_sender(path));
+        match own {
+            Some(Ok(sender)) => Ok(Box::new(sender)),
+            Some(Err(_)) | None => Ok(Box::new(pipe::Sender::from_file(file)?)),
+        }
+    } else if kind.is_socket() {
+        Ok(Box::new(open_socket(file)?))
+    } else {
+        Ok(Box::new(ThreadWriter::start(file)?))
+    }
+}
+
+fn open_socket(file: File) -> io::Result<UnixStream> {
+    let stream = BlockingStream::from(OwnedFd::from(file));
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+/// A path by which an anonymous pipe can be opened anew, where the system has one.
+///
+/// Being non-blocking is a property that we would share with everyone who holds the pipe through
+/// the same opening, such as the shell that started us and its next command. An opening of our own
+/// is ours alone. It may fail, for pipes that belong to another user; then we share after all. A
+/// named pipe is left out, because opened anew it would wait for a new writer.
+fn own_path(file: &File) -> Option<PathBuf> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let target = fs::read_link(&path).ok()?;
+    target.to_str()?.starts_with("pipe:").then_some(path)
+}

@@ -1,0 +1,61 @@
+//! Notices the death of the process that started us.
+//!
+//! The end of the pipe is not enough: a sibling that inherited its other end keeps it open. Linux
+//! can send a signal when the parent dies, but sends it when the parent's *thread* ends, which for
+//! a parent with a thread pool is any time. So the parent's id is looked at every second: an
+//! orphan is given to another parent.
+
+#[cfg(unix)]
+use std::time::Duration;
+
+#[cfg(unix)]
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+/// How often to look.
+#[cfg(unix)]
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// The parent as it was in the beginning.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(super) struct Parent {
+    id: u32,
+    /// Started on first use, because the parent is noted before there is a runtime. Kept between
+    /// uses, because a read that is given up must not restart the second.
+    interval: Option<Interval>,
+}
+
+#[cfg(unix)]
+impl Parent {
+    pub(super) fn now() -> Self {
+        Self { id: std::os::unix::process::parent_id(), interval: None }
+    }
+
+    /// Waits for the parent's death.
+    pub(super) async fn gone(&mut self) {
+        let interval = self.interval.get_or_insert_with(|| {
+            let mut interval = interval(PERIOD);
+            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            interval
+        });
+        while std::os::unix::process::parent_id() == self.id {
+            interval.tick().await;
+        }
+    }
+}
+
+/// Elsewhere processes are not given to another parent, and pipes end with their process.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(super) struct Parent;
+
+#[cfg(not(unix))]
+impl Parent {
+    pub(super) fn now() -> Self {
+        Self
+    }
+
+    pub(super) async fn gone(&mut self) {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,133 @@
+//! Shows everything that passes through a transport, for recording, tracing and tests.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::transmit::Transmit;
+
+use crate::error::Error;
+use crate::transport::{Reader, Transport, Writer};
+
+/// Which way a message goes, seen from us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the peer to us.
+    Received,
+    /// From us to the peer.
+    Sent,
+}
+
+/// A transport that shows each message to a callback before it goes on.
+///
+/// Messages come without their line end. Of a message that was too long only its beginning is
+/// shown, since no more of it is kept. The callback runs in the middle of reading and writing and
+/// must not block.
+///
+/// ```
+/// use bowline_transport::duplex::duplex;
+/// use bowline_transport::tap::Tap;
+///
+/// let (client, _server) = duplex();
+/// let client = Tap::new(client, |direction, text| {
+///     eprintln!("{direction:?} {}", String::from_utf8_lossy(text));
+/// });
+/// # let _ = client;
+/// ```
+pub struct Tap<T, F> {
+    inner: T,
+    show: Arc<F>,
+}
+
+impl<T, F> Tap<T, F>
+where
+    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+{
+    /// Wraps a transport.
+    pub fn new(inner: T, show: F) -> Self {
+        Self { inner, show: Arc::new(show) }
+    }
+}
+
+impl<T, F> Transport for Tap<T, F>
+where
+    T: Transport,
+    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+{
+    type Reader = TapReader<T::Reader, F>;
+    type Writer = TapWriter<T::Writer, F>;
+
+    fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
+        let (reader, writer) = self.inner.split(limits);
+        let reader = TapReader { inner: reader, show: Arc::clone(&self.show) };
+        let writer = TapWriter { inner: writer, show: self.show, shown: VecDeque::new() };
+        (reader, writer)
+    }
+}
+
+/// The receiving half of a [`Tap`].
+pub struct TapReader<R, F> {
+    inner: R,
+    show: Arc<F>,
+}
+
+impl<R, F> Reader for TapReader<R, F>
+where
+    R: Reader,
+    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+{
+    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+        let unit = self.inner.read().await?;
+        if let Some(Unit::Text(text) | Unit::TooLong(text)) = &unit {
+            (self.show)(Direction::Received, text);
+        }
+        Ok(unit)
+    }
+}
+
+/// The sending half of a [`Tap`].
+pub struct TapWriter<W, F> {
+    inner: W,
+    show: Arc<F>,
+    /// What the inner writer has not taken yet. Kept apart from the caller's queue, so that no
+    /// message is shown twice when a write is given up and tried again.
+    shown: VecDeque<Transmit>,
+}
+
+impl<W, F> Writer for TapWriter<W, F>
+where
+    W: Writer,
+    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+{
+    async fn write(&mut self, queue: &mut VecDeque<Transmit>) -> Result<(), Error> {
+        for transmit in queue.drain(..) {
+            (self.show)(Direction::Sent, &transmit.frame);
+            self.shown.push_back(transmit);
+        }
+        self.inner.write(&mut self.shown).await
+    }
+
+    async fn close(&mut self) {
+        self.inner.close().await;
+    }
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for Tap<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tap").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<R: fmt::Debug, F> fmt::Debug for TapReader<R, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TapReader").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+impl<W: fmt::Debug, F> fmt::Debug for TapWriter<W, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TapWriter").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}

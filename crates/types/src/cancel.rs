@@ -1,0 +1,63 @@
+//! Taking a request back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::RequestId;
+use crate::method::Method;
+use crate::rpc::Notice;
+
+/// `notifications/cancelled`.
+pub enum Cancelled {}
+
+impl Notice for Cancelled {
+    const METHOD: Method = Method::Cancelled;
+    type Params = CancelledParams;
+}
+
+/// Which request is taken back, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CancelledParams {
+    /// The request. The schema of 2025-11-25 lets it be missing; such a notice cancels nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// Why, for logs and people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl CancelledParams {
+    /// Takes a request back.
+    pub fn new(request_id: RequestId) -> Self {
+        Self { request_id: Some(request_id), reason: None }
+    }
+
+    /// Says why.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: CANC-4
+    #[test]
+    fn a_cancellation_names_its_request() {
+        let params = CancelledParams::new(123.into()).with_reason("the user gave up");
+        let text = serde_json::to_string(&params).unwrap();
+        assert_eq!(text, r#"{"requestId":123,"reason":"the user gave up"}"#);
+        assert_eq!(serde_json::from_str::<CancelledParams>(&text).unwrap(), params);
+    }
+
+    // spec: CANC-4, CANC-13
+    #[test]
+    fn a_cancellation_without_request_can_be_read() {
+        let params: CancelledParams = serde_json::from_str(r#"{"reason":"shutdown"}"#).unwrap();
+        assert_eq!(params.request_id, None);
+    }
+}

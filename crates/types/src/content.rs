@@ -1,0 +1,469 @@
+//! Content blocks: what tools return, prompts say and models are asked with.
+//!
+//! A block is read by its `type`. Types that this library does not know are kept as they came
+//! ([`Content::Other`]), so that a newer peer's message survives being read and handed on.
+
+use std::ops::Not;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::implementation::Icon;
+use crate::json::{Base64, Json, Object, open_enum};
+use crate::member::{self, constant};
+use crate::meta::Meta;
+use crate::resource::{Resource, ResourceContents, WireContents};
+
+/// One block of content.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Text for model or user.
+    Text(TextContent),
+    /// An image.
+    Image(ImageContent),
+    /// A sound (since 2025-03-26).
+    Audio(AudioContent),
+    /// A resource that can be read by its URI (since 2025-06-18).
+    ResourceLink(ResourceLink),
+    /// A resource with its contents.
+    Resource(EmbeddedResource),
+    /// A model's wish to call a tool; in sampling only (since 2025-11-25).
+    ToolUse(ToolUseContent),
+    /// What the tool returned; in sampling only (since 2025-11-25).
+    ToolResult(ToolResultContent),
+    /// A block of a type that this library does not know.
+    Other(Json),
+}
+
+impl Content {
+    /// A block of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+
+    /// An image from its bytes.
+    pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::Image(ImageContent::new(Base64::encode(bytes), mime_type))
+    }
+
+    /// A sound from its bytes.
+    pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::Audio(AudioContent::new(Base64::encode(bytes), mime_type))
+    }
+
+    /// A link to a resource.
+    pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::ResourceLink(ResourceLink::new(uri, name))
+    }
+
+    /// A resource with its contents.
+    pub fn resource(contents: ResourceContents) -> Self {
+        Self::Resource(EmbeddedResource::new(contents))
+    }
+
+    /// Says for whom the block is and how much it matters. Blocks that cannot say so stay as
+    /// they are.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
+        match &mut self {
+            Self::Text(block) => block.annotations = Some(annotations),
+            Self::Image(block) => block.annotations = Some(annotations),
+            Self::Audio(block) => block.annotations = Some(annotations),
+            Self::ResourceLink(block) => block.annotations = Some(annotations),
+            Self::Resource(block) => block.annotations = Some(annotations),
+            Self::ToolUse(_) | Self::ToolResult(_) | Self::Other(_) => {}
+        }
+        self
+    }
+
+    /// For whom the block is and how much it matters, if it says so.
+    pub fn annotations(&self) -> Option<&Annotations> {
+        match self {
+            Self::Text(block) => block.annotations.as_ref(),
+            Self::Image(block) => block.annotations.as_ref(),
+            Self::Audio(block) => block.annotations.as_ref(),
+            Self::ResourceLink(block) => block.annotations.as_ref(),
+            Self::Resource(block) => block.annotations.as_ref(),
+            Self::ToolUse(_) | Self::ToolResult(_) | Self::Other(_) => None,
+        }
+    }
+
+    /// The text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(block) => Some(&block.text),
+            _ => None,
+        }
+    }
+
+    /// Reads a block that may stand inside a tool result, which holds no tool use or tool result
+    /// of its own. That keeps reading from recursing as deep as a peer likes.
+    fn read_plain<E: serde::de::Error>(tag: &str, json: Json) -> Result<Self, E> {
+        match tag {
+            "text" => member::variant(&json, WHAT, tag).map(Self::Text),
+            "image" => member::variant(&json, WHAT, tag).map(Self::Image),
+            "audio" => member::variant(&json, WHAT, tag).map(Self::Audio),
+            "resource_link" => member::variant(&json, WHAT, tag).map(Self::ResourceLink),
+            "resource" => member::variant(&json, WHAT, tag).map(Self::Resource),
+            _ => Ok(Self::Other(json)),
+        }
+    }
+}
+
+/// How errors name this union.
+const WHAT: &str = "content block";
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(block) => block.serialize(serializer),
+            Self::Image(block) => block.serialize(serializer),
+            Self::Audio(block) => block.serialize(serializer),
+            Self::ResourceLink(block) => block.serialize(serializer),
+            Self::Resource(block) => block.serialize(serializer),
+            Self::ToolUse(block) => block.serialize(serializer),
+            Self::ToolResult(block) => block.serialize(serializer),
+            Self::Other(json) => json.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        let tag = member::tag::<D::Error>(&json, WHAT)?;
+        match tag.as_str() {
+            "tool_use" => member::variant(&json, WHAT, &tag).map(Self::ToolUse),
+            "tool_result" => member::variant(&json, WHAT, &tag).map(Self::ToolResult),
+            plain => Self::read_plain(plain, json),
+        }
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+/// Joins the text blocks of a list, one per line; other blocks are passed over.
+pub(crate) fn join_text(content: &[Content]) -> String {
+    content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+}
+
+constant!(TextType = "text");
+constant!(ImageType = "image");
+constant!(AudioType = "audio");
+constant!(ResourceLinkType = "resource_link");
+constant!(ResourceType = "resource");
+constant!(ToolUseType = "tool_use");
+constant!(ToolResultType = "tool_result");
+
+/// Text for model or user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TextContent {
+    r#type: TextType,
+    /// The text.
+    pub text: String,
+    /// For whom it is and how much it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything more.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl TextContent {
+    /// A block of text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { r#type: TextType, text: text.into(), annotations: None, meta: Meta::new() }
+    }
+}
+
+/// Declares a block of bytes with a media type.
+macro_rules! media {
+    ($(#[$doc:meta])* $name:ident, $type:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub struct $name {
+            r#type: $type,
+            /// The bytes, as base64.
+            pub data: Base64,
+            /// The media type of the bytes.
+            pub mime_type: String,
+            /// For whom it is and how much it matters.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub annotations: Option<Annotations>,
+            /// Anything more.
+            #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+            pub meta: Meta,
+        }
+
+        impl $name {
+            /// A block of bytes that are encoded already.
+            pub fn new(data: Base64, mime_type: impl Into<String>) -> Self {
+                let mime_type = mime_type.into();
+                Self { r#type: $type, data, mime_type, annotations: None, meta: Meta::new() }
+            }
+        }
+    };
+}
+
+media! {
+    /// An image.
+    ImageContent, ImageType
+}
+
+media! {
+    /// A sound (since 2025-03-26).
+    AudioContent, AudioType
+}
+
+/// A resource that can be read by its URI (since 2025-06-18). It need not be listed anywhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourceLink {
+    r#type: ResourceLinkType,
+    /// Where it can be read.
+    pub uri: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is, for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The media type of its contents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// For whom it is and how much it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// How many bytes it holds before any encoding.
+    #[serde(
+        default,
+        deserialize_with = "member::count",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub size: Option<u64>,
+    /// Pictures to show for it (since 2025-11-25).
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub icons: Vec<Icon>,
+    /// Anything more.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ResourceLink {
+    /// A link to a resource.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::from(Resource::new(uri, name))
+    }
+}
+
+impl From<Resource> for ResourceLink {
+    /// Links to a listed resource.
+    fn from(resource: Resource) -> Self {
+        Self {
+            r#type: ResourceLinkType,
+            uri: resource.uri,
+            name: resource.name,
+            title: resource.title,
+            description: resource.description,
+            mime_type: resource.mime_type,
+            annotations: resource.annotations,
+            size: resource.size,
+            icons: resource.icons,
+            meta: resource.meta,
+        }
+    }
+}
+
+/// A resource with its contents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WireEmbedded")]
+#[non_exhaustive]
+pub struct EmbeddedResource {
+    r#type: ResourceType,
+    /// The contents.
+    pub resource: ResourceContents,
+    /// For whom it is and how much it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything more.
+    #[serde(rename = "_meta", skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl EmbeddedResource {
+    /// A resource with its contents.
+    pub fn new(resource: ResourceContents) -> Self {
+        Self { r#type: ResourceType, resource, annotations: None, meta: Meta::new() }
+    }
+}
+
+/// An embedded resource as peers write it: some put the annotations inside `resource`.
+#[derive(Deserialize)]
+struct WireEmbedded {
+    r#type: ResourceType,
+    resource: WireContents,
+    #[serde(default)]
+    annotations: Option<Annotations>,
+    #[serde(rename = "_meta", default)]
+    meta: Meta,
+}
+
+impl From<WireEmbedded> for EmbeddedResource {
+    fn from(wire: WireEmbedded) -> Self {
+        let WireContents { contents, annotations: inside } = wire.resource;
+        let annotations = wire.annotations.or(inside);
+        Self { r#type: wire.r#type, resource: contents, annotations, meta: wire.meta }
+    }
+}
+
+/// A model's wish to call a tool (since 2025-11-25).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolUseContent {
+    r#type: ToolUseType,
+    /// Names this wish, for the result to refer to.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    pub input: Object,
+    /// Anything more; clients keep it, because some models need it back.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ToolUseContent {
+    /// A wish to call a tool.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Object) -> Self {
+        let (id, name) = (id.into(), name.into());
+        Self { r#type: ToolUseType, id, name, input, meta: Meta::new() }
+    }
+}
+
+/// What a tool returned to a model that wished to call it (since 2025-11-25).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResultContent {
+    r#type: ToolResultType,
+    /// The [`ToolUseContent::id`] that this answers.
+    pub tool_use_id: String,
+    /// What the tool said.
+    #[serde(default, deserialize_with = "plain_blocks")]
+    pub content: Vec<Content>,
+    /// What the tool said, for programs. `null` is a value here.
+    #[serde(
+        default,
+        deserialize_with = "member::even_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub structured_content: Option<Json>,
+    /// Whether the tool failed.
+    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
+    pub is_error: bool,
+    /// Anything more.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ToolResultContent {
+    /// The answer to a wish.
+    pub fn new(tool_use_id: impl Into<String>, content: Vec<Content>) -> Self {
+        Self {
+            r#type: ToolResultType,
+            tool_use_id: tool_use_id.into(),
+            content,
+            structured_content: None,
+            is_error: false,
+            meta: Meta::new(),
+        }
+    }
+}
+
+/// Reads blocks of which none is a tool use or tool result.
+fn plain_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
+    let blocks = Option::<Vec<Json>>::deserialize(deserializer)?.unwrap_or_default();
+    let read = |json: Json| Content::read_plain(&member::tag::<D::Error>(&json, WHAT)?, json);
+    blocks.into_iter().map(read).collect()
+}
+
+/// For whom a thing is and how much it matters: hints, never rules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Annotations {
+    /// Who is meant to see it; empty means that nothing was said.
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub audience: Vec<Role>,
+    /// From 0, entirely optional, to 1, effectively required.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<f64>,
+    /// When it last changed, as ISO 8601 text (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+}
+
+impl Annotations {
+    /// Annotations that say nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds somebody who is meant to see it.
+    #[must_use]
+    pub fn with_audience(mut self, role: Role) -> Self {
+        self.audience.push(role);
+        self
+    }
+
+    /// Says how much it matters; values outside of 0 to 1 are moved to the nearer end.
+    #[must_use]
+    pub fn with_priority(mut self, priority: f64) -> Self {
+        self.priority = Some(priority.clamp(0.0, 1.0)).filter(|priority| !priority.is_nan());
+        self
+    }
+
+    /// Says when it last changed, as ISO 8601 text such as `2026-07-28T12:00:00Z`.
+    #[must_use]
+    pub fn with_last_modified(mut self, when: impl Into<String>) -> Self {
+        self.last_modified = Some(when.into());
+        self
+    }
+}
+
+open_enum! {
+    /// Who speaks, or who is spoken to.
+    Role {
+        /// The person.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Log messages from servers. Use standard error or OpenTelemetry instead.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::json::Json;
+use crate::method::Method;
+use crate::rpc::Notice;
+
+/// `notifications/message`.
+pub enum LogMessage {}
+
+impl Notice for LogMessage {
+    const METHOD: Method = Method::Message;
+    type Params = LogMessageParams;
+}
+
+/// How severe a log message is, as in syslog; the least severe first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoggingLevel {
+    /// For those who look for a fault.
+    Debug,
+    /// The usual course of things.
+    Info,
+    /// Unusual, but no fault.
+    Notice,
+    /// Something may go wrong.
+    Warning,
+    /// Something went wrong.
+    Error,
+    /// A part has failed.
+    Critical,
+    /// Somebody must act at once.
+    Alert,
+    /// Nothing works any more.
+    Emergency,
+}
+
+impl LoggingLevel {
+    /// Every level, the least severe first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// Its word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+}
+
+impl fmt::Display for LoggingLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for LoggingLevel {
+    type Err = UnknownLevel;
+
+    fn from_str(word: &str) -> Result<Self, UnknownLevel> {
+        let known = Self::ALL.into_iter().find(|level| level.as_str() == word);
+        known.ok_or_else(|| UnknownLevel(word.chars().take(40).collect()))
+    }
+}
+
+impl Serialize for LoggingLevel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for LoggingLevel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A word that is none of the eight levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLevel(String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no logging level; use one of", self.0)?;
+        for (position, level) in LoggingLevel::ALL.iter().enumerate() {
+            write!(f, "{} {level}", if position == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
+
+/// A log message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LogMessageParams {
+    /// How severe it is.
+    pub level: LoggingLevel,
+    /// Which part of the server speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    /// What it says: text or anything else that is JSON.
+    pub data: Json,
+}
+
+impl LogMessageParams {
+    /// A message.
+    pub fn new(level: LoggingLevel, data: Json) -> Self {
+        Self { level, logger: None, data }
+    }
+
+    /// Says which part of the server speaks.
+    #[must_use]
+    pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
+        self.logger = Some(logger.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: LOG-3
+    #[test]
+    fn levels_are_ordered_by_severity() {
+        assert!(LoggingLevel::ALL.is_sorted());
+        assert!(LoggingLevel::Warning < LoggingLevel::Error);
+        for level in LoggingLevel::ALL {
+            assert_eq!(level.as_str().parse(), Ok(level));
+        }
+    }
+
+    // spec: LOG-5
+    #[test]
+    fn an_unknown_level_names_all_that_are_known() {
+        let error = serde_json::from_str::<LoggingLevel>(r#""warn""#).unwrap_err().to_string();
+        let words = "debug, info, notice, warning, error, critical, alert, emergency";
+        assert!(error.contains("`warn`") && error.contains(words), "{error}");
+    }
+
+    // spec: LOG-8, LOG-9
+    #[test]
+    fn a_message_is_written_as_it_was_read() {
+        let text = r#"{"level":"error","logger":"db","data":{"error":"lost","tries":3.0}}"#;
+        let message: LogMessageParams = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&message).unwrap(), text);
+        let text = r#"{"level":"info","data":null}"#;
+        let message: LogMessageParams = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&message).unwrap(), text);
+        let error = serde_json::from_str::<LogMessageParams>(r#"{"level":"info"}"#).unwrap_err();
+        assert!(error.to_string().contains("missing field `data`"), "{error}");
+    }
+}

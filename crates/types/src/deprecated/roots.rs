@@ -1,0 +1,164 @@
+//! Where in the file system a server may work. Pass paths as tool arguments instead.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::empty::NoParams;
+use crate::meta::Meta;
+use crate::method::Method;
+use crate::rpc::{Notice, Rpc};
+
+/// `roots/list`.
+pub enum ListRoots {}
+
+impl Rpc for ListRoots {
+    const METHOD: Method = Method::RootsList;
+    type Params = NoParams;
+    type Result = ListRootsResult;
+}
+
+/// `notifications/roots/list_changed` (up to 2025-11-25).
+pub enum RootsListChanged {}
+
+impl Notice for RootsListChanged {
+    const METHOD: Method = Method::RootsListChanged;
+    type Params = NoParams;
+}
+
+/// A directory or file that a server may work in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// Its `file://` URI. What a peer sent is checked by [`Root::check_uri`], not when it is read.
+    pub uri: String,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Anything beside.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl Root {
+    /// A root at a `file://` URI.
+    ///
+    /// # Errors
+    ///
+    /// As [`Root::check_uri`].
+    pub fn new(uri: impl Into<String>) -> Result<Self, InvalidRoot> {
+        let root = Self { uri: uri.into(), name: None, meta: Meta::new() };
+        root.check_uri()?;
+        Ok(root)
+    }
+
+    /// Names it for people.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Checks that the URI is a `file://` URI that does not climb out by `..`, written plainly or
+    /// as `%2e`.
+    ///
+    /// # Errors
+    ///
+    /// Names the URI and what is wrong with it.
+    pub fn check_uri(&self) -> Result<(), InvalidRoot> {
+        let invalid = |reason| Err(InvalidRoot { uri: self.uri.chars().take(200).collect(), reason });
+        let scheme = self.uri.get(..SCHEME.len()).unwrap_or_default();
+        if !scheme.eq_ignore_ascii_case(SCHEME) {
+            return invalid("it is not a `file://` URI");
+        }
+        let path = self.uri.get(SCHEME.len()..).unwrap_or_default();
+        let path = path.to_ascii_lowercase().replace("%2e", ".");
+        let path = path.replace("%2f", "/").replace("%5c", "/");
+        if path.split(['/', '\\']).any(|segment| segment == "..") {
+            return invalid("it climbs out of a directory by `..`");
+        }
+        Ok(())
+    }
+}
+
+const SCHEME: &str = "file://";
+
+/// A root that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidRoot {
+    uri: String,
+    reason: &'static str,
+}
+
+impl fmt::Display for InvalidRoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "root `{}`: {}", self.uri, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidRoot {}
+
+/// All roots of a client.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListRootsResult {
+    /// The roots.
+    pub roots: Vec<Root>,
+    /// Anything beside.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ListRootsResult {
+    /// These are all.
+    pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
+        Self { roots: roots.into_iter().collect(), meta: Meta::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: ROOT-5
+    #[test]
+    fn roots_are_written_as_they_were_read() {
+        let text = r#"{"roots":[{"uri":"file:///home/me/a","name":"A"},{"uri":"file:///b"}]}"#;
+        let result: ListRootsResult = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+    }
+
+    // spec: ROOT-5
+    #[test]
+    fn a_root_is_a_file_uri() {
+        for good in ["file:///home/me", "FILE:///c:/x", "file:///a..b/...", "file://host/share"] {
+            assert!(Root::new(good).is_ok(), "{good}");
+        }
+        for bad in ["https://example.com", "/home/me", "file:/a", "file", "", "é"] {
+            let error = Root::new(bad).unwrap_err().to_string();
+            assert!(error.contains("it is not a `file://` URI"), "{error}");
+        }
+    }
+
+    // spec: ROOT-9
+    #[test]
+    fn a_root_does_not_climb() {
+        for bad in [
+            "file:///a/../b",
+            "file:///a/..",
+            "file:///a/%2e%2E/b",
+            "file:///a/.%2e",
+            "file:///a%2f..%2Fb",
+            "file:///a\\..\\b",
+        ] {
+            assert!(Root::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    // spec: ROOT-12
+    #[test]
+    fn a_root_that_is_none_can_still_be_read() {
+        let root: Root = serde_json::from_str(r#"{"uri":"s3://bucket"}"#).unwrap();
+        assert!(root.check_uri().is_err());
+    }
+}

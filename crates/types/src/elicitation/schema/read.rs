@@ -1,0 +1,229 @@
+//! Makes a form from a JSON Schema: a peer's, or that of a Rust struct.
+//!
+//! A peer's fields are taken as far as they can be understood, and kept as they are beyond that.
+//! From our own struct a form must be made completely, or somebody must be told which field cannot
+//! be asked.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use super::keywords::{Definitions, Keywords};
+use super::{
+    BooleanSchema, Field, FieldKind, FormSchema, MultiSelectSchema, NumberSchema, SelectOption,
+    SelectSchema, StringFormat, StringSchema, TitleStyle,
+};
+use crate::json::{Json, Schema};
+use crate::member::or_default;
+use crate::ordered::Ordered;
+
+impl FormSchema {
+    /// Makes a form from the schema of a struct with plain fields, as schemars generates it.
+    ///
+    /// References are followed, optional fields may be left out, enums become choices, lists of
+    /// enums become choices of several. What forms cannot express but a value can break, such as
+    /// `pattern`, is left to whoever reads the answer into the struct.
+    ///
+    /// # Errors
+    ///
+    /// Names the first field that cannot be asked in a form, and why: for instance a nested object
+    /// or a list of free text.
+    pub fn from_schema(schema: &Schema) -> Result<Self, NotAForm> {
+        let whole = |reason| NotAForm { field: None, reason };
+        let definitions: Definitions =
+            schema.parse().map_err(|error| whole(format!("its schema cannot be read: {error}")))?;
+        let root = Keywords::resolve(schema.as_json(), &definitions).map_err(whole)?;
+        if root.types.single().is_some_and(|it| it != "object") || root.properties.is_none() {
+            return Err(whole("it is no object with named fields".to_owned()));
+        }
+        let mut properties = Ordered::default();
+        for (name, schema) in root.properties.unwrap_or_default() {
+            let field = Keywords::resolve(&schema, &definitions)
+                .and_then(|keywords| Field::from_keywords(keywords, &definitions))
+                .map_err(|reason| NotAForm { field: Some(name.clone()), reason })?;
+            properties.set(name, field);
+        }
+        Ok(Self { properties, required: root.required })
+    }
+}
+
+/// A schema that no form can be made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAForm {
+    field: Option<String>,
+    reason: String,
+}
+
+impl NotAForm {
+    /// The field that cannot be asked; `None` if it is the schema as a whole.
+    pub fn field(&self) -> Option<&str> {
+        self.field.as_deref()
+    }
+}
+
+impl fmt::Display for NotAForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "field `{field}` cannot be asked in a form: {}", self.reason),
+            None => write!(f, "no form can be made of this type: {}", self.reason),
+        }
+    }
+}
+
+impl std::error::Error for NotAForm {}
+
+impl<'de> Deserialize<'de> for FormSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Wire {
+            #[serde(default)]
+            r#type: Option<String>,
+            #[serde(default, deserialize_with = "or_default")]
+            properties: Ordered<Field>,
+            #[serde(default, deserialize_with = "or_default")]
+            required: Vec<String>,
+        }
+
+        let Wire { r#type, properties, required } = Wire::deserialize(deserializer)?;
+        match r#type {
+            Some(other) if other != "object" => {
+                Err(D::Error::custom(format_args!("a form has the type `object`, not `{other}`")))
+            }
+            _ => Ok(Self { properties, required }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let schema = Schema::deserialize(deserializer)?;
+        let definitions = Definitions::default();
+        let field = Keywords::resolve(schema.as_json(), &definitions)
+            .and_then(|keywords| Self::from_keywords(keywords, &definitions));
+        Ok(field.unwrap_or_else(|_| Self::new(FieldKind::Other(schema))))
+    }
+}
+
+impl Field {
+    fn from_keywords(keywords: Keywords, definitions: &Definitions) -> Result<Self, String> {
+        let kind = match keywords.types.single() {
+            Some("string") => text(&keywords)?,
+            Some("number") => FieldKind::Number(number(&keywords)),
+            Some("integer") => FieldKind::Integer(number(&keywords)),
+            Some("boolean") => FieldKind::Boolean(BooleanSchema { default: default(&keywords) }),
+            Some("array") => FieldKind::MultiSelect(multi_select(&keywords, definitions)?),
+            Some("object") => return Err("it is an object, and forms are flat".to_owned()),
+            None if keywords.types.is_empty() => {
+                let options = options(&keywords)?;
+                FieldKind::Select(select(&keywords, options.ok_or("it has no type")?))
+            }
+            _ => return Err(format!("it has the type {}", keywords.types.display())),
+        };
+        Ok(Self { title: keywords.title, description: keywords.description, kind })
+    }
+}
+
+fn text(keywords: &Keywords) -> Result<FieldKind, String> {
+    if let Some(options) = options(keywords)? {
+        return Ok(FieldKind::Select(select(keywords, options)));
+    }
+    // Formats that forms do not know would make clients refuse the form.
+    let format = keywords.format.clone().map(StringFormat::from);
+    Ok(FieldKind::String(StringSchema {
+        min_length: keywords.min_length,
+        max_length: keywords.max_length,
+        format: format.filter(|format| !matches!(format, StringFormat::Other(_))),
+        default: default(keywords),
+    }))
+}
+
+fn number(keywords: &Keywords) -> NumberSchema {
+    NumberSchema {
+        minimum: keywords.minimum.clone(),
+        maximum: keywords.maximum.clone(),
+        default: default(keywords),
+    }
+}
+
+fn select(keywords: &Keywords, options: Vec<SelectOption>) -> SelectSchema {
+    let titles =
+        if keywords.enum_names.is_some() { TitleStyle::EnumNames } else { TitleStyle::OneOf };
+    SelectSchema { options, titles, default: default(keywords) }
+}
+
+fn multi_select(
+    keywords: &Keywords,
+    definitions: &Definitions,
+) -> Result<MultiSelectSchema, String> {
+    let unknown = || "it is a list, and forms allow only lists of fixed choices".to_owned();
+    let items = keywords.items.as_ref().ok_or_else(unknown)?;
+    let items = Keywords::resolve(items, definitions).map_err(|_| unknown())?;
+    if items.types.single().is_some_and(|it| it != "string") {
+        return Err(unknown());
+    }
+    Ok(MultiSelectSchema {
+        options: options(&items)?.ok_or_else(unknown)?,
+        min_items: keywords.min_items,
+        max_items: keywords.max_items,
+        default: default(keywords),
+    })
+}
+
+/// What there is to choose from; `None` if it is no choice.
+fn options(keywords: &Keywords) -> Result<Option<Vec<SelectOption>>, String> {
+    if let Some(values) = &keywords.values {
+        let names = keywords.enum_names.as_deref().unwrap_or_default();
+        return plain_options(values, names).map(Some);
+    }
+    if let Some(constant) = &keywords.constant {
+        return plain_options(std::slice::from_ref(constant), &[]).map(Some);
+    }
+    let Some(alternatives) = keywords.one_of.as_ref().or(keywords.any_of.as_ref()) else {
+        return Ok(None);
+    };
+    let mut options = Vec::new();
+    for alternative in alternatives {
+        options.extend(alternative_options(alternative)?);
+    }
+    Ok(Some(options))
+}
+
+/// The options of one alternative of `oneOf` or `anyOf`: a `const` with a title, or an `enum`.
+fn alternative_options(alternative: &Json) -> Result<Vec<SelectOption>, String> {
+    let keywords: Keywords =
+        alternative.parse().map_err(|_| "its alternatives are no fixed choices".to_owned())?;
+    if keywords.types.single().is_some_and(|it| it != "string") {
+        return Err("its alternatives are not all text".to_owned());
+    }
+    if let Some(values) = &keywords.values {
+        return plain_options(values, &[]);
+    }
+    let Some(constant) = &keywords.constant else {
+        return Err("its alternatives are no fixed choices".to_owned());
+    };
+    let mut options = plain_options(std::slice::from_ref(constant), &[])?;
+    for option in &mut options {
+        option.title = keywords.title.clone().or_else(|| keywords.description.clone());
+    }
+    Ok(options)
+}
+
+/// Options from bare values, with names beside them as far as there are any.
+fn plain_options(values: &[Json], names: &[String]) -> Result<Vec<SelectOption>, String> {
+    let mut names = names.iter().cloned();
+    let values = values.iter().filter(|value| value.as_str() != "null");
+    let option = |value: &Json| {
+        let not_text = |_| format!("`{value}` is among its choices and is not text");
+        Ok(SelectOption { value: value.parse().map_err(not_text)?, title: names.next() })
+    };
+    values.map(option).collect()
+}
+
+/// The default, unless it is of another type than the field.
+fn default<T: serde::de::DeserializeOwned>(keywords: &Keywords) -> Option<T> {
+    keywords.default.as_ref()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The error that one side sends the other.
+//!
+//! [`ErrorObject`] is what stands on the wire. Failures on this side of the wire have error types
+//! of their own in the crates where they happen, so that the two are never confused.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::ClientCapabilities;
+use crate::json::Json;
+use crate::revision::Revision;
+
+/// The numbers that the specification and JSON-RPC define.
+pub mod code {
+    /// The text is not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// The JSON is not a valid message.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// The method is unknown, or not offered here.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The params do not fit the method.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something went wrong on the other side.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// The resource does not exist (up to 2025-11-25).
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// A URL elicitation must be done first (2025-11-25).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+    /// A mirrored header is missing or differs from the body (2026-07-28).
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs a capability that the client did not declare (2026-07-28).
+    pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+    /// The revision is not spoken here (2026-07-28).
+    pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+    /// The user refused a sampling request (up to 2025-11-25).
+    pub const USER_REJECTED: i64 = -1;
+}
+
+/// An error as it stands on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// What kind of error; see [`code`].
+    pub code: i64,
+    /// One sentence for people.
+    pub message: String,
+    /// Anything more for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Json>,
+}
+
+impl ErrorObject {
+    /// An error with a code and a sentence.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Adds data for programs. Data that cannot be JSON is left out.
+    #[must_use]
+    pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Self {
+        self.data = Json::from_value(data).ok();
+        self
+    }
+
+    /// The text is not JSON.
+    pub fn parse_error(message: impl Into<String>) -> Self {
+        Self::new(code::PARSE_ERROR, message)
+    }
+
+    /// The JSON is not a valid message.
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_REQUEST, message)
+    }
+
+    /// The method is unknown, or not offered here.
+    pub fn method_not_found(message: impl Into<String>) -> Self {
+        Self::new(code::METHOD_NOT_FOUND, message)
+    }
+
+    /// The params do not fit the method.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+
+    /// Something went wrong here that is not the caller's fault.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, message)
+    }
+
+    /// The request needs something that the client does not declare.
+    pub fn missing_capability(required: ClientCapabilities, message: impl Into<String>) -> Self {
+        let data = MissingCapability { required_capabilities: required };
+        Self::new(code::MISSING_CLIENT_CAPABILITY, message).with_data(&data)
+    }
+
+    /// The revision asked for is not among those spoken here.
+    pub fn unsupported_version(requested: &str, supported: &[Revision]) -> Self {
+        let data = UnsupportedVersion {
+            supported: supported.iter().map(ToString::to_string).collect(),
+            requested: requested.to_owned(),
+        };
+        let message = format!("protocol version `{requested}` is not supported; use one of `data.supported`");
+        Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(&data)
+    }
+
+    /// The resource does not exist, in the code of the revision.
+    pub fn resource_not_found(uri: &str, revision: Revision) -> Self {
+        let code = if revision.has_resource_not_found_code() {
+            code::RESOURCE_NOT_FOUND
+        } else {
+            code::INVALID_PARAMS
+        };
+        let data = ResourceNotFound { uri: uri.to_owned() };
+        Self::new(code, format!("no resource has the URI `{uri}`")).with_data(&data)
+    }
+
+    /// The data as a type; `None` if there is none or it has another shape.
+    pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        self.data.as_ref()?.parse().ok()
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for ErrorObject {}
+
+/// `data` of [`code::MISSING_CLIENT_CAPABILITY`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MissingCapability {
+    /// What the client would have to declare.
+    pub required_capabilities: ClientCapabilities,
+}
+
+/// `data` of [`code::UNSUPPORTED_PROTOCOL_VERSION`], and of a refused `initialize`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsupportedVersion {
+    /// What the server speaks, as dates that we may not know.
+    pub supported: Vec<String>,
+    /// What was asked for.
+    pub requested: String,
+}
+
+/// `data` of a resource that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceNotFound {
+    /// The URI that was asked for.
+    pub uri: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: RPC-9, RPC-10, RPC-13
+    #[test]
+    fn an_error_has_an_integer_code_and_a_message_and_any_data() {
+        let error: ErrorObject =
+            serde_json::from_str(r#"{"code":-32000,"message":"m","data":[1,{"a":null}]}"#).unwrap();
+        assert_eq!(error.data.unwrap().as_str(), r#"[1,{"a":null}]"#);
+        for bad in [r#"{"code":1.5,"message":"m"}"#, r#"{"message":"m"}"#, r#"{"code":1}"#] {
+            assert!(serde_json::from_str::<ErrorObject>(bad).is_err(), "{bad}");
+        }
+    }
+
+    // spec: RSRC-18, RSRC-19, ERR-11
+    #[test]
+    fn an_unknown_resource_has_the_code_of_its_revision() {
+        let error = |revision| ErrorObject::resource_not_found("a://b", revision);
+        assert_eq!(error(Revision::V2025_11_25).code, -32002);
+        assert_eq!(error(Revision::V2026_07_28).code, -32602);
+        assert_eq!(error(Revision::LATEST).data.unwrap().as_str(), r#"{"uri":"a://b"}"#);
+    }
+}

@@ -1,0 +1,233 @@
+//! Who a client or server says it is, and the icons that things may carry.
+//!
+//! All of this is self-reported: good for display and logs, never for decisions.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::open_enum;
+
+/// A program that speaks the protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Implementation {
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its own version, in its own scheme.
+    pub version: String,
+    /// What it is for (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where to read more about it (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+    /// Pictures of it (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+}
+
+/// A picture of a thing, by address.
+///
+/// Whoever shows it should first ask [`Icon::check_source`], fetch it without credentials, and
+/// believe the bytes rather than `mime_type`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// Where the picture is: an `https:` URL or a `data:` URI.
+    pub src: String,
+    /// What kind of picture it claims to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The sizes it is made for, such as `48x48` or `any`; none given means any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+    /// The background it is made for; none given means any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<IconTheme>,
+}
+
+open_enum! {
+    /// A background that an icon is made for.
+    IconTheme {
+        /// A light background.
+        Light = "light",
+        /// A dark background.
+        Dark = "dark",
+    }
+}
+
+impl Implementation {
+    /// A program with a name and a version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            version: version.into(),
+            description: None,
+            website_url: None,
+            icons: Vec::new(),
+        }
+    }
+
+    /// Names it for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is for.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Says where to read more about it.
+    #[must_use]
+    pub fn with_website_url(mut self, url: impl Into<String>) -> Self {
+        self.website_url = Some(url.into());
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn with_icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// The name to show: the title, or else the name.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl Icon {
+    /// A picture at an address.
+    pub fn new(src: impl Into<String>) -> Self {
+        Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
+    }
+
+    /// Says what kind of picture it is.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Adds a size it is made for, such as `48x48` or `any`.
+    #[must_use]
+    pub fn with_size(mut self, size: impl Into<String>) -> Self {
+        self.sizes.push(size.into());
+        self
+    }
+
+    /// Says which background it is made for.
+    #[must_use]
+    pub fn with_theme(mut self, theme: IconTheme) -> Self {
+        self.theme = Some(theme);
+        self
+    }
+
+    /// Checks that the address is one that may be fetched: `https:` or `data:` and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Names the address and what is allowed.
+    pub fn check_source(&self) -> Result<(), UnsafeIcon> {
+        match self.src.split_once(':') {
+            Some((scheme, rest))
+                if !rest.is_empty()
+                    && ["https", "data"].iter().any(|safe| scheme.eq_ignore_ascii_case(safe)) =>
+            {
+                Ok(())
+            }
+            _ => Err(UnsafeIcon(self.src.chars().take(60).collect())),
+        }
+    }
+}
+
+/// An icon whose address must not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsafeIcon(String);
+
+impl fmt::Display for UnsafeIcon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "icon `{}` is neither an `https:` nor a `data:` URI", self.0)
+    }
+}
+
+impl std::error::Error for UnsafeIcon {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: ICON-1, LIFE-2
+    #[test]
+    fn a_program_is_written_as_it_was_read() {
+        let text = concat!(
+            r#"{"name":"example-server","title":"Example","version":"2.0.0","#,
+            r#""description":"Shows things","websiteUrl":"https://example.com","#,
+            r#""icons":[{"src":"https://example.com/i.png","mimeType":"image/png","#,
+            r#""sizes":["48x48","any"],"theme":"dark"}]}"#
+        );
+        let program: Implementation = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&program).unwrap(), text);
+        let text = r#"{"name":"old","version":"1"}"#;
+        let program: Implementation = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&program).unwrap(), text);
+    }
+
+    // spec: LIFE-2
+    #[test]
+    fn a_program_without_version_is_refused_by_name_of_the_member() {
+        let error = serde_json::from_str::<Implementation>(r#"{"name":"a"}"#).unwrap_err();
+        assert!(error.to_string().contains("missing field `version`"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_theme_survives() {
+        let text = r#"{"src":"data:,","theme":"sepia"}"#;
+        let icon: Icon = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&icon).unwrap(), text);
+    }
+
+    // spec: ICON-5, ICON-6
+    #[test]
+    fn only_https_and_data_icons_may_be_fetched() {
+        for good in ["https://example.com/a.png", "HTTPS://example.com", "data:image/png;base64,AA"] {
+            assert_eq!(Icon::new(good).check_source(), Ok(()), "{good}");
+        }
+        for bad in [
+            "http://example.com/a.png",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "ftp://example.com",
+            "ws://example.com",
+            "myapp:open",
+            " https://example.com",
+            "//example.com/a.png",
+            "a.png",
+            "https:",
+            "",
+        ] {
+            assert!(Icon::new(bad).check_source().is_err(), "{bad}");
+        }
+    }
+
+    // spec: CONT-5
+    #[test]
+    fn people_see_the_title_before_the_name() {
+        let program = Implementation::new("a", "1");
+        assert_eq!(program.display_name(), "a");
+        assert_eq!(program.with_title("A").display_name(), "A");
+    }
+}

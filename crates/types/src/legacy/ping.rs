@@ -1,0 +1,14 @@
+//! Asking whether the other side is still there.
+
+use crate::empty::{EmptyResult, NoParams};
+use crate::method::Method;
+use crate::rpc::Rpc;
+
+/// `ping`.
+pub enum Ping {}
+
+impl Rpc for Ping {
+    const METHOD: Method = Method::Ping;
+    type Params = NoParams;
+    type Result = EmptyResult;
+}

@@ -1,0 +1,53 @@
+//! Choosing which log messages a session gets. Since 2026-07-28 each request chooses in its
+//! `_meta`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::deprecated::logging::LoggingLevel;
+use crate::empty::EmptyResult;
+use crate::method::Method;
+use crate::rpc::Rpc;
+
+/// `logging/setLevel`.
+pub enum SetLevel {}
+
+impl Rpc for SetLevel {
+    const METHOD: Method = Method::LoggingSetLevel;
+    type Params = SetLevelParams;
+    type Result = EmptyResult;
+}
+
+/// Which messages are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SetLevelParams {
+    /// The least severe level wanted.
+    pub level: LoggingLevel,
+}
+
+impl SetLevelParams {
+    /// Wants messages of this level and more severe ones.
+    pub fn new(level: LoggingLevel) -> Self {
+        Self { level }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: LOG-2
+    #[test]
+    fn a_level_is_set_by_its_word() {
+        let params: SetLevelParams = serde_json::from_str(r#"{"level":"warning"}"#).unwrap();
+        assert_eq!(params, SetLevelParams::new(LoggingLevel::Warning));
+    }
+
+    // spec: LOG-5
+    #[test]
+    fn an_unknown_level_is_refused_with_the_words_that_are_known() {
+        let error = serde_json::from_str::<SetLevelParams>(r#"{"level":"loud"}"#).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("`loud`") && error.contains("emergency"), "{error}");
+    }
+}

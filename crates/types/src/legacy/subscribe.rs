@@ -1,0 +1,54 @@
+//! Following single resources by request. Since 2026-07-28 `subscriptions/listen` does this.
+
+use serde::{Deserialize, Serialize};
+
+use crate::empty::EmptyResult;
+use crate::method::Method;
+use crate::rpc::Rpc;
+
+/// `resources/subscribe`.
+pub enum Subscribe {}
+
+impl Rpc for Subscribe {
+    const METHOD: Method = Method::ResourcesSubscribe;
+    type Params = SubscribeParams;
+    type Result = EmptyResult;
+}
+
+/// `resources/unsubscribe`.
+pub enum Unsubscribe {}
+
+impl Rpc for Unsubscribe {
+    const METHOD: Method = Method::ResourcesUnsubscribe;
+    type Params = SubscribeParams;
+    type Result = EmptyResult;
+}
+
+/// Which resource to follow, or to follow no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SubscribeParams {
+    /// Its URI. Notices may name resources below it.
+    pub uri: String,
+}
+
+impl SubscribeParams {
+    /// Names a resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: RSRC-7
+    #[test]
+    fn a_subscription_names_a_resource() {
+        let params: SubscribeParams = serde_json::from_str(r#"{"uri":"file:///a"}"#).unwrap();
+        assert_eq!(params, SubscribeParams::new("file:///a"));
+        let error = serde_json::from_str::<SubscribeParams>("{}").unwrap_err().to_string();
+        assert!(error.contains("missing field `uri`"), "{error}");
+    }
+}

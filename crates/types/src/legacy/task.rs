@@ -1,0 +1,363 @@
+//! The experimental tasks of 2025-11-25: a request is answered at once with a task, and its result
+//! is fetched later.
+//!
+//! Either side may be the one who runs a task. The tasks extension of 2026-07-28
+//! ([`crate::ext::tasks`]) is another dialect; only the words for a task's status are shared.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::declared::{declared, declared_map, lacking};
+use crate::ext::tasks::{TaskIdParams, TaskStatus};
+use crate::id::Cursor;
+use crate::json::Object;
+use crate::meta::{self, Meta};
+use crate::method::Method;
+use crate::page::{Page, PageParams};
+use crate::rpc::{Notice, Rpc};
+
+/// `tasks/get`.
+pub enum GetTask {}
+
+impl Rpc for GetTask {
+    const METHOD: Method = Method::TasksGet;
+    type Params = TaskIdParams;
+    type Result = Task;
+}
+
+/// `tasks/result`: waits for the task, then answers what the request itself would have answered.
+pub enum TaskResult {}
+
+impl Rpc for TaskResult {
+    const METHOD: Method = Method::TasksResult;
+    type Params = TaskIdParams;
+    type Result = Object;
+}
+
+/// `tasks/list`.
+pub enum ListTasks {}
+
+impl Rpc for ListTasks {
+    const METHOD: Method = Method::TasksList;
+    type Params = PageParams;
+    type Result = ListTasksResult;
+}
+
+/// `tasks/cancel`.
+pub enum CancelTask {}
+
+impl Rpc for CancelTask {
+    const METHOD: Method = Method::TasksCancel;
+    type Params = TaskIdParams;
+    type Result = Task;
+}
+
+/// `notifications/tasks/status`.
+pub enum TaskStatusChanged {}
+
+impl Notice for TaskStatusChanged {
+    const METHOD: Method = Method::TasksStatus;
+    type Params = Task;
+}
+
+/// Which requests one side answers by way of tasks, and what can be done with those.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TasksCapability {
+    /// `tasks/list` is answered.
+    #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
+    pub list: Option<Object>,
+    /// `tasks/cancel` is answered.
+    #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<Object>,
+    /// The methods that may become tasks, split at their slash: `{"tools": {"call": {}}}`.
+    #[serde(
+        default,
+        deserialize_with = "declared_map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub requests: BTreeMap<String, Methods>,
+}
+
+/// The second halves of method names, such as `call` of `tools/call`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Methods(#[serde(deserialize_with = "declared_map")] pub BTreeMap<String, Object>);
+
+impl TasksCapability {
+    /// No request may become a task.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares `tasks/list`.
+    #[must_use]
+    pub fn with_list(mut self) -> Self {
+        self.list.get_or_insert_default();
+        self
+    }
+
+    /// Declares `tasks/cancel`.
+    #[must_use]
+    pub fn with_cancel(mut self) -> Self {
+        self.cancel.get_or_insert_default();
+        self
+    }
+
+    /// Lets requests of a method become tasks.
+    #[must_use]
+    pub fn with_request(mut self, method: Method) -> Self {
+        if let Some((area, name)) = method.name().split_once('/') {
+            self.requests.entry(area.to_owned()).or_default().0.entry(name.to_owned()).or_default();
+        }
+        self
+    }
+
+    /// Whether requests of a method may become tasks. What is not named may not.
+    pub fn supports_request(&self, method: Method) -> bool {
+        let Some((area, name)) = method.name().split_once('/') else { return false };
+        self.requests.get(area).is_some_and(|methods| methods.0.contains_key(name))
+    }
+
+    /// What of this is not `there`.
+    pub(crate) fn lacking(&self, there: Option<&Self>) -> Option<Self> {
+        let Some(there) = there else { return Some(self.clone()) };
+        let requests = self.requests.iter().filter_map(|(area, methods)| {
+            let missing = match there.requests.get(area) {
+                Some(there) => lacking(&there.0, &methods.0),
+                None => methods.0.clone(),
+            };
+            (!missing.is_empty()).then(|| (area.clone(), Methods(missing)))
+        });
+        let missing = Self {
+            list: self.list.clone().filter(|_| there.list.is_none()),
+            cancel: self.cancel.clone().filter(|_| there.cancel.is_none()),
+            requests: requests.collect(),
+        };
+        (missing != Self::default()).then_some(missing)
+    }
+}
+
+/// The wish, in the params of a request, that it become a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskMetadata {
+    /// How long to keep the task from its creation, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u64>,
+}
+
+impl TaskMetadata {
+    /// A task, kept as long as the other side likes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks for a time to keep it, in milliseconds.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: u64) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+}
+
+/// How it stands with a request that became a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Task {
+    /// Its name, chosen by the side that runs it.
+    pub task_id: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// More about where it stands, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// When it began, in ISO 8601.
+    pub created_at: String,
+    /// When it last changed, in ISO 8601.
+    pub last_updated_at: String,
+    /// How long it is kept from its creation, in milliseconds; `None` is `null` on the wire and
+    /// means without limit.
+    #[serde(default)]
+    pub ttl: Option<u64>,
+    /// How long to wait between questions, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll_interval: Option<u64>,
+    /// Anything beside; only where the task is a result itself.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl Task {
+    /// A task that has just begun.
+    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
+        let created_at = created_at.into();
+        Self {
+            task_id: task_id.into(),
+            status: TaskStatus::Working,
+            status_message: None,
+            last_updated_at: created_at.clone(),
+            created_at,
+            ttl: None,
+            poll_interval: None,
+            meta: Meta::new(),
+        }
+    }
+
+    /// Limits how long it is kept, in milliseconds.
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: u64) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Suggests how long to wait between questions, in milliseconds.
+    #[must_use]
+    pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
+        self.poll_interval = Some(poll_interval);
+        self
+    }
+}
+
+/// The answer to a request that became a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CreateTaskResult {
+    /// The task.
+    pub task: Task,
+    /// Anything beside, such as what to tell the model meanwhile.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl CreateTaskResult {
+    /// Answers with a task.
+    pub fn new(task: Task) -> Self {
+        Self { task, meta: Meta::new() }
+    }
+}
+
+/// One page of the tasks that the asker may see.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ListTasksResult {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Where the next page begins; none after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// Anything beside.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ListTasksResult {
+    /// A page of tasks, the last one.
+    pub fn new(tasks: Vec<Task>) -> Self {
+        Self { tasks, next_cursor: None, meta: Meta::new() }
+    }
+}
+
+impl Page for ListTasksResult {
+    type Item = Task;
+
+    fn into_parts(self) -> (Vec<Task>, Option<Cursor>) {
+        (self.tasks, self.next_cursor)
+    }
+}
+
+/// The value at [`meta::key::RELATED_TASK`]: the task that a message belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RelatedTask {
+    /// The task.
+    pub task_id: String,
+}
+
+impl RelatedTask {
+    /// Belongs to this task.
+    pub fn new(task_id: impl Into<String>) -> Self {
+        Self { task_id: task_id.into() }
+    }
+
+    /// The task that a `_meta` names.
+    pub fn find(meta: &Meta) -> Option<Self> {
+        meta.parse(meta::key::RELATED_TASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: &str = concat!(
+        r#"{"taskId":"786512e2","status":"working","statusMessage":"In progress.","#,
+        r#""createdAt":"2025-11-25T10:30:00Z","lastUpdatedAt":"2025-11-25T10:40:00Z","#,
+        r#""ttl":60000,"pollInterval":5000}"#
+    );
+
+    // spec: TASK-17, TASK-27, TASK-28, TASK-30, TASK-32
+    #[test]
+    fn a_task_is_written_as_it_was_read() {
+        let task: Task = serde_json::from_str(TASK).unwrap();
+        assert_eq!(serde_json::to_string(&task).unwrap(), TASK);
+    }
+
+    // spec: TASK-20, TASK-30
+    #[test]
+    fn a_new_task_works_and_says_that_it_has_no_time_limit() {
+        let text = serde_json::to_string(&Task::new("t", "2025-11-25T10:30:00Z")).unwrap();
+        assert!(text.contains(r#""status":"working""#) && text.contains(r#""ttl":null"#), "{text}");
+    }
+
+    // spec: TASK-13, TASK-86
+    #[test]
+    fn a_request_that_became_a_task_is_answered_with_the_task_alone() {
+        let text = format!(r#"{{"task":{TASK},"_meta":{{"a":1}}}}"#);
+        let result: CreateTaskResult = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+    }
+
+    // spec: TASK-1, TASK-4
+    #[test]
+    fn only_the_methods_that_are_named_may_become_tasks() {
+        let text = r#"{"list":{},"requests":{"tools":{"call":{}}}}"#;
+        let read: TasksCapability = serde_json::from_str(text).unwrap();
+        assert_eq!(read, TasksCapability::new().with_list().with_request(Method::ToolsCall));
+        assert!(read.supports_request(Method::ToolsCall));
+        assert!(!read.supports_request(Method::SamplingCreateMessage));
+        assert!(!read.supports_request(Method::Ping));
+        assert!(read.list.is_some() && read.cancel.is_none());
+    }
+
+    #[test]
+    fn what_is_missing_is_named_down_to_the_method() {
+        let there = TasksCapability::new().with_cancel().with_request(Method::ElicitationCreate);
+        let wanted = there.clone().with_list().with_request(Method::SamplingCreateMessage);
+        let missing = TasksCapability::new().with_list().with_request(Method::SamplingCreateMessage);
+        assert_eq!(wanted.lacking(Some(&there)), Some(missing));
+        assert_eq!(there.lacking(Some(&wanted)), None);
+        assert_eq!(wanted.lacking(None), Some(wanted));
+    }
+
+    // spec: TASK-40
+    #[test]
+    fn the_task_of_a_message_stands_in_its_meta() {
+        let text = r#"{"io.modelcontextprotocol/related-task":{"taskId":"t"}}"#;
+        let meta: Meta = serde_json::from_str(text).unwrap();
+        assert_eq!(RelatedTask::find(&meta), Some(RelatedTask::new("t")));
+        assert_eq!(RelatedTask::find(&Meta::new()), None);
+    }
+
+    // spec: TASK-52
+    #[test]
+    fn a_page_of_tasks_says_where_the_next_begins() {
+        let text = format!(r#"{{"tasks":[{TASK}],"nextCursor":"p2"}}"#);
+        let page: ListTasksResult = serde_json::from_str(&text).unwrap();
+        assert_eq!(page.next_cursor, Some(Cursor::new("p2")));
+    }
+}

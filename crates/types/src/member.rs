@@ -1,0 +1,176 @@
+//! Reads members where serde's derive is too strict, and unions by the member that names them.
+//!
+//! Peers write `null` where they mean "absent" and `3.0` where they mean 3; both are understood.
+//! A union is read in two steps, first its tag and then the type that the tag names, so that an
+//! error says which type was expected and what it lacks.
+
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::json::Json;
+
+/// Reads `null` as the default; with `#[serde(default)]` an absent member is the default too.
+pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads a member whose `null` is a value and not an absence.
+pub(crate) fn even_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+/// Reads a count, written as any JSON number without sign and fraction; `null` is absent.
+pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Option::<Count>::deserialize(deserializer).map(|count| count.map(|Count(number)| number))
+}
+
+/// A JSON number without sign and fraction, however it is spelled.
+struct Count(u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CountVisitor;
+
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number that is not negative")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
+                Ok(Count(number))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
+                // Beyond 2^53 a float no longer names one integer.
+                let is_whole = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
+                if is_whole {
+                    Ok(Count(number as u64))
+                } else {
+                    Err(E::invalid_value(serde::de::Unexpected::Float(number), &self))
+                }
+            }
+        }
+
+        deserializer.deserialize_u64(CountVisitor)
+    }
+}
+
+/// Reads the `type` that names the variant of a union. `what` names the union in errors.
+pub(crate) fn tag<E: Error>(json: &Json, what: &str) -> Result<String, E> {
+    #[derive(Deserialize)]
+    struct Tagged {
+        r#type: String,
+    }
+
+    if !json.is_object() {
+        let shown: String = json.as_str().chars().take(40).collect();
+        return Err(E::custom(format_args!("{what}: expected an object, found `{shown}`")));
+    }
+    match json.parse::<Tagged>() {
+        Ok(tagged) => Ok(tagged.r#type),
+        Err(error) => Err(E::custom(format_args!("{what}: {}", Reason(&error)))),
+    }
+}
+
+/// Reads the variant of a union that its tag names.
+pub(crate) fn variant<T, E>(json: &Json, what: &str, tag: &str) -> Result<T, E>
+where
+    T: DeserializeOwned,
+    E: Error,
+{
+    json.parse().map_err(|error| {
+        E::custom(format_args!("{what} of type `{tag}`: {}", Reason(&error)))
+    })
+}
+
+/// An error without its line and column, which count from the start of a part that nobody sees.
+struct Reason<'a>(&'a serde_json::Error);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        f.write_str(reason)
+    }
+}
+
+/// Declares the member that always says the same word, such as `type` in a variant of a union.
+macro_rules! constant {
+    ($name:ident = $word:literal) => {
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        struct $name;
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($word)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                match <String as serde::Deserialize>::deserialize(deserializer)?.as_str() {
+                    $word => Ok(Self),
+                    other => Err(serde::de::Error::unknown_variant(other, &[$word])),
+                }
+            }
+        }
+    };
+}
+pub(crate) use constant;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Sample {
+        #[serde(default, deserialize_with = "or_default")]
+        list: Vec<u8>,
+        #[serde(default, deserialize_with = "even_null")]
+        any: Option<Json>,
+        #[serde(default, deserialize_with = "count")]
+        size: Option<u64>,
+    }
+
+    fn sample(text: &str) -> Result<Sample, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    #[test]
+    fn null_is_absent_except_where_it_is_a_value() {
+        let null = sample(r#"{"list":null,"any":null,"size":null}"#).unwrap();
+        assert_eq!(null, Sample { list: vec![], any: Some(Json::default()), size: None });
+        assert_eq!(sample("{}").unwrap(), Sample { list: vec![], any: None, size: None });
+    }
+
+    #[test]
+    fn a_count_is_any_spelling_of_a_whole_number() {
+        for (text, number) in [("3", 3), ("3.0", 3), ("3e2", 300), ("0", 0)] {
+            let read = sample(&format!(r#"{{"size":{text}}}"#)).unwrap();
+            assert_eq!(read.size, Some(number), "{text}");
+        }
+        for bad in ["-1", "1.5", "\"3\"", "true", "1e300"] {
+            assert!(sample(&format!(r#"{{"size":{bad}}}"#)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_tag_that_cannot_be_read_is_explained() {
+        let error = |text: &str| {
+            let json = Json::from_text(text).unwrap();
+            tag::<serde_json::Error>(&json, "content block").unwrap_err().to_string()
+        };
+        assert_eq!(error("[1]"), "content block: expected an object, found `[1]`");
+        assert_eq!(error("{}"), "content block: missing field `type`");
+    }
+}

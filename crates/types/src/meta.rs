@@ -1,0 +1,208 @@
+//! `_meta`: the open map that every message may carry beside its own members.
+//!
+//! Keys are `prefix/name` or bare names; some are reserved by the protocol. Values stay text.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::json::Json;
+
+/// The keys that the protocol itself uses.
+pub mod key {
+    /// Asks for progress notifications.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+    /// The revision a request speaks (2026-07-28).
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// What the client can do, per request (2026-07-28).
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Who the client is, per request (2026-07-28).
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// The least severe log message wanted, per request (2026-07-28).
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Who the server is, in results (2026-07-28).
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The `subscriptions/listen` request a notification belongs to (2026-07-28).
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// The task a message belongs to (2025-11-25).
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+    /// What to tell the model while a task runs (2025-11-25).
+    pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
+    /// W3C Trace Context, exempt from the prefix rule.
+    pub const TRACEPARENT: &str = "traceparent";
+    /// W3C Trace Context, exempt from the prefix rule.
+    pub const TRACESTATE: &str = "tracestate";
+    /// W3C Baggage, exempt from the prefix rule.
+    pub const BAGGAGE: &str = "baggage";
+}
+
+/// A `_meta` object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Meta(BTreeMap<String, Json>);
+
+impl Meta {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a key of the caller's own.
+    ///
+    /// # Errors
+    ///
+    /// If the key breaks the grammar, is reserved by the protocol, or the value cannot be JSON.
+    pub fn set<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), InvalidKey> {
+        check_key(key)?;
+        if is_reserved(key) {
+            return Err(InvalidKey { key: key.to_owned(), reason: "the prefix is reserved by the protocol" });
+        }
+        let unwritable = |_| InvalidKey { key: key.to_owned(), reason: "its value cannot be written as JSON" };
+        self.0.insert(key.to_owned(), Json::from_value(value).map_err(unwritable)?);
+        Ok(())
+    }
+
+    /// Sets a key that the protocol defines.
+    pub fn set_reserved(&mut self, key: &'static str, value: Json) {
+        self.0.insert(key.to_owned(), value);
+    }
+
+    /// The value at a key.
+    pub fn value(&self, key: &str) -> Option<&Json> {
+        self.0.get(key)
+    }
+
+    /// The value at a key as a type; `None` if it is missing or of another shape.
+    pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.0.get(key)?.parse().ok()
+    }
+
+    /// Removes a key.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        self.0.remove(key)
+    }
+
+    /// Whether there is nothing in it; then it is left out of messages.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All keys with their values, sorted by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl<'de> Deserialize<'de> for Meta {
+    /// Reads `null` as empty: `_meta` is optional everywhere, and some peers write absence so.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(|map| Self(map.unwrap_or_default()))
+    }
+}
+
+/// A `_meta` key that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidKey {
+    key: String,
+    reason: &'static str,
+}
+
+impl std::fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`_meta` key `{}`: {}", self.key, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidKey {}
+
+/// Checks a key against the grammar: optional labels joined by dots and ended by a slash, then a
+/// name.
+///
+/// # Errors
+///
+/// Says which part breaks which rule.
+pub fn check_key(key: &str) -> Result<(), InvalidKey> {
+    let invalid = |reason| Err(InvalidKey { key: key.to_owned(), reason });
+    let (prefix, name) = match key.rsplit_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, key),
+    };
+    if prefix.is_some_and(|prefix| !prefix.split('.').all(is_label)) {
+        return invalid(
+            "each label of the prefix starts with a letter, ends with a letter or digit, \
+             and holds only letters, digits and `-` between",
+        );
+    }
+    if name.is_empty() {
+        return if prefix.is_some() { Ok(()) } else { invalid("it is empty") };
+    }
+    if !is_name(name) {
+        return invalid(
+            "the name starts and ends with a letter or digit, \
+             and holds only letters, digits, `-`, `_` and `.` between",
+        );
+    }
+    Ok(())
+}
+
+/// Whether the protocol reserves the prefix of this key: its second label is
+/// `modelcontextprotocol` or `mcp`.
+pub fn is_reserved(key: &str) -> bool {
+    let Some((prefix, _)) = key.rsplit_once('/') else { return false };
+    prefix.split('.').nth(1).is_some_and(|label| matches!(label, "modelcontextprotocol" | "mcp"))
+}
+
+fn is_label(label: &str) -> bool {
+    let bytes = label.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+}
+
+fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: META-2, META-3, META-7, META-8
+    #[test]
+    fn keys_follow_the_grammar() {
+        for good in ["a", "a-b_c.d", "com.example/key", "com.ex-ample/", "x/1", "traceparent"] {
+            assert_eq!(check_key(good), Ok(()), "{good}");
+        }
+        for bad in ["", "/a", ".com/a", "com./a", "1com/a", "com-/a", "com.example/-a", "a_", "a b", "é", "a/b/c"] {
+            assert!(check_key(bad).is_err(), "{bad}");
+        }
+    }
+
+    // spec: META-5, META-6
+    #[test]
+    fn own_keys_cannot_use_a_reserved_prefix() {
+        for reserved in ["io.modelcontextprotocol/x", "dev.mcp/x", "com.mcp.tools/x"] {
+            assert!(Meta::new().set(reserved, &1).is_err(), "{reserved}");
+        }
+        for free in ["com.example.mcp/x", "mcp/x", "x"] {
+            assert!(Meta::new().set(free, &1).is_ok(), "{free}");
+        }
+    }
+
+    #[test]
+    fn null_is_an_empty_map() {
+        assert_eq!(serde_json::from_str::<Meta>("null").unwrap(), Meta::new());
+    }
+
+    // spec: META-1
+    #[test]
+    fn values_are_kept_whatever_they_are() {
+        let text = r#"{"com.example/odd":[1.0,null],"io.modelcontextprotocol/new":{"b":1,"a":2}}"#;
+        let meta: Meta = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&meta).unwrap(), text);
+    }
+}

@@ -1,0 +1,331 @@
+//! The one table of methods: who may send what, in which revisions, and what is special about it.
+//!
+//! Dispatch, era gating, HTTP headers, the client's API, documentation and tests all read this
+//! table. A method without a row for a revision does not exist there, whatever is registered.
+
+use std::fmt;
+
+use crate::revision::Revision;
+use Direction::{Both, FromClient, FromServer};
+use Kind::{Notification, Request};
+use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
+
+/// A method or notification that the specification or an official extension defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the camel case of its wire name in `METHODS`")]
+pub enum Method {
+    Initialize,
+    Ping,
+    ServerDiscover,
+    ToolsList,
+    ToolsCall,
+    ResourcesList,
+    ResourcesTemplatesList,
+    ResourcesRead,
+    ResourcesSubscribe,
+    ResourcesUnsubscribe,
+    PromptsList,
+    PromptsGet,
+    CompletionComplete,
+    LoggingSetLevel,
+    SubscriptionsListen,
+    SamplingCreateMessage,
+    RootsList,
+    ElicitationCreate,
+    TasksGet,
+    TasksResult,
+    TasksList,
+    TasksCancel,
+    TasksUpdate,
+    Initialized,
+    Cancelled,
+    Progress,
+    Message,
+    ResourcesListChanged,
+    ResourcesUpdated,
+    ToolsListChanged,
+    PromptsListChanged,
+    RootsListChanged,
+    TasksStatus,
+    ElicitationComplete,
+    SubscriptionsAcknowledged,
+    Tasks,
+}
+
+/// Whether a message wants an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It carries an id and is answered exactly once.
+    Request,
+    /// It carries no id and is never answered.
+    Notification,
+}
+
+/// Who may send a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Clients only.
+    FromClient,
+    /// Servers only.
+    FromServer,
+    /// Either side.
+    Both,
+}
+
+/// What the specification says of one method.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The method.
+    pub method: Method,
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Request or notification.
+    pub kind: Kind,
+    /// Who sends it up to and including 2025-11-25.
+    pub direction: Direction,
+    since: Revision,
+    until: Revision,
+    modern_direction: Option<Direction>,
+    embedded: bool,
+    asks: bool,
+    cacheable: bool,
+    streams: bool,
+    extension: bool,
+    named_by: Option<&'static str>,
+}
+
+/// Every method, in the order of [`Method`].
+pub static METHODS: &[Row] = &[
+    row(Method::Initialize, "initialize", Request, FromClient).until(V2025_11_25),
+    row(Method::Ping, "ping", Request, Both).until(V2025_11_25),
+    row(Method::ServerDiscover, "server/discover", Request, FromClient).since(V2026_07_28).cacheable(),
+    row(Method::ToolsList, "tools/list", Request, FromClient).cacheable(),
+    row(Method::ToolsCall, "tools/call", Request, FromClient).may_ask().named_by("name"),
+    row(Method::ResourcesList, "resources/list", Request, FromClient).cacheable(),
+    row(Method::ResourcesTemplatesList, "resources/templates/list", Request, FromClient).cacheable(),
+    row(Method::ResourcesRead, "resources/read", Request, FromClient).may_ask().cacheable().named_by("uri"),
+    row(Method::ResourcesSubscribe, "resources/subscribe", Request, FromClient).until(V2025_11_25),
+    row(Method::ResourcesUnsubscribe, "resources/unsubscribe", Request, FromClient).until(V2025_11_25),
+    row(Method::PromptsList, "prompts/list", Request, FromClient).cacheable(),
+    row(Method::PromptsGet, "prompts/get", Request, FromClient).may_ask().named_by("name"),
+    row(Method::CompletionComplete, "completion/complete", Request, FromClient),
+    row(Method::LoggingSetLevel, "logging/setLevel", Request, FromClient).until(V2025_11_25),
+    row(Method::SubscriptionsListen, "subscriptions/listen", Request, FromClient).since(V2026_07_28).streams(),
+    row(Method::SamplingCreateMessage, "sampling/createMessage", Request, FromServer).embeds(),
+    row(Method::RootsList, "roots/list", Request, FromServer).embeds(),
+    row(Method::ElicitationCreate, "elicitation/create", Request, FromServer).since(V2025_06_18).embeds(),
+    row(Method::TasksGet, "tasks/get", Request, Both).since(V2025_11_25).extends(FromClient).named_by("taskId"),
+    row(Method::TasksResult, "tasks/result", Request, Both).since(V2025_11_25).until(V2025_11_25),
+    row(Method::TasksList, "tasks/list", Request, Both).since(V2025_11_25).until(V2025_11_25),
+    row(Method::TasksCancel, "tasks/cancel", Request, Both).since(V2025_11_25).extends(FromClient).named_by("taskId"),
+    row(Method::TasksUpdate, "tasks/update", Request, FromClient).since(V2026_07_28).extends(FromClient).named_by("taskId"),
+    row(Method::Initialized, "notifications/initialized", Notification, FromClient).until(V2025_11_25),
+    row(Method::Cancelled, "notifications/cancelled", Notification, Both),
+    row(Method::Progress, "notifications/progress", Notification, Both).becomes(FromServer),
+    row(Method::Message, "notifications/message", Notification, FromServer),
+    row(Method::ResourcesListChanged, "notifications/resources/list_changed", Notification, FromServer),
+    row(Method::ResourcesUpdated, "notifications/resources/updated", Notification, FromServer),
+    row(Method::ToolsListChanged, "notifications/tools/list_changed", Notification, FromServer),
+    row(Method::PromptsListChanged, "notifications/prompts/list_changed", Notification, FromServer),
+    row(Method::RootsListChanged, "notifications/roots/list_changed", Notification, FromClient).until(V2025_11_25),
+    row(Method::TasksStatus, "notifications/tasks/status", Notification, Both).since(V2025_11_25).until(V2025_11_25),
+    row(Method::ElicitationComplete, "notifications/elicitation/complete", Notification, FromServer).since(V2025_11_25).until(V2025_11_25),
+    row(Method::SubscriptionsAcknowledged, "notifications/subscriptions/acknowledged", Notification, FromServer).since(V2026_07_28),
+    row(Method::Tasks, "notifications/tasks", Notification, FromServer).since(V2026_07_28).extends(FromServer),
+];
+
+impl Method {
+    /// The method with this name on the wire, whatever the revision.
+    pub fn named(name: &str) -> Option<Self> {
+        METHODS.iter().find(|row| row.name == name).map(|row| row.method)
+    }
+
+    /// What the table says of it.
+    pub fn row(self) -> &'static Row {
+        // The order of the table is the order of the variants; a test holds the two together.
+        METHODS.get(self as usize).unwrap_or(&METHODS[0])
+    }
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether clients send it as a message of its own in this revision.
+    pub fn is_from_client(self, revision: Revision) -> bool {
+        self.row().is_sent_by(FromClient, revision)
+    }
+
+    /// Whether servers send it as a message of its own in this revision.
+    pub fn is_from_server(self, revision: Revision) -> bool {
+        self.row().is_sent_by(FromServer, revision)
+    }
+
+    /// Whether it may ask the client for input before it completes.
+    pub fn may_ask(self) -> bool {
+        self.row().asks
+    }
+
+    /// Whether its complete results carry caching hints since 2026-07-28.
+    pub fn is_cacheable(self) -> bool {
+        self.row().cacheable
+    }
+
+    /// Whether it stays open and carries notifications until one side ends it.
+    pub fn streams(self) -> bool {
+        self.row().streams
+    }
+
+    /// Whether it belongs to an extension in this revision and exists only where both sides
+    /// declared that extension.
+    pub fn is_extension(self, revision: Revision) -> bool {
+        self.row().extension && revision.has_extensions()
+    }
+
+    /// The member of `params` that names what is called, mirrored into `Mcp-Name`.
+    pub fn named_by(self) -> Option<&'static str> {
+        self.row().named_by
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Row {
+    /// Whether the method exists in this revision, in whatever form.
+    pub fn exists_in(&self, revision: Revision) -> bool {
+        self.since <= revision && revision <= self.until
+    }
+
+    /// Whether it travels inside `inputRequests` in this revision instead of as a message.
+    pub fn is_embedded_in(&self, revision: Revision) -> bool {
+        self.embedded && revision.is_modern()
+    }
+
+    fn is_sent_by(&self, side: Direction, revision: Revision) -> bool {
+        let direction = match self.modern_direction {
+            Some(direction) if revision.is_modern() => direction,
+            _ => self.direction,
+        };
+        let sends = direction == side || direction == Both;
+        sends && self.exists_in(revision) && !self.is_embedded_in(revision)
+    }
+
+    const fn since(mut self, revision: Revision) -> Self {
+        self.since = revision;
+        self
+    }
+
+    const fn until(mut self, revision: Revision) -> Self {
+        self.until = revision;
+        self
+    }
+
+    /// Since 2026-07-28 it stands inside a result and is answered inside a retry.
+    const fn embeds(mut self) -> Self {
+        self.embedded = true;
+        self
+    }
+
+    /// Since 2026-07-28 only one side sends it.
+    const fn becomes(mut self, direction: Direction) -> Self {
+        self.modern_direction = Some(direction);
+        self
+    }
+
+    /// Since 2026-07-28 it belongs to an extension and only one side sends it.
+    const fn extends(mut self, direction: Direction) -> Self {
+        self.extension = true;
+        self.becomes(direction)
+    }
+
+    const fn may_ask(mut self) -> Self {
+        self.asks = true;
+        self
+    }
+
+    const fn cacheable(mut self) -> Self {
+        self.cacheable = true;
+        self
+    }
+
+    const fn streams(mut self) -> Self {
+        self.streams = true;
+        self
+    }
+
+    const fn named_by(mut self, member: &'static str) -> Self {
+        self.named_by = Some(member);
+        self
+    }
+}
+
+const fn row(method: Method, name: &'static str, kind: Kind, direction: Direction) -> Row {
+    Row {
+        method,
+        name,
+        kind,
+        direction,
+        since: Revision::ALL[0],
+        until: Revision::LATEST,
+        modern_direction: None,
+        embedded: false,
+        asks: false,
+        cacheable: false,
+        streams: false,
+        extension: false,
+        named_by: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_stands_in_the_order_of_the_variants() {
+        for (position, row) in METHODS.iter().enumerate() {
+            assert_eq!(row.method as usize, position, "{}", row.name);
+            assert_eq!(Method::named(row.name), Some(row.method));
+            assert_eq!(row.method.name(), row.name);
+        }
+    }
+
+    // spec: ST-8
+    #[test]
+    fn the_stateless_revision_lacks_what_it_removed() {
+        let removed = [
+            Method::Initialize,
+            Method::Ping,
+            Method::LoggingSetLevel,
+            Method::ResourcesSubscribe,
+            Method::ResourcesUnsubscribe,
+            Method::TasksResult,
+            Method::TasksList,
+            Method::Initialized,
+            Method::RootsListChanged,
+        ];
+        for method in removed {
+            assert!(!method.is_from_client(Revision::LATEST), "{method}");
+            assert!(method.is_from_client(Revision::LATEST_LEGACY), "{method}");
+        }
+    }
+
+    // spec: ST-6
+    #[test]
+    fn servers_send_no_requests_in_the_stateless_revision() {
+        let requests = METHODS.iter().filter(|row| row.kind == Kind::Request);
+        assert_eq!(requests.filter(|row| row.method.is_from_server(Revision::LATEST)).count(), 0);
+    }
+
+    #[test]
+    fn elicitation_begins_with_2025_06_18() {
+        let method = Method::ElicitationCreate;
+        assert!(!method.is_from_server(Revision::V2025_03_26));
+        assert!(method.is_from_server(Revision::V2025_06_18));
+        assert!(method.row().is_embedded_in(Revision::LATEST));
+    }
+}

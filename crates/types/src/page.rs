@@ -1,0 +1,113 @@
+//! Long lists come in pages: a cursor goes in, the cursor of the next page comes out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::Cursor;
+
+/// Which page of a list is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PageParams {
+    /// The place that the page before gave; `None` asks for the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+}
+
+impl PageParams {
+    /// Asks for the first page.
+    pub fn first() -> Self {
+        Self::default()
+    }
+
+    /// Asks for the page after the one that gave this cursor.
+    pub fn after(cursor: Cursor) -> Self {
+        Self { cursor: Some(cursor) }
+    }
+}
+
+/// A result that is one page of a list.
+pub trait Page {
+    /// What the list holds.
+    type Item;
+
+    /// The items of this page, and the cursor of the next one if there is a next one.
+    fn into_parts(self) -> (Vec<Self::Item>, Option<Cursor>);
+}
+
+/// Declares a request for the pages of a list, with its result.
+macro_rules! list {
+    (
+        $(#[$rpc_doc:meta])* $rpc:ident = $method:ident,
+        $(#[$result_doc:meta])* $result:ident { $(#[$items_doc:meta])* $items:ident: $item:ty }
+    ) => {
+        $(#[$rpc_doc])*
+        pub enum $rpc {}
+
+        impl $crate::rpc::Rpc for $rpc {
+            const METHOD: $crate::method::Method = $crate::method::Method::$method;
+            type Params = $crate::page::PageParams;
+            type Result = $result;
+        }
+
+        $(#[$result_doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        pub struct $result {
+            $(#[$items_doc])*
+            pub $items: Vec<$item>,
+            /// Where the next page begins; `None` on the last one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub next_cursor: Option<$crate::id::Cursor>,
+            /// Anything more.
+            #[serde(rename = "_meta", default, skip_serializing_if = "crate::meta::Meta::is_empty")]
+            pub meta: $crate::meta::Meta,
+        }
+
+        impl $result {
+            /// A page that is the last one.
+            pub fn new($items: Vec<$item>) -> Self {
+                Self { $items, next_cursor: None, meta: $crate::meta::Meta::new() }
+            }
+
+            /// Says where the next page begins.
+            #[must_use]
+            pub fn with_next_cursor(mut self, cursor: $crate::id::Cursor) -> Self {
+                self.next_cursor = Some(cursor);
+                self
+            }
+        }
+
+        impl $crate::page::Page for $result {
+            type Item = $item;
+
+            fn into_parts(self) -> (Vec<$item>, Option<$crate::id::Cursor>) {
+                (self.$items, self.next_cursor)
+            }
+        }
+    };
+}
+pub(crate) use list;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: PAGE-6, PAGE-8
+    #[test]
+    fn a_cursor_is_passed_on_untouched_even_when_empty() {
+        for cursor in ["", " ", "a=b&c", "é\n"] {
+            let params = PageParams::after(Cursor::new(cursor));
+            let text = serde_json::to_string(&params).unwrap();
+            assert_eq!(serde_json::from_str::<PageParams>(&text).unwrap(), params);
+        }
+    }
+
+    // spec: PAGE-5
+    #[test]
+    fn the_first_page_is_asked_for_without_a_cursor() {
+        assert_eq!(serde_json::to_string(&PageParams::first()).unwrap(), "{}");
+        let null = serde_json::from_str::<PageParams>(r#"{"cursor":null}"#).unwrap();
+        assert_eq!(null, PageParams::first());
+    }
+}

@@ -1,0 +1,281 @@
+//! Hearing of changes: the stream of 2026-07-28 and the notices that it carries.
+//!
+//! Before 2026-07-28 the same notices came unasked, or after `resources/subscribe`
+//! ([`crate::legacy::subscribe`]).
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::ServerCapabilities;
+use crate::capability::declared::{flag, is_false};
+use crate::empty::NoParams;
+use crate::id::RequestId;
+use crate::json::Json;
+use crate::meta::{self, Meta};
+use crate::method::Method;
+use crate::rpc::{Notice, Rpc};
+
+/// `subscriptions/listen`: stays open; a result comes only when the server ends it.
+pub enum Listen {}
+
+impl Rpc for Listen {
+    const METHOD: Method = Method::SubscriptionsListen;
+    type Params = ListenParams;
+    type Result = ListenResult;
+}
+
+/// `notifications/subscriptions/acknowledged`: the first notice on a stream.
+pub enum Acknowledged {}
+
+impl Notice for Acknowledged {
+    const METHOD: Method = Method::SubscriptionsAcknowledged;
+    type Params = AcknowledgedParams;
+}
+
+/// `notifications/tools/list_changed`.
+pub enum ToolsListChanged {}
+
+impl Notice for ToolsListChanged {
+    const METHOD: Method = Method::ToolsListChanged;
+    type Params = NoParams;
+}
+
+/// `notifications/prompts/list_changed`.
+pub enum PromptsListChanged {}
+
+impl Notice for PromptsListChanged {
+    const METHOD: Method = Method::PromptsListChanged;
+    type Params = NoParams;
+}
+
+/// `notifications/resources/list_changed`.
+pub enum ResourcesListChanged {}
+
+impl Notice for ResourcesListChanged {
+    const METHOD: Method = Method::ResourcesListChanged;
+    type Params = NoParams;
+}
+
+/// `notifications/resources/updated`.
+pub enum ResourceUpdated {}
+
+impl Notice for ResourceUpdated {
+    const METHOD: Method = Method::ResourcesUpdated;
+    type Params = ResourceUpdatedParams;
+}
+
+/// Which notices are wanted. Omitted and `false` mean the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SubscriptionFilter {
+    /// Changes of the list of tools.
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    pub tools_list_changed: bool,
+    /// Changes of the list of prompts.
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    pub prompts_list_changed: bool,
+    /// Changes of the list of resources.
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    pub resources_list_changed: bool,
+    /// Changes of these resources, by URI.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_subscriptions: Vec<String>,
+    /// Changes of these tasks ([`crate::ext::tasks`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_ids: Vec<String>,
+}
+
+impl SubscriptionFilter {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Wants changes of the list of tools.
+    #[must_use]
+    pub fn with_tools_list_changed(mut self) -> Self {
+        self.tools_list_changed = true;
+        self
+    }
+
+    /// Wants changes of the list of prompts.
+    #[must_use]
+    pub fn with_prompts_list_changed(mut self) -> Self {
+        self.prompts_list_changed = true;
+        self
+    }
+
+    /// Wants changes of the list of resources.
+    #[must_use]
+    pub fn with_resources_list_changed(mut self) -> Self {
+        self.resources_list_changed = true;
+        self
+    }
+
+    /// Wants changes of a resource.
+    #[must_use]
+    pub fn with_resource(mut self, uri: impl Into<String>) -> Self {
+        self.resource_subscriptions.push(uri.into());
+        self
+    }
+
+    /// Wants changes of a task.
+    #[must_use]
+    pub fn with_task(mut self, task_id: impl Into<String>) -> Self {
+        self.task_ids.push(task_id.into());
+        self
+    }
+
+    /// What of this a server with these capabilities can honour. Tasks pass if the server has the
+    /// extension; which of them the caller may see is not known here.
+    #[must_use]
+    pub fn honoured_by(mut self, server: &ServerCapabilities) -> Self {
+        self.tools_list_changed &= server.supports_tools_list_changed();
+        self.prompts_list_changed &= server.supports_prompts_list_changed();
+        self.resources_list_changed &= server.supports_resources_list_changed();
+        if !server.supports_resources_subscribe() {
+            self.resource_subscriptions.clear();
+        }
+        if !server.supports_extension(crate::ext::tasks::IDENTIFIER) {
+            self.task_ids.clear();
+        }
+        self
+    }
+
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a client wants to hear.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListenParams {
+    /// The notices it wants.
+    pub notifications: SubscriptionFilter,
+}
+
+impl ListenParams {
+    /// Wants these.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self { notifications }
+    }
+}
+
+/// What a server will tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AcknowledgedParams {
+    /// The part of the client's wish that it honours.
+    pub notifications: SubscriptionFilter,
+}
+
+impl AcknowledgedParams {
+    /// Honours these.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self { notifications }
+    }
+}
+
+/// The end of a stream that the server ends itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListenResult {
+    /// Names the stream at [`meta::key::SUBSCRIPTION_ID`].
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ListenResult {
+    /// Ends the stream that the request with this id opened.
+    pub fn new(subscription: &RequestId) -> Self {
+        let mut meta = Meta::new();
+        // An id is JSON to begin with.
+        let id = Json::from_value(subscription).unwrap_or_default();
+        meta.set_reserved(meta::key::SUBSCRIPTION_ID, id);
+        Self { meta }
+    }
+
+    /// The request that opened the stream.
+    pub fn subscription(&self) -> Option<RequestId> {
+        self.meta.parse(meta::key::SUBSCRIPTION_ID)
+    }
+}
+
+/// Which resource has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ResourceUpdatedParams {
+    /// Its URI; it may lie below the one that was asked for.
+    pub uri: String,
+}
+
+impl ResourceUpdatedParams {
+    /// This resource has changed.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Object;
+
+    // spec: SUB-1, XTASK-34
+    #[test]
+    fn a_wish_is_written_as_it_was_read() {
+        for text in [
+            r#"{"notifications":{}}"#,
+            r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}}"#,
+            r#"{"notifications":{"promptsListChanged":true,"resourcesListChanged":true}}"#,
+            r#"{"notifications":{"taskIds":["t"]}}"#,
+        ] {
+            let params: ListenParams = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&params).unwrap(), text);
+        }
+        let error = serde_json::from_str::<ListenParams>("{}").unwrap_err().to_string();
+        assert!(error.contains("missing field `notifications`"), "{error}");
+    }
+
+    // spec: SUB-2
+    #[test]
+    fn what_is_omitted_and_what_is_false_are_both_unwanted() {
+        let text = r#"{"toolsListChanged":false,"promptsListChanged":null,"moonPhases":true}"#;
+        let filter: SubscriptionFilter = serde_json::from_str(text).unwrap();
+        assert!(filter.is_empty());
+    }
+
+    // spec: SUB-6
+    #[test]
+    fn a_server_honours_only_what_it_declares() {
+        let wish = SubscriptionFilter::new()
+            .with_tools_list_changed()
+            .with_prompts_list_changed()
+            .with_resources_list_changed()
+            .with_resource("file:///a")
+            .with_task("t");
+        let server = ServerCapabilities::new().with_tools_list_changed().with_resources_subscribe();
+        let honoured = wish.clone().honoured_by(&server);
+        let expected =
+            SubscriptionFilter::new().with_tools_list_changed().with_resource("file:///a");
+        assert_eq!(honoured, expected);
+        let server = ServerCapabilities::new()
+            .with_extension(crate::ext::tasks::IDENTIFIER, Object::default())
+            .unwrap();
+        assert_eq!(wish.clone().honoured_by(&server), SubscriptionFilter::new().with_task("t"));
+        assert!(wish.honoured_by(&ServerCapabilities::new()).is_empty());
+    }
+
+    // spec: SUB-13, SUB-14
+    #[test]
+    fn the_end_of_a_stream_names_the_request_that_opened_it() {
+        for id in [RequestId::from(5), RequestId::from("5")] {
+            let text = serde_json::to_string(&ListenResult::new(&id)).unwrap();
+            assert!(text.contains(&format!(":{id}")), "{text}");
+            let result: ListenResult = serde_json::from_str(&text).unwrap();
+            assert_eq!(result.subscription(), Some(id));
+        }
+    }
+}

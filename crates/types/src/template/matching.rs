@@ -1,0 +1,316 @@
+//! Finds the values with which a template gives a URI.
+//!
+//! Each expression may end in several places, and which one is right depends on what follows. So
+//! the text is swept from right to left, once per expression, marking the places from which the
+//! rest of the template matches; then it is read from left to right, and every expression ends at
+//! the first marked place. Nothing is tried twice, whatever the URI.
+
+use std::borrow::Cow;
+
+use super::values::Found;
+use super::{Expression, Modifier, Operator, UriTemplate, Variable, Variables};
+use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
+
+impl UriTemplate {
+    /// The longest URI that is matched, in bytes; longer ones match nothing.
+    pub const MAX_URI: usize = 8 * 1024;
+
+    /// Finds the values of the variables in a URI that follows the template, percent-decoded.
+    ///
+    /// - A variable without operator, or with `+`, needs at least one character: `users://{id}`
+    ///   does not match `users://`. Expressions with another operator may be missing altogether.
+    /// - A value ends at the first place from which the rest of the template matches. Only `+` and
+    ///   `#` let it run across `/`, `?` and `#`.
+    /// - Query parameters may come in any order, but unknown ones match nothing.
+    /// - A raw comma makes a [`Value::List`], as does `*`.
+    /// - Characters that should have been encoded are understood where they are not ambiguous.
+    ///
+    /// A value may hold anything once it is decoded, `../` included: check it before use.
+    ///
+    /// Time and space are linear in the length of the URI, for each expression of the template.
+    pub fn match_uri(&self, uri: &str) -> Option<Variables> {
+        if uri.len() > Self::MAX_URI {
+            return None;
+        }
+        let uri = normalize(uri);
+        let head = normalize(&self.head);
+        let rest = uri.strip_prefix(&*head)?.as_bytes();
+        self.read(rest, Reading::Exact).or_else(|| self.read(rest, Reading::Generous))
+    }
+
+    fn read(&self, text: &[u8], reading: Reading) -> Option<Variables> {
+        let literals: Vec<_> = self.steps.iter().map(|step| normalize(&step.literal)).collect();
+        let ways_out = self.sweep(text, &literals, reading)?;
+        let mut found = Found::default();
+        let mut position = 0;
+        for ((step, literal), way_out) in self.steps.iter().zip(&literals).zip(&ways_out) {
+            let expression = Reader { expression: &step.expression, text, reading };
+            let end = match expression.end_from(position, way_out) {
+                Some((start, end)) => {
+                    found.add(&step.expression, text.get(start..end)?)?;
+                    end
+                }
+                None => position,
+            };
+            position = end + literal.len();
+        }
+        (position == text.len()).then(|| found.into_variables())
+    }
+
+    /// For each expression, the places where it may end because the rest matches from there;
+    /// nothing if the template does not match at all.
+    fn sweep(&self, text: &[u8], literals: &[Cow<'_, str>], reading: Reading) -> Option<Vec<Places>> {
+        let mut ways_out = Vec::with_capacity(self.steps.len());
+        let mut reached = Places::only(text.len(), text.len());
+        for (step, literal) in self.steps.iter().zip(literals).rev() {
+            let way_out = before_literal(text, literal.as_bytes(), reached);
+            let expression = Reader { expression: &step.expression, text, reading };
+            reached = expression.before(&way_out);
+            ways_out.push(way_out);
+        }
+        ways_out.reverse();
+        reached.has(0).then_some(ways_out)
+    }
+}
+
+/// How strictly values are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Values hold only what filling the template in can produce.
+    Exact,
+    /// Values hold any character that does not end them, as people write URIs by hand.
+    Generous,
+}
+
+/// A set of places in a text, its end included.
+struct Places(Vec<bool>);
+
+impl Places {
+    fn none(length: usize) -> Self {
+        Self(vec![false; length + 1])
+    }
+
+    fn only(length: usize, place: usize) -> Self {
+        let mut places = Self::none(length);
+        places.set(place, true);
+        places
+    }
+
+    fn set(&mut self, place: usize, is_in: bool) {
+        if let Some(slot) = self.0.get_mut(place) {
+            *slot = is_in;
+        }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0.get(place).copied().unwrap_or(false)
+    }
+}
+
+/// The places where a literal begins that ends at one of these places (Knuth, Morris and Pratt).
+fn before_literal(text: &[u8], literal: &[u8], ends: Places) -> Places {
+    if literal.is_empty() {
+        return ends;
+    }
+    let fallback = fallbacks(literal);
+    let mut begins = Places::none(text.len());
+    let mut matched = 0;
+    for (place, byte) in text.iter().enumerate() {
+        count_step();
+        matched = extend(literal, &fallback, matched, *byte);
+        if matched == literal.len() {
+            begins.set(place + 1 - matched, ends.has(place + 1));
+        }
+    }
+    begins
+}
+
+/// For each beginning of the literal, how long its longest own beginning is that also ends it.
+fn fallbacks(literal: &[u8]) -> Vec<usize> {
+    let mut fallback = vec![0];
+    for byte in literal.iter().skip(1) {
+        let matched = fallback.last().copied().unwrap_or(0);
+        fallback.push(extend(literal, &fallback, matched, *byte));
+    }
+    fallback
+}
+
+/// How much of the literal is matched after one more byte.
+fn extend(literal: &[u8], fallback: &[usize], mut matched: usize, byte: u8) -> usize {
+    while literal.get(matched) != Some(&byte) {
+        count_step();
+        match matched.checked_sub(1) {
+            Some(last) => matched = fallback.get(last).copied().unwrap_or(0),
+            None => return 0,
+        }
+    }
+    matched + 1
+}
+
+/// An expression that is looked for in a text.
+struct Reader<'a> {
+    expression: &'a Expression,
+    text: &'a [u8],
+    reading: Reading,
+}
+
+/// What a byte is to the expression that is being read.
+enum Kind {
+    /// Part of a value.
+    Value,
+    /// The separator between two values.
+    Separator,
+    /// Part of something else.
+    Foreign,
+}
+
+impl Reader<'_> {
+    /// The places where the expression may begin so that it can end at one of these places.
+    fn before(&self, ends: &Places) -> Places {
+        let length = self.text.len();
+        let mut begins = Places::none(length);
+        // For each place, how many separators stand before the nearest end; `None` if no end can
+        // be reached.
+        let mut needed: Vec<Option<usize>> = vec![None; length + 1];
+        for place in (0..=length).rev() {
+            count_step();
+            let after = |next: usize| needed.get(next).copied().flatten();
+            let fits = |count: usize| count <= self.most_separators();
+            let begins_here = match self.value_start(place) {
+                Some(start) => after(start).is_some_and(fits),
+                None => false,
+            };
+            begins.set(place, begins_here || self.may_be_missing() && ends.has(place));
+            let count = if ends.has(place) {
+                Some(0)
+            } else {
+                self.next(place).and_then(|(next, crossed)| Some(after(next)? + crossed))
+            };
+            if let Some(slot) = needed.get_mut(place) {
+                *slot = count;
+            }
+        }
+        begins
+    }
+
+    /// Where the values begin and end if the expression begins here; `None` if it is missing.
+    fn end_from(&self, place: usize, ends: &Places) -> Option<(usize, usize)> {
+        let values = place + self.expression.operator.first().len();
+        let mut end = self.value_start(place)?;
+        let mut separators = 0;
+        while !ends.has(end) {
+            count_step();
+            let (next, crossed) = self.next(end)?;
+            separators += crossed;
+            if separators > self.most_separators() {
+                return None;
+            }
+            end = next;
+        }
+        Some((values, end))
+    }
+
+    /// The earliest place where an expression that begins here may end.
+    fn value_start(&self, place: usize) -> Option<usize> {
+        match self.expression.operator.first().as_bytes() {
+            [] => self.next(place).map(|(next, _)| next),
+            first => {
+                self.text.get(place..)?.starts_with(first).then_some(())?;
+                self.after_name(place + first.len())
+            }
+        }
+    }
+
+    /// The next place inside of the expression, and how many separators stand before it.
+    fn next(&self, place: usize) -> Option<(usize, usize)> {
+        match *self.text.get(place)? {
+            b'%' => Some((place + 3, 0)),
+            byte => match self.kind(byte) {
+                Kind::Value => Some((place + 1, 0)),
+                Kind::Separator => Some((self.after_name(place + 1)?, 1)),
+                Kind::Foreign => None,
+            },
+        }
+    }
+
+    /// Passes over the name of a value, if it is one that the expression knows.
+    fn after_name(&self, place: usize) -> Option<usize> {
+        if !self.expression.operator.is_named() {
+            return Some(place);
+        }
+        let rest = self.text.get(place..)?;
+        let is_part = |byte: &&u8| is_unreserved(**byte) || **byte == b'%';
+        let length = rest.iter().take_while(is_part).inspect(|_| count_step()).count();
+        let name = rest.get(..length)?;
+        let variables = &self.expression.variables;
+        let is_known = |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
+        variables.iter().any(is_known).then_some(place + length)
+    }
+
+    fn kind(&self, byte: u8) -> Kind {
+        use Operator::{Continuation, Parameter, Path, Query};
+        let operator = self.expression.operator;
+        let is_list = byte == b',';
+        let is_pair = byte == b'=' && (operator.is_named() || self.has_explode());
+        match (operator, byte) {
+            (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => Kind::Separator,
+            (_, byte) if is_unreserved(byte) || is_list || is_pair => Kind::Value,
+            (operator, _) if operator.allows_reserved() => Kind::Value,
+            _ if self.reading == Reading::Exact => Kind::Foreign,
+            (Query | Continuation, b'/' | b'?') => Kind::Value,
+            (_, b'/' | b'?' | b'#') => Kind::Foreign,
+            _ => Kind::Value,
+        }
+    }
+
+    fn most_separators(&self) -> usize {
+        if self.has_explode() { usize::MAX } else { self.expression.variables.len() - 1 }
+    }
+
+    fn has_explode(&self) -> bool {
+        self.expression.variables.iter().any(|variable| variable.modifier == Modifier::Explode)
+    }
+
+    fn may_be_missing(&self) -> bool {
+        !self.expression.operator.first().is_empty()
+    }
+}
+
+/// Writes a URI in the one spelling that templates are compared with: only characters that a URI
+/// may hold, encoded octets in capitals.
+fn normalize(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| is_unreserved(byte) || is_reserved(byte);
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut normal = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = match rest.split_at_checked(3) {
+            Some((octet, after)) if starts_with_octet(octet) => {
+                normal.extend(octet.iter().map(|byte| char::from(byte.to_ascii_uppercase())));
+                after
+            }
+            _ if is_plain(*byte) => {
+                normal.push(char::from(*byte));
+                after
+            }
+            _ => {
+                push_octet(&mut normal, *byte);
+                after
+            }
+        };
+    }
+    Cow::Owned(normal)
+}
+
+/// Counts the places that are looked at, so that tests can hold the matching to linear time.
+fn count_step() {
+    #[cfg(test)]
+    STEPS.with(|steps| steps.set(steps.get() + 1));
+}
+
+#[cfg(test)]
+thread_local! {
+    pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}

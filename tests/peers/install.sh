@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs the foreign MCP implementations of the interoperability tests below this directory.
+#
+# Safe to run at any time, also several times at once: one run installs, the others wait, and a run
+# that finds the manifests unchanged since the last installation ends at once.
+set -eu
+
+cd "$(dirname "$0")"
+
+# Everything that decides what gets installed, the interpreters included.
+manifests_hash() {
+    { cat install.sh .npmrc package.json package-lock.json requirements.txt
+      node --version
+      python3 --version
+    } | sha256sum | cut -d ' ' -f 1
+}
+
+installed() {
+    [ -d node_modules ] && [ -x .venv/bin/python ] && [ "$(cat .venv/installed 2>/dev/null)" = "$(manifests_hash)" ]
+}
+
+require_node() {
+    command -v node >/dev/null && command -v npm >/dev/null && return
+    echo "install.sh: node 20 or newer and npm are needed on the PATH" >&2
+    exit 1
+}
+
+# Debian splits venv off Python; elsewhere a Python without it is for the user to complete.
+require_python() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null && return
+    if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv
+        return
+    fi
+    echo "install.sh: python3 with its venv module is needed (Debian: apt-get install python3-venv)" >&2
+    exit 1
+}
+
+install_peers() {
+    rm -rf .venv
+    npm ci --ignore-scripts --no-progress --loglevel=error
+    python3 -m venv .venv
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.txt
+    .venv/bin/python -m pip check --disable-pip-version-check >&2
+    # Written last: an interrupted installation leaves no stamp and is done again.
+    manifests_hash >.venv/installed
+}
+
+# The lock is this script itself, so nothing is left behind.
+exec 9<install.sh
+flock 9
+require_node
+require_python
+installed || install_peers

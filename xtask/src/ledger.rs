@@ -1,0 +1,213 @@
+//! Which requirements of the specification have a test.
+//!
+//! `docs/spec/*.md` holds every requirement as a row of a table with a stable id. A test names
+//! the ids it guards (`// spec: RPC-1, RPC-2`), a transcript does so in its header. What no test
+//! of a library can ever show is in `docs/spec/not-applicable.md` with the reason. The rest is
+//! open, and may only become less: `docs/spec/floor.md`.
+
+mod citation;
+mod excuse;
+mod floor;
+mod report;
+mod requirement;
+
+use std::fs;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::finding::{self, Finding};
+use crate::tree::{Tree, root};
+use citation::Citation;
+use excuse::Excuse;
+use floor::Floor;
+use requirement::Requirement;
+
+/// Runs `cargo xtask ledger` with these options.
+pub(crate) fn run(options: &[&str]) -> Result<()> {
+    let tree = Tree::load()?;
+    let (ledger, findings) = Ledger::read(&tree);
+    finding::report(&findings)?;
+    match options {
+        [] => print!("{}", report::totals(&ledger)),
+        ["--open", area] => print!("{}", report::open(&ledger, area)?),
+        ["--id", id] => print!("{}", report::one(&ledger, id)?),
+        ["--check"] => {
+            let floor = Floor::read(&tree)?;
+            finding::report(&floor.breaches(&ledger))?;
+            print!("{}", report::areas(&ledger));
+            if floor.is_below(&ledger) {
+                println!("above the floor; `cargo xtask ledger --raise` keeps it there");
+            }
+        }
+        ["--raise"] => {
+            let raised = Floor::read(&tree)?.raised(&ledger);
+            let path = root().join(floor::PATH);
+            fs::write(&path, raised.to_string())
+                .with_context(|| format!("cannot write {path:?}"))?;
+            print!("{raised}");
+        }
+        _ => bail!(
+            "ledger does not know `{}`; see `cargo xtask help`",
+            options.join(" ")
+        ),
+    }
+    Ok(())
+}
+
+/// Every requirement, and what is said about it.
+struct Ledger {
+    requirements: Vec<Requirement>,
+    citations: Vec<Citation>,
+    excuses: Vec<Excuse>,
+}
+
+/// Whether a requirement is taken care of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Cited,
+    NotApplicable,
+    Open,
+}
+
+impl Ledger {
+    /// Reads the tables and all citations; what contradicts is a finding.
+    fn read(tree: &Tree) -> (Self, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let requirements = requirement::read(tree, &mut findings);
+        let excuses = excuse::read(tree, &mut findings);
+        let citations = citation::read(tree);
+        let ledger = Self {
+            requirements,
+            citations,
+            excuses,
+        };
+        findings.extend(ledger.contradictions());
+        (ledger, findings)
+    }
+
+    fn contradictions(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for citation in &self.citations {
+            if self.find(&citation.id).is_none() {
+                let text = format!(
+                    "`{}` is no requirement of docs/spec; mend the id",
+                    citation.id
+                );
+                findings.push(Finding::new(&citation.path, citation.line, text));
+            }
+        }
+        for excuse in &self.excuses {
+            let text = if self.find(&excuse.id).is_none() {
+                format!(
+                    "`{}` is no requirement of docs/spec; mend the id",
+                    excuse.id
+                )
+            } else if let Some(citation) = self.citations_of(&excuse.id).next() {
+                let Citation { path, line, .. } = citation;
+                format!(
+                    "`{}` is cited in {path}:{line}, so it applies; remove the row",
+                    excuse.id
+                )
+            } else {
+                continue;
+            };
+            findings.push(Finding::new(excuse::PATH, excuse.line, text));
+        }
+        findings
+    }
+
+    fn find(&self, id: &str) -> Option<&Requirement> {
+        self.requirements
+            .iter()
+            .find(|requirement| requirement.id == id)
+    }
+
+    fn citations_of(&self, id: &str) -> impl Iterator<Item = &Citation> {
+        self.citations
+            .iter()
+            .filter(move |citation| citation.id == id)
+    }
+
+    fn excuse_of(&self, id: &str) -> Option<&Excuse> {
+        self.excuses.iter().find(|excuse| excuse.id == id)
+    }
+
+    fn standing(&self, requirement: &Requirement) -> Standing {
+        if self.citations_of(&requirement.id).next().is_some() {
+            Standing::Cited
+        } else if self.excuse_of(&requirement.id).is_some() {
+            Standing::NotApplicable
+        } else {
+            Standing::Open
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::places;
+
+    const BASE: (&str, &str) = (
+        "docs/spec/base.md",
+        "## 1. Scope\n| BASE-1 | MUST | both | 24 | One. |\n| BASE-2 | SHOULD NOT | both | 24 | Two. |\n",
+    );
+
+    #[test]
+    fn the_ledger_of_the_repository_holds() {
+        let tree = Tree::load().unwrap();
+        let (ledger, mut findings) = Ledger::read(&tree);
+        findings.extend(Floor::read(&tree).unwrap().breaches(&ledger));
+        let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        assert!(
+            lines.is_empty(),
+            "{} findings:\n{}",
+            lines.len(),
+            lines.join("\n")
+        );
+    }
+
+    #[test]
+    fn a_requirement_is_cited_excused_or_open() {
+        let tree = Tree::of(&[
+            BASE,
+            ("a.rs", "// spec: BASE-1\nfn f() {}\n"),
+            (
+                excuse::PATH,
+                "| BASE-2 | A page of advice cannot be tested. |\n",
+            ),
+        ]);
+        let (ledger, findings) = Ledger::read(&tree);
+        assert_eq!(findings, []);
+        let standings: Vec<_> = ledger
+            .requirements
+            .iter()
+            .map(|row| ledger.standing(row))
+            .collect();
+        assert_eq!(standings, [Standing::Cited, Standing::NotApplicable]);
+        let (ledger, _) = Ledger::read(&Tree::of(&[BASE]));
+        assert_eq!(ledger.standing(&ledger.requirements[0]), Standing::Open);
+    }
+
+    #[test]
+    fn an_unknown_id_is_found_where_it_is_cited() {
+        let tree = Tree::of(&[BASE, ("a.rs", "fn f() {}\n// spec: BASE-1, BASE-9\n")]);
+        assert_eq!(places(&Ledger::read(&tree).1), [(2, "a.rs")]);
+    }
+
+    #[test]
+    fn an_unknown_id_is_found_where_it_is_excused() {
+        let tree = Tree::of(&[
+            BASE,
+            (excuse::PATH, "| BASE-9 | This cannot be tested at all. |\n"),
+        ]);
+        assert_eq!(places(&Ledger::read(&tree).1), [(1, excuse::PATH)]);
+    }
+
+    #[test]
+    fn a_cited_requirement_needs_no_excuse() {
+        let excuse = (excuse::PATH, "| BASE-1 | This cannot be tested at all. |\n");
+        let tree = Tree::of(&[BASE, excuse, ("a.rs", "// spec: BASE-1\n")]);
+        assert_eq!(places(&Ledger::read(&tree).1), [(1, excuse::PATH)]);
+    }
+}

@@ -1,0 +1,127 @@
+//! The one command that must pass: everything, from nothing.
+//!
+//! It installs what tests need, then runs the steps in the order in which they fail soonest, and
+//! stops at the first that fails.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::command::{cargo, program, run as start};
+use crate::tree::root;
+use crate::{ledger, tidy};
+
+/// The version of the spell checker; another one knows other words.
+const TYPOS: &str = "1.51.1";
+
+/// How a step ended.
+enum Outcome {
+    Passed,
+    /// It could not be done here, for this reason.
+    Skipped(String),
+}
+
+type Step = (&'static str, fn() -> Result<Outcome>);
+
+const STEPS: &[Step] = &[
+    ("peers", || {
+        passed(start(program("sh").arg("tests/peers/install.sh")))
+    }),
+    ("format", || {
+        passed(start(cargo().args(["fmt", "--all", "--check"])))
+    }),
+    ("tidy", || passed(tidy::run())),
+    ("ledger", || passed(ledger::run(&["--check"]))),
+    ("spelling", spelling),
+    ("clippy", || passed(start(cargo().args(CLIPPY)))),
+    ("tests", || {
+        passed(start(cargo().args([
+            "test",
+            "--workspace",
+            "--all-features",
+        ])))
+    }),
+    ("docs", || {
+        passed(start(cargo().args(DOC).env("RUSTDOCFLAGS", "-Dwarnings")))
+    }),
+];
+
+const CLIPPY: &[&str] = &[
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--all-features",
+    "--",
+    "-D",
+    "warnings",
+];
+const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--all-features"];
+
+/// Runs `cargo xtask test`.
+pub(crate) fn run() -> Result<()> {
+    let mut times = String::new();
+    for (name, step) in STEPS {
+        println!("==> {name}");
+        let begin = Instant::now();
+        let outcome = step();
+        let time = seconds(begin.elapsed());
+        match outcome {
+            Ok(Outcome::Passed) => writeln!(times, "{name:<10}{time:>10}")?,
+            Ok(Outcome::Skipped(why)) => writeln!(times, "{name:<10}{time:>10}  skipped: {why}")?,
+            Err(error) => {
+                print!("\n{times}");
+                return Err(error.context(format!("step `{name}` failed after {time}")));
+            }
+        }
+    }
+    print!("\n{times}all passed\n");
+    Ok(())
+}
+
+fn passed(result: Result<()>) -> Result<Outcome> {
+    result.map(|()| Outcome::Passed)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+/// Checks the spelling, if the checker is there or can be installed.
+fn spelling() -> Result<Outcome> {
+    let folder = root().join("target/tools").join(format!("typos-{TYPOS}"));
+    let typos = folder.join("bin/typos");
+    if !typos.exists()
+        && let Err(error) = install_typos(&folder)
+    {
+        return Ok(Outcome::Skipped(format!("{error:#}")));
+    }
+    passed(start(&mut program(&typos.to_string_lossy())))
+}
+
+fn install_typos(folder: &PathBuf) -> Result<()> {
+    let quiet = |command: &mut std::process::Command| {
+        start(command.stdout(Stdio::null())).context("the spell checker cannot be installed")
+    };
+    quiet(program("python3").args(["-m", "venv"]).arg(folder))?;
+    let pip = folder.join("bin/pip");
+    let wheel = format!("typos=={TYPOS}");
+    quiet(program(&pip.to_string_lossy()).args([
+        "install",
+        "--quiet",
+        "--only-binary=:all:",
+        &wheel,
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short_to_read() {
+        assert_eq!(seconds(Duration::from_millis(12_340)), "12.3 s");
+    }
+}

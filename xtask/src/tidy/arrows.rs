@@ -1,0 +1,199 @@
+//! Which of our crates may use which.
+//!
+//! A crate uses only what its row names. Tests, examples and tools are free, and so are
+//! dev-dependencies, but for `types` and `proto`: their tests must run without anything above.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use crate::command;
+use crate::finding::Finding;
+use crate::tree::root;
+
+/// A crate, what it uses of ours, and whether that holds for its dev-dependencies too.
+struct Row {
+    name: &'static str,
+    uses: &'static [&'static str],
+    strict: bool,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "types",
+        uses: &[],
+        strict: true,
+    },
+    Row {
+        name: "proto",
+        uses: &["types"],
+        strict: true,
+    },
+    Row {
+        name: "transport",
+        uses: &["proto", "types"],
+        strict: false,
+    },
+    Row {
+        name: "server",
+        uses: &["proto", "transport", "types", "store"],
+        strict: false,
+    },
+    Row {
+        name: "client",
+        uses: &["proto", "transport", "types"],
+        strict: false,
+    },
+    Row {
+        name: "macros",
+        uses: &[],
+        strict: false,
+    },
+    Row {
+        name: "bowline",
+        uses: &["types", "proto", "transport", "server", "client", "macros"],
+        strict: false,
+    },
+    Row {
+        name: "testing",
+        uses: &["bowline", "proto", "transport", "types"],
+        strict: false,
+    },
+];
+
+/// What cargo knows of the workspace, as JSON.
+pub(super) fn metadata() -> Result<String> {
+    let output = command::cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .context("cannot run `cargo metadata`")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "`cargo metadata` failed: {}",
+        complaint.trim()
+    );
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Finds arrows that no row allows.
+pub(super) fn check(metadata: &str) -> Result<Vec<Finding>> {
+    let metadata: Value =
+        serde_json::from_str(metadata).context("`cargo metadata` gave no JSON")?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("`cargo metadata` gave no packages")?;
+    Ok(packages.iter().flat_map(check_package).collect())
+}
+
+fn check_package(package: &Value) -> Vec<Finding> {
+    let manifest = package["manifest_path"].as_str().unwrap_or_default();
+    let root = root();
+    let manifest = manifest
+        .strip_prefix(&*root.to_string_lossy())
+        .unwrap_or(manifest);
+    let manifest = manifest.trim_start_matches('/');
+    if !manifest.starts_with("crates/") {
+        return Vec::new();
+    }
+    let name = short(package["name"].as_str().unwrap_or_default());
+    let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+        let text = format!("`{name}` has no row; say in xtask/src/tidy/arrows.rs what it may use");
+        return vec![Finding::new(manifest, 1, text)];
+    };
+    let dependencies = package["dependencies"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let ours = dependencies
+        .iter()
+        .filter(|dependency| dependency["path"].is_string());
+    ours.filter(|dependency| row.strict || dependency["kind"] != "dev")
+        .map(|dependency| short(dependency["name"].as_str().unwrap_or_default()))
+        .filter(|used| !row.uses.contains(used))
+        .map(|used| {
+            let text = format!("`{name}` must not use `{used}`; move the code below both of them");
+            Finding::new(manifest, 1, text)
+        })
+        .collect()
+}
+
+/// The name of the folder: packages are called `bowline-…`, the facade just `bowline`.
+fn short(package: &str) -> &str {
+    package.strip_prefix("bowline-").unwrap_or(package)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(manifest: &str, name: &str, dependencies: &str) -> Vec<String> {
+        let metadata = format!(
+            r#"{{"packages":[{{"name":"{name}","manifest_path":"{manifest}",
+            "dependencies":[{dependencies}]}}]}}"#
+        );
+        check(&metadata)
+            .unwrap()
+            .iter()
+            .map(Finding::to_string)
+            .collect()
+    }
+
+    const TYPES: &str = r#"{"name":"bowline-types","kind":null,"path":"x"}"#;
+    const SERVER: &str = r#"{"name":"bowline-server","kind":null,"path":"x"}"#;
+    const DEV_SERVER: &str = r#"{"name":"bowline-server","kind":"dev","path":"x"}"#;
+    const SERDE: &str = r#"{"name":"serde","kind":null}"#;
+
+    #[test]
+    fn an_allowed_arrow_passes() {
+        let allowed = format!("{TYPES},{SERDE}");
+        assert_eq!(
+            findings("crates/proto/Cargo.toml", "bowline-proto", &allowed),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn an_arrow_upwards_is_found() {
+        let expected = "crates/proto/Cargo.toml:1: `proto` must not use `server`; move the code \
+                        below both of them";
+        assert_eq!(
+            findings("crates/proto/Cargo.toml", "bowline-proto", SERVER),
+            [expected]
+        );
+    }
+
+    #[test]
+    fn an_arrow_between_neighbours_is_found() {
+        assert_eq!(
+            findings("crates/client/Cargo.toml", "bowline-client", SERVER).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn tests_may_use_more_but_not_those_of_the_core() {
+        assert_eq!(
+            findings("crates/client/Cargo.toml", "bowline-client", DEV_SERVER),
+            [""; 0]
+        );
+        assert_eq!(
+            findings("crates/proto/Cargo.toml", "bowline-proto", DEV_SERVER).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_row() {
+        assert_eq!(
+            findings("crates/novel/Cargo.toml", "bowline-novel", "").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn examples_are_free() {
+        assert_eq!(
+            findings("examples/Cargo.toml", "bowline-examples", SERVER),
+            [""; 0]
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Every listener stands behind the one gate, so one file opens them all.
+
+use crate::finding::Finding;
+use crate::tokens;
+use crate::tree::Tree;
+
+/// Finds `TcpListener::bind` in a second file.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut binds = Vec::new();
+    for file in tree.sources() {
+        tokens::each_level(&file.tokens, &mut |level| {
+            let lines = (0..level.len())
+                .filter(|position| tokens::is_path(level, *position, &["TcpListener", "bind"]))
+                .map(|position| level[position].line);
+            binds.extend(
+                lines
+                    .filter(|line| !file.is_test_line(*line))
+                    .map(|line| (file, line)),
+            );
+        });
+    }
+    let Some((first, _)) = binds.first().copied() else {
+        return Vec::new();
+    };
+    let others = binds
+        .into_iter()
+        .filter(|(file, _)| file.path != first.path);
+    let text = format!(
+        "a second file that listens; use what {} opens, it is gated",
+        first.path
+    );
+    others
+        .map(|(file, line)| file.finding(line, text.as_str()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::places;
+
+    const BIND: &str = "fn f() { tokio::net::TcpListener::bind(a); TcpListener::bind(b); }";
+
+    #[test]
+    fn one_file_may_listen() {
+        let tree = Tree::of(&[("crates/a/src/a.rs", BIND), ("crates/a/tests/b.rs", BIND)]);
+        assert_eq!(check(&tree), []);
+    }
+
+    #[test]
+    fn a_second_file_is_found() {
+        let tree = Tree::of(&[("crates/a/src/a.rs", BIND), ("crates/b/src/b.rs", BIND)]);
+        assert_eq!(places(&check(&tree)), [(1, "crates/b/src/b.rs"); 2]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Files of at most 800 lines, functions of at most 80.
+//!
+//! The targets are half of that. What makes a codebase hard to read is the tail, the few places
+//! where everything happens; so the tail is capped, and the rest is shown as figures.
+
+use std::fmt;
+
+use crate::finding::Finding;
+use crate::tokens::{self, Bracket, Token};
+use crate::tree::{File, Tree};
+
+const FILE_CAP: usize = 800;
+const FILE_TARGET: usize = 400;
+const FUNCTION_CAP: usize = 80;
+const FUNCTION_TARGET: usize = 40;
+
+/// Finds files and functions above their caps.
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    tree.rust().flat_map(oversized).collect()
+}
+
+/// How large files and functions are.
+pub(super) fn summary(tree: &Tree) -> String {
+    let files: Vec<_> = tree
+        .rust()
+        .map(|file| (lines(file), file.path.clone()))
+        .collect();
+    let functions = tree.rust().flat_map(|file| {
+        let place =
+            |function: Function| (function.lines, format!("{}:{}", file.path, function.line));
+        functions(file).into_iter().map(place)
+    });
+    format!(
+        "files: {}; target {FILE_TARGET}, cap {FILE_CAP}\nfunctions: {}; target {FUNCTION_TARGET}, cap {FUNCTION_CAP}",
+        Spread::of(files),
+        Spread::of(functions.collect()),
+    )
+}
+
+struct Function {
+    name: String,
+    line: usize,
+    lines: usize,
+}
+
+fn oversized(file: &File) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let length = lines(file);
+    if length > FILE_CAP {
+        let text = format!("{length} lines, the cap is {FILE_CAP}; cut the file by responsibility");
+        findings.push(file.finding(1, text));
+    }
+    for Function { name, line, lines } in functions(file) {
+        if lines > FUNCTION_CAP {
+            let text = format!(
+                "function `{name}` has {lines} lines, the cap is {FUNCTION_CAP}; \
+                 name its steps as functions"
+            );
+            findings.push(file.finding(line, text));
+        }
+    }
+    findings
+}
+
+fn lines(file: &File) -> usize {
+    file.text.lines().count()
+}
+
+/// The functions with a body, from `fn` to the closing bracket.
+fn functions(file: &File) -> Vec<Function> {
+    let mut functions = Vec::new();
+    tokens::each_level(&file.tokens, &mut |level| {
+        for (position, token) in level.iter().enumerate() {
+            let Some(name) = level.get(position + 1).and_then(Token::word) else {
+                continue;
+            };
+            if !token.is_word("fn") {
+                continue;
+            }
+            let end = level[position..]
+                .iter()
+                .find(|token| token.is_mark(";") || token.group(Bracket::Curly).is_some());
+            if let Some(body) = end.filter(|end| !end.is_mark(";")) {
+                let lines = body.last_line() - token.line + 1;
+                functions.push(Function {
+                    name: name.to_owned(),
+                    line: token.line,
+                    lines,
+                });
+            }
+        }
+    });
+    functions
+}
+
+/// How a set of lengths is spread, and where the longest is.
+struct Spread {
+    sorted: Vec<(usize, String)>,
+}
+
+impl Spread {
+    fn of(mut lengths: Vec<(usize, String)>) -> Self {
+        lengths.sort();
+        Self { sorted: lengths }
+    }
+
+    /// The smallest length that this share of all does not exceed, in hundredths.
+    fn percentile(&self, percent: usize) -> usize {
+        let rank = (self.sorted.len() * percent).div_ceil(100).max(1);
+        self.sorted.get(rank - 1).map_or(0, |(length, _)| *length)
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [median, p95, p99] = [50, 95, 99].map(|percent| self.percentile(percent));
+        write!(
+            f,
+            "{}, median {median}, p95 {p95}, p99 {p99}",
+            self.sorted.len()
+        )?;
+        match self.sorted.last() {
+            Some((length, place)) => write!(f, ", longest {length} lines ({place})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::places;
+
+    #[test]
+    fn a_file_above_the_cap_is_found() {
+        let (long, fine) = ("//! A.\n".repeat(801), "//! A.\n".repeat(800));
+        let tree = Tree::of(&[("a.rs", &long), ("b.rs", &fine), ("c.md", &long)]);
+        assert_eq!(places(&check(&tree)), [(1, "a.rs")]);
+    }
+
+    #[test]
+    fn a_function_above_the_cap_is_found_at_its_first_line() {
+        let body = "    call();\n".repeat(79);
+        let source = format!("struct A;\nimpl A {{\nfn long() {{\n{body}}}\nfn short() {{}}\n}}\n");
+        assert_eq!(
+            places(&check(&Tree::of(&[("a.rs", &source)]))),
+            [(3, "a.rs")]
+        );
+        let fine = source.replacen("    call();\n", "", 1);
+        assert_eq!(check(&Tree::of(&[("a.rs", &fine)])), []);
+    }
+
+    #[test]
+    fn declarations_and_pointers_are_no_functions() {
+        let tree = Tree::of(&[("a.rs", "trait A { fn f(&self); }\ntype B = fn(u8) -> u8;\n")]);
+        assert!(functions(&tree.files[0]).is_empty());
+    }
+
+    #[test]
+    fn the_summary_names_the_longest() {
+        let tree = Tree::of(&[("a.rs", "fn f() {}\nfn g() {\n    f();\n}\n")]);
+        let expected = "files: 1, median 4, p95 4, p99 4, longest 4 lines (a.rs); target 400, \
+                        cap 800\nfunctions: 2, median 1, p95 3, p99 3, longest 3 lines \
+                        (a.rs:2); target 40, cap 80";
+        assert_eq!(summary(&tree), expected);
+    }
+}
