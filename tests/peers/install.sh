@@ -9,14 +9,14 @@ cd "$(dirname "$0")"
 
 # Everything that decides what gets installed, the interpreters included.
 manifests_hash() {
-    { cat install.sh .npmrc package.json package-lock.json requirements.txt
+    { cat install.sh .npmrc package.json package-lock.json requirements.txt schemas.mjs crates/Cargo.lock
       node --version
       python3 --version
     } | sha256sum | cut -d ' ' -f 1
 }
 
 installed() {
-    [ -d node_modules ] && [ -x .venv/bin/python ] && [ "$(cat .venv/installed 2>/dev/null)" = "$(manifests_hash)" ]
+    [ -d node_modules ] && [ -d ../../target/schemas ] && [ -x .venv/bin/python ] && [ "$(cat .venv/installed 2>/dev/null)" = "$(manifests_hash)" ]
 }
 
 require_node() {
@@ -43,6 +43,7 @@ install_peers() {
     python3 -m venv .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.txt
     .venv/bin/python -m pip check --disable-pip-version-check >&2
+    node schemas.mjs ../../target/schemas
     # Written last: an interrupted installation leaves no stamp and is done again.
     manifests_hash >.venv/installed
 }

@@ -1,20 +1,16 @@
-// Exports the message schemas that the installed SDKs carry, as JSON Schema files.
+// Writes the official JSON Schema of each revision to a directory, from packages that carry them.
 //
 // usage: node schemas.mjs <directory>
 //
-// No package ships the official JSON Schema documents. What there is:
-// - `@modelcontextprotocol/core` has Zod schemas, one set for all revisions together; they become
-//   `<directory>/core.json`.
-// - `mcp-types` (Python) has models generated from the official schemas of 2025-11-25 and
-//   2026-07-28; they become `<directory>/<revision>.json`.
-// Every file holds its definitions under `$defs`, by the specification's names.
+// The specification publishes no package of its schemas. The official conformance suite has those of
+// 2025-03-26 and later inside its bundle, as object literals; the crate `mcp-types` has that of
+// 2024-11-05 as a file. They become `<directory>/<revision>.json`, unchanged.
 
-import * as core from '@modelcontextprotocol/core';
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import vm from 'node:vm';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const [directory] = process.argv.slice(2);
@@ -23,22 +19,48 @@ if (directory === undefined) {
   process.exit(2);
 }
 
+const schemas = { '2024-11-05': fromCrate(), ...fromSuite() };
+const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 mkdirSync(directory, { recursive: true });
-exportCore(join(directory, 'core.json'));
-const python = spawnSync(join(here, '.venv/bin/python'), [join(here, 'schemas.py'), directory], { stdio: 'inherit' });
-process.exit(python.status ?? 1);
+for (const revision of revisions) {
+  if (schemas[revision] === undefined) throw new Error(`no schema of ${revision} was found`);
+  writeFileSync(join(directory, `${revision}.json`), JSON.stringify(schemas[revision], null, 2) + '\n');
+}
 
-function exportCore(file) {
-  const registry = z.registry();
-  for (const [name, schema] of Object.entries(core)) registry.add(schema, { id: name.replace(/Schema$/, '') });
-  const reference = id => `#/$defs/${id}`;
-  // What a sender may write, before defaults are filled in; what JSON Schema cannot say is left open.
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', unrepresentable: 'any', uri: reference });
-  const definitions = Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _dialect, $id: _id, ...definition }]) => [name, definition])
-  );
-  const dialect = 'https://json-schema.org/draft/2020-12/schema';
-  writeFileSync(file, JSON.stringify({ $schema: dialect, $defs: definitions }, null, 2) + '\n');
-  const from = relative(here, fileURLToPath(import.meta.resolve('@modelcontextprotocol/core')));
-  console.log(`${file}: ${Object.keys(definitions).length} definitions from ${from} (Zod, all revisions)`);
+// The bundle names no revisions; what came with each tells them apart.
+function fromSuite() {
+  const bundle = readFileSync(join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js'), 'utf8');
+  const found = {};
+  for (const { index } of bundle.matchAll(/\{\$schema:`[^`]*`,(?:definitions|\$defs):\{Annotations:/g)) {
+    const schema = vm.runInNewContext(`(${literalAt(bundle, index)})`);
+    const names = schema.$defs ?? schema.definitions;
+    const revision = names.DiscoverRequest ? '2026-07-28'
+      : names.CreateTaskResult ? '2025-11-25'
+      : names.ElicitRequest ? '2025-06-18'
+      : '2025-03-26';
+    found[revision] = JSON.parse(JSON.stringify(schema));
+  }
+  return found;
+}
+
+// The object literal that begins at `start`; braces inside strings do not count.
+function literalAt(text, start) {
+  let depth = 0;
+  for (let at = start, quote = ''; at < text.length; at += 1) {
+    const character = text[at];
+    if (quote !== '') {
+      if (character === '\\') at += 1;
+      else if (character === quote) quote = '';
+    } else if ('`"\''.includes(character)) quote = character;
+    else if (character === '{') depth += 1;
+    else if (character === '}' && (depth -= 1) === 0) return text.slice(start, at + 1);
+  }
+  throw new Error('the bundle ends inside a schema');
+}
+
+function fromCrate() {
+  const options = { cwd: here, encoding: 'utf8', maxBuffer: 1 << 28 };
+  const metadata = JSON.parse(execFileSync('cargo', ['metadata', '--format-version', '1', '--locked', '--manifest-path', 'crates/Cargo.toml'], options));
+  const crate = metadata.packages.find(({ name }) => name === 'mcp-types');
+  return JSON.parse(readFileSync(join(dirname(crate.manifest_path), 'spec/2024-11-05-schema.json'), 'utf8'));
 }

@@ -80,10 +80,7 @@ impl Words {
 
     /// The word as it was written, to point at.
     pub(crate) fn find(&self, name: &str) -> Option<&Ident> {
-        self.0
-            .iter()
-            .map(|(word, _)| word)
-            .find(|word| *word == name)
+        self.0.iter().map(|(word, _)| word).find(|word| *word == name)
     }
 
     /// The value behind a word.
@@ -107,7 +104,8 @@ impl Words {
             }
             Ok(())
         };
-        problems.check(read.parse2(tokens));
+        let outcome = read.parse2(tokens);
+        problems.check(outcome);
     }
 
     fn read_word(
@@ -185,10 +183,7 @@ impl Value {
 /// The string literal that the expression is, if it is one.
 pub(crate) fn as_text(expression: &Expr) -> Option<&LitStr> {
     match expression {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
         _ => None,
     }
 }

@@ -65,21 +65,22 @@ pub(crate) fn callable(function: &Function, what: &str, problems: &mut Problems)
     }
 }
 
-/// Checks that the attribute being expanded does not stand on the function once more.
-pub(crate) fn stands_once(function: &Function, attribute: &str, problems: &mut Problems) {
-    for other in &function.attributes {
+/// Checks that the attribute being expanded does not stand on the function once more, and takes the
+/// second one away.
+pub(crate) fn stands_once(function: &mut Function, attribute: &str, problems: &mut Problems) {
+    function.attributes.retain(|other| {
         let name = other.path().segments.last();
-        if name.is_some_and(|name| name.ident == attribute) {
+        let is_second = name.is_some_and(|name| name.ident == attribute);
+        if is_second {
             problems.point_at(other, format!("`#[{attribute}]` is given twice"));
         }
-    }
+        !is_second
+    });
 }
 
 /// Checks a name that goes over the wire: 1 to 128 of `A–Z a–z 0–9 _ - .`.
 pub(crate) fn name(name: &str, place: Span, problems: &mut Problems) {
-    let wrong = name
-        .chars()
-        .find(|c| !c.is_ascii_alphanumeric() && !"_-.".contains(*c));
+    let wrong = name.chars().find(|c| !c.is_ascii_alphanumeric() && !"_-.".contains(*c));
     let reason = match wrong {
         Some(c) => format!("{c:?} is not allowed in it"),
         None if name.is_empty() => "it is empty".to_owned(),
@@ -120,13 +121,10 @@ pub(crate) fn type_arguments(segment: &syn::PathSegment) -> impl Iterator<Item =
         PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
         _ => None,
     };
-    arguments
-        .into_iter()
-        .flatten()
-        .filter_map(|argument| match argument {
-            GenericArgument::Type(ty) => Some(ty),
-            _ => None,
-        })
+    arguments.into_iter().flatten().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
 }
 
 fn check_generics(signature: &Signature, what: &str, problems: &mut Problems) {

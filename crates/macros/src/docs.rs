@@ -16,11 +16,7 @@ pub(crate) fn description(attributes: &[Attribute]) -> Result<Option<String>> {
         if !doc.path.is_ident("doc") {
             continue;
         }
-        let Expr::Lit(ExprLit {
-            lit: Lit::Str(line),
-            ..
-        }) = &doc.value
-        else {
+        let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &doc.value else {
             let hint = "a description is read from literal doc comments; give this one as \
                         `describe = ..`";
             return Err(Error::new_spanned(&doc.value, hint));
@@ -86,10 +82,7 @@ mod tests {
             ///
             /// Slow.
         });
-        assert_eq!(
-            text.unwrap(),
-            "Searches the archive, newest first.\n\nSlow."
-        );
+        assert_eq!(text.unwrap(), "Searches the archive, newest first.\n\nSlow.");
     }
 
     #[test]
@@ -104,10 +97,7 @@ mod tests {
     #[test]
     fn code_keeps_its_lines_and_its_indentation() {
         let text = " Like this:\n ```\n a {\n   b\n\n }\n ```\n Done\n so.";
-        assert_eq!(
-            fold(text),
-            "Like this:\n```\na {\n  b\n\n}\n```\nDone so."
-        );
+        assert_eq!(fold(text), "Like this:\n```\na {\n  b\n\n}\n```\nDone so.");
     }
 
     #[test]
@@ -118,9 +108,8 @@ mod tests {
 
     #[test]
     fn text_that_only_the_compiler_knows_is_refused() {
-        let attributes = Attribute::parse_outer
-            .parse2(quote!(#[doc = include_str!("a.md")]))
-            .unwrap();
+        let attributes =
+            Attribute::parse_outer.parse2(quote!(#[doc = include_str!("a.md")])).unwrap();
         let error = description(&attributes).unwrap_err().to_string();
         assert!(error.contains("`describe = ..`"), "{error}");
     }

@@ -20,9 +20,7 @@ impl Function {
     /// The attributes that decide whether the function exists; what is generated beside it needs
     /// them too.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &Attribute> {
-        self.attributes
-            .iter()
-            .filter(|attribute| attribute.path().is_ident("cfg"))
+        self.attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"))
     }
 
     /// The type that the function returns, `()` if it names none.
@@ -45,23 +43,13 @@ impl Parse for Function {
         if !input.peek(syn::token::Brace) {
             return Err(input.error("this function needs a body"));
         }
-        Ok(Self {
-            attributes,
-            visibility,
-            signature,
-            body: input.parse()?,
-        })
+        Ok(Self { attributes, visibility, signature, body: input.parse()? })
     }
 }
 
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self {
-            attributes,
-            visibility,
-            signature,
-            body,
-        } = self;
+        let Self { attributes, visibility, signature, body } = self;
         tokens.extend(quote!(#(#attributes)* #visibility #signature #body));
     }
 }

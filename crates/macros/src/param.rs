@@ -15,22 +15,10 @@ use crate::function::Function;
 const ARG: Syntax = Syntax {
     attribute: "`#[arg(..)]`",
     words: &[
-        Word {
-            name: "default",
-            value: Value::Optional,
-        },
-        Word {
-            name: "describe",
-            value: Value::Expression,
-        },
-        Word {
-            name: "range",
-            value: Value::Expression,
-        },
-        Word {
-            name: "rename",
-            value: Value::Text,
-        },
+        Word { name: "default", value: Value::Optional },
+        Word { name: "describe", value: Value::Expression },
+        Word { name: "range", value: Value::Expression },
+        Word { name: "rename", value: Value::Text },
     ],
 };
 
@@ -192,16 +180,12 @@ fn argument(
         name: name.clone(),
         ty: (*param.ty).clone(),
         rename: words.text("rename").cloned(),
-        description: described
-            .map(Description::Expression)
-            .or(comment.map(Description::Text)),
+        description: described.map(Description::Expression).or(comment.map(Description::Text)),
         default: words.has("default").then(|| match words.value("default") {
             Some(value) => Default::Expression(value.clone()),
             None => Default::OfType,
         }),
-        range: words
-            .value("range")
-            .and_then(|range| bounds(range, problems)),
+        range: words.value("range").and_then(|range| bounds(range, problems)),
     };
     if argument.range.is_some() {
         check_is_number(&argument, &words, problems);

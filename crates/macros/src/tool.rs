@@ -3,62 +3,38 @@
 //! The tool lives in a braced struct of the function's name. Functions are values and braced
 //! structs are only types, so both can have it, and `tools![add]` finds the one while `add(1, 2)`
 //! calls the other.
-//!
-//! The generated code goes through one generic function whose type parameters are the types of the
-//! signature. Inside of it everything holds by its bounds; the only place where a type can turn out
-//! wrong is the call, where each type is written with the place it has in the signature. So one
-//! mistake is one error, and it points at the type in the signature.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{ExprRange, RangeLimits, Type, Visibility};
+use syn::{Type, Visibility};
 
-use crate::attr::{Syntax, Value, Word, Words, as_text};
+use crate::attr::{Syntax, Value, Word, Words};
 use crate::check::{self, Problems};
 use crate::docs;
 use crate::function::Function;
-use crate::param::{self, Argument, Default, Description, Param};
+use crate::input;
+use crate::param::{self, Description, Param};
+use crate::slot::{self, Slot};
 
 const TOOL: Syntax = Syntax {
     attribute: "`#[tool(..)]`",
     words: &[
-        Word {
-            name: "name",
-            value: Value::Text,
-        },
-        Word {
-            name: "title",
-            value: Value::Text,
-        },
-        Word {
-            name: "describe",
-            value: Value::Expression,
-        },
-        Word {
-            name: "read_only",
-            value: Value::None,
-        },
-        Word {
-            name: "destructive",
-            value: Value::None,
-        },
-        Word {
-            name: "idempotent",
-            value: Value::None,
-        },
-        Word {
-            name: "closed_world",
-            value: Value::None,
-        },
+        Word { name: "name", value: Value::Text },
+        Word { name: "title", value: Value::Text },
+        Word { name: "describe", value: Value::Expression },
+        Word { name: "read_only", value: Value::None },
+        Word { name: "destructive", value: Value::None },
+        Word { name: "idempotent", value: Value::None },
+        Word { name: "closed_world", value: Value::None },
     ],
 };
 
 /// Words that are methods of the builder without arguments.
 const HINTS: &[&str] = &["read_only", "destructive", "idempotent", "closed_world"];
 
-/// Extractors that a handler can take beside its `Args`.
-const MOST_EXTRACTORS: usize = 11;
+/// Parameters that a handler can have; all arguments together are one.
+const MOST_PARAMETERS: usize = 12;
 
 /// Expands `#[tool(words)] function`.
 pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
@@ -72,7 +48,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
     let mut problems = Problems::default();
     let words = Words::parse(&TOOL, words, &mut problems);
     check::callable(&function, "a tool", &mut problems);
-    check::stands_once(&function, "tool", &mut problems);
+    check::stands_once(&mut function, "tool", &mut problems);
     let params = param::sort(&mut function, &mut problems);
     let settings = settings(&words, &function, &mut problems);
     check_count(&params, &function, &mut problems);
@@ -114,25 +90,20 @@ fn settings(words: &Words, function: &Function, problems: &mut Problems) -> Sett
     }
     let description = match words.value("describe") {
         Some(description) => Some(Description::Expression(description.clone())),
-        None => problems
-            .check(docs::description(&function.attributes))
-            .flatten()
-            .map(Description::Text),
+        None => {
+            problems.check(docs::description(&function.attributes)).flatten().map(Description::Text)
+        }
     };
     let hints = HINTS.iter().filter_map(|hint| words.find(hint).cloned());
-    Settings {
-        name,
-        title: words.text("title").cloned(),
-        description,
-        hints: hints.collect(),
-    }
+    Settings { name, title: words.text("title").cloned(), description, hints: hints.collect() }
 }
 
 fn check_count(params: &[Param], function: &Function, problems: &mut Problems) {
     let is_extractor = |param: &&Param| matches!(param, Param::Extractor(_));
-    let count = params.iter().filter(is_extractor).count();
-    if count > MOST_EXTRACTORS {
-        let text = format!("a tool has at most {MOST_EXTRACTORS} extractors, this one {count}");
+    let extractors = params.iter().filter(is_extractor).count();
+    let most = MOST_PARAMETERS - usize::from(extractors < params.len());
+    if extractors > most {
+        let text = format!("this tool has {extractors} extractors and could have {most} at most");
         problems.point_at(&function.signature.ident, text);
     }
 }
@@ -161,18 +132,13 @@ fn beside(function: &Function, body: &TokenStream) -> TokenStream {
 
 /// The body of `ToolFn::tool`.
 fn body(function: &Function, params: &[Param], settings: &Settings) -> TokenStream {
-    let plan = Plan::new(params);
-    let input = input(&plan, &settings.name);
-    let build = build(&plan, &settings.name);
-    let call = call(&plan, function);
-    let Settings {
-        title,
-        description,
-        hints,
-        ..
-    } = settings;
-    let title = title.iter();
-    let description = description.iter();
+    let slots = Slot::of(params);
+    let input = input::define(&slots, &settings.name);
+    let build = build(&slots, function, &settings.name);
+    let call = call(&slots, function);
+    let title = settings.title.iter();
+    let description = settings.description.iter();
+    let hints = &settings.hints;
     quote! {
         #input
         #build
@@ -180,34 +146,58 @@ fn body(function: &Function, params: &[Param], settings: &Settings) -> TokenStre
     }
 }
 
-/// The parameters with the names that they have in the generated code.
-struct Plan<'a> {
-    /// Each in the order of the signature: its local variable and its type parameter.
-    params: Vec<Slot<'a>>,
-}
-
-struct Slot<'a> {
-    param: &'a Param,
-    local: Ident,
-    generic: Ident,
-}
-
-impl<'a> Plan<'a> {
-    fn new(params: &'a [Param]) -> Self {
-        let slots = params.iter().enumerate().map(|(index, param)| Slot {
-            param,
-            local: format_ident!("__{index}", span = Span::mixed_site()),
-            generic: format_ident!("__T{index}"),
-        });
-        Self {
-            params: slots.collect(),
+/// The generic function that everything goes through, see [`crate::slot`].
+fn build(slots: &[Slot<'_>], function: &Function, name: &str) -> TokenStream {
+    let generics = slots.iter().map(Slot::generics);
+    let bounds = slots.iter().map(Slot::bounds);
+    let types = slots.iter().map(Slot::ty);
+    let parameters = slot::handler_parameters(slots);
+    let locals: Vec<&Ident> = slots.iter().map(|slot| &slot.local).collect();
+    let (future, returned, called) = match function.signature.asyncness {
+        Some(_) => (
+            Some(
+                quote!(__Future: ::core::future::Future<Output = __Result> + ::core::marker::Send + 'static,),
+            ),
+            quote!(__Future),
+            quote!(__call(#(#locals),*)),
+        ),
+        // Run when polled, not when called, so that a panic is caught like that of an `async fn`.
+        None => (
+            None,
+            quote!(__Result),
+            quote!({
+                let __call = ::core::clone::Clone::clone(&__call);
+                async move { __call(#(#locals),*) }
+            }),
+        ),
+    };
+    let future_name = future.iter().map(|_| quote!(, __Future));
+    quote! {
+        fn __tool<#(#generics)* __Result, __Kind, __Call #(#future_name)*>(__call: __Call) -> ::bowline::Tool
+        where
+            #(#bounds)*
+            __Result: ::bowline::__private::ToolOutput<__Kind>,
+            #future
+            __Call: ::core::ops::Fn(#(#types),*) -> #returned
+                + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+        {
+            ::bowline::Tool::new(#name, move |#parameters| #called)
         }
     }
+}
 
-    fn arguments(&self) -> impl Iterator<Item = (&Slot<'a>, &'a Argument)> {
-        self.params.iter().filter_map(|slot| match slot.param {
-            Param::Argument(argument) => Some((slot, argument)),
-            _ => None,
-        })
-    }
+/// The call of that function: here the types of the signature meet the bounds.
+fn call(slots: &[Slot<'_>], function: &Function) -> TokenStream {
+    let types = slots.iter().map(Slot::given);
+    let is_hidden = |ty: &Type| matches!(ty, Type::ImplTrait(_));
+    let result = match function.result() {
+        hidden if check::find_type(&hidden, is_hidden).is_some() => quote!(_),
+        named => quote!(#named),
+    };
+    let name = &function.signature.ident;
+    // The future has no name. Its place in the list is that of the function's, because that is
+    // where the compiler then says that it cannot be sent to another thread.
+    let future = function.signature.asyncness;
+    let future = future.map(|_| quote_spanned!(name.span()=> , _));
+    quote!(__tool::<#(#types)* #result, _, _ #future>(#name))
 }

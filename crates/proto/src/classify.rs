@@ -103,9 +103,14 @@ mod tests {
     use crate::frame::{Frame, Message};
     use crate::limits::Limits;
 
-    fn claim(text: &str, session: Option<Revision>, spoken: &[Revision]) -> Result<Claim, ErrorObject> {
+    fn claim(
+        text: &str,
+        session: Option<Revision>,
+        spoken: &[Revision],
+    ) -> Result<Claim, ErrorObject> {
         let text = Bytes::copy_from_slice(text.as_bytes());
-        let Ok(Frame::Message(Message::Request(request))) = Frame::parse(&text, &Limits::default()) else {
+        let Ok(Frame::Message(Message::Request(request))) = Frame::parse(&text, &Limits::default())
+        else {
             panic!("no request");
         };
         classify(&request, &request.params.object("_meta").unwrap(), session, spoken)
@@ -153,7 +158,8 @@ mod tests {
     fn a_version_that_is_not_spoken_is_refused_with_those_that_are() {
         for version in ["1900-01-01", "2025-11-25", "2026-07-29"] {
             let meta = format!(r#"{{"io.modelcontextprotocol/protocolVersion":"{version}"}}"#);
-            let error = claim(&with_meta("tools/list", &meta), None, &[Revision::LATEST]).unwrap_err();
+            let error =
+                claim(&with_meta("tools/list", &meta), None, &[Revision::LATEST]).unwrap_err();
             assert_eq!(error.code, code::UNSUPPORTED_PROTOCOL_VERSION);
             let data = format!(r#"{{"supported":["2026-07-28"],"requested":"{version}"}}"#);
             assert_eq!(error.data.unwrap().as_str(), data);
@@ -171,7 +177,10 @@ mod tests {
     #[test]
     fn a_request_before_any_handshake_is_told_both_ways_out() {
         let error = claim(&with_meta("tools/list", "{}"), None, &Revision::ALL).unwrap_err();
-        assert!(error.message.contains("`initialize`") && error.message.contains("_meta"), "{error}");
+        assert!(
+            error.message.contains("`initialize`") && error.message.contains("_meta"),
+            "{error}"
+        );
         assert_eq!(claim(&with_meta("ping", "{}"), None, &Revision::ALL), Ok(Claim::EarlyPing));
     }
 }

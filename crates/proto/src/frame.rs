@@ -192,16 +192,19 @@ fn is_deeper_than(text: &[u8], depth: usize) -> bool {
 
 fn parse_batch(text: &Bytes, string: &str, limits: &Limits) -> Result<Frame, Malformed> {
     let answer = |error| Malformed { error, kind: MalformedKind::Request(None) };
-    let items: Vec<&RawValue> = serde_json::from_str(string)
-        .map_err(|error| answer(ErrorObject::parse_error(format!("the text is not JSON: {error}"))))?;
+    let items: Vec<&RawValue> = serde_json::from_str(string).map_err(|error| {
+        answer(ErrorObject::parse_error(format!("the text is not JSON: {error}")))
+    })?;
     if items.is_empty() {
         return Err(answer(ErrorObject::invalid_request("a batch holds at least one message")));
     }
     if items.len() > limits.batch {
-        let message = format!("a batch holds at most {} messages, not {}", limits.batch, items.len());
+        let message =
+            format!("a batch holds at most {} messages, not {}", limits.batch, items.len());
         return Err(answer(ErrorObject::invalid_request(message)));
     }
-    let parse = |item: &&RawValue| parse_message(&text.slice_ref(item.get().as_bytes()), item.get());
+    let parse =
+        |item: &&RawValue| parse_message(&text.slice_ref(item.get().as_bytes()), item.get());
     Ok(Frame::Batch(items.iter().map(parse).collect()))
 }
 
@@ -214,7 +217,11 @@ fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
             } else {
                 ErrorObject::parse_error(format!("the text is not JSON: {error}"))
             };
-            let id = if error.code == bowline_types::error::code::PARSE_ERROR { None } else { id_within(text) };
+            let id = if error.code == bowline_types::error::code::PARSE_ERROR {
+                None
+            } else {
+                id_within(text)
+            };
             return Err(Malformed { error, kind: MalformedKind::Request(id) });
         }
     };
@@ -289,7 +296,8 @@ impl Envelope<'_> {
             let reason = "a message has either `method`, or one of `result` and `error`";
             return Err(self.malformed(ErrorObject::invalid_request(reason)));
         }
-        let Some(name) = self.method.and_then(|name| serde_json::from_str::<String>(name).ok()) else {
+        let Some(name) = self.method.and_then(|name| serde_json::from_str::<String>(name).ok())
+        else {
             return Err(self.malformed(ErrorObject::invalid_request("`method` must be a string")));
         };
         let method = Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known);
@@ -303,7 +311,9 @@ impl Envelope<'_> {
             None => Ok(Message::Notification(NotificationMessage { method, params })),
             Some(id) => match RequestId::from_json(id) {
                 Ok(id) => Ok(Message::Request(RequestMessage { id, method, params })),
-                Err(error) => Err(self.malformed(ErrorObject::invalid_request(format!("`id`: {error}")))),
+                Err(error) => {
+                    Err(self.malformed(ErrorObject::invalid_request(format!("`id`: {error}"))))
+                }
             },
         }
     }
@@ -314,11 +324,15 @@ impl Envelope<'_> {
                 .map_err(|error| self.malformed(ErrorObject::invalid_request(error.to_string())))
                 .map(Ok)?,
             (Some(_), None) => {
-                return Err(self.malformed(ErrorObject::invalid_request("`result` must be an object")));
+                return Err(
+                    self.malformed(ErrorObject::invalid_request("`result` must be an object"))
+                );
             }
-            (None, Some(error)) => Err(serde_json::from_str::<ErrorObject>(error).map_err(|reason| {
-                self.malformed(ErrorObject::invalid_request(format!("`error`: {reason}")))
-            })?),
+            (None, Some(error)) => {
+                Err(serde_json::from_str::<ErrorObject>(error).map_err(|reason| {
+                    self.malformed(ErrorObject::invalid_request(format!("`error`: {reason}")))
+                })?)
+            }
             _ => {
                 let reason = "a response has exactly one of `result` and `error`";
                 return Err(self.malformed(ErrorObject::invalid_request(reason)));
@@ -326,7 +340,8 @@ impl Envelope<'_> {
         };
         let id = self.readable_id();
         if id.is_none() && outcome.is_ok() {
-            return Err(self.malformed(ErrorObject::invalid_request("a result names the request it answers")));
+            return Err(self
+                .malformed(ErrorObject::invalid_request("a result names the request it answers")));
         }
         Ok(Message::Response(ResponseMessage { id, outcome }))
     }

@@ -124,7 +124,10 @@ impl Members {
 
     fn slice(&self, range: &Range<usize>) -> &str {
         // The ranges were cut from text that was checked to be UTF-8.
-        self.text.get(range.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.text
+            .get(range.clone())
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .unwrap_or_default()
     }
 }
 

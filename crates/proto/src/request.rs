@@ -14,7 +14,8 @@ use std::task::{Context, Poll};
 
 use bowline_types::cache::CacheHint;
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::deprecated::logging::{LogMessage, LoggingLevel};
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::ProgressToken;
 use bowline_types::implementation::Implementation;
@@ -24,6 +25,7 @@ use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::subscription::SubscriptionFilter;
+use bowline_types::tool::{CallToolResult, ListToolsResult};
 use serde::Serialize;
 
 use crate::members::Members;
@@ -141,6 +143,18 @@ pub trait ResultBody: Serialize + Project {
     fn take_meta(&mut self) -> Meta;
 }
 
+macro_rules! result_bodies {
+    ($($result:ty),* $(,)?) => {
+        $(impl ResultBody for $result {
+            fn take_meta(&mut self) -> Meta {
+                std::mem::take(&mut self.meta)
+            }
+        })*
+    };
+}
+
+result_bodies!(CallToolResult, DiscoverResult, ListToolsResult);
+
 impl Success {
     /// A finished result, fitted to the revision of the caller.
     ///
@@ -190,7 +204,8 @@ impl Success {
     }
 
     fn write<T: Serialize>(result: &T, meta: Meta, kind: SuccessKind) -> Response {
-        let unwritable = |error| ErrorObject::internal(format!("the result cannot be written: {error}"));
+        let unwritable =
+            |error| ErrorObject::internal(format!("the result cannot be written: {error}"));
         let body = Json::from_value(result).map_err(unwritable)?;
         if !body.is_object() {
             return Err(ErrorObject::internal("the result is not a JSON object"));
@@ -205,7 +220,7 @@ pub enum Outgoing {
     /// How far the call has come. Dropped if the caller did not ask, or if it does not increase.
     Progress(Advance),
     /// A log message. Dropped if the caller did not ask for its level.
-    Log(LogMessage),
+    Log(LogMessageParams),
     /// A change that a subscription reports.
     Change(Change),
     /// A question to the client, where the era lets servers send requests.

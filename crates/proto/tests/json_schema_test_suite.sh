@@ -16,15 +16,15 @@ trap 'rm -rf "$work"' EXIT
 echo "jsonschema==$version --hash=sha256:$hash" >"$work/requirements.txt"
 
 python=python3
-peers=$(dirname "$0")/../../../tests/peers/.venv/bin/python
 # Debian's Python comes without pip, but the one of the interoperability tests has it.
-[ -x "$peers" ] && python=$peers
+"$python" -m pip --version >/dev/null 2>&1 ||
+    python=$(cd "$(dirname "$0")/../../../tests/peers" && pwd -P)/.venv/bin/python
 "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
     --require-hashes --requirement "$work/requirements.txt" --dest "$work"
 
 tar -xzf "$work/jsonschema-$version.tar.gz" -C "$work"
 rm -rf "$destination"
 mkdir -p "$(dirname "$destination")"
-mv "$work/jsonschema-$version/json/tests" "$destination"
+mv "$work/jsonschema-$version/json" "$destination"
 # Written last: an interrupted run leaves no version and is done again.
 echo "$version" >"$destination/version"

@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bowline_proto::client::{
-    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, NegotiationError, ServerProfile,
+    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, NegotiationError,
+    ServerProfile,
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{Change, ExchangeId};
 use bowline_proto::transmit::Transmit;
-use bowline_types::deprecated::logging::LogMessage;
+use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Json, Object};
@@ -36,7 +37,7 @@ pub trait Host: Send + Sync + 'static {
     fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>>;
 
     /// The server logs something.
-    fn log(&self, _message: LogMessage) {}
+    fn log(&self, _message: LogMessageParams) {}
 
     /// Something changed on the server.
     fn changed(&self, _change: Change) {}

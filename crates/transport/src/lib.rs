@@ -13,6 +13,14 @@
 
 pub mod transport;
 
+pub mod serve;
+
+pub mod connect;
+
+mod calls;
+
+mod mailbox;
+
 pub mod lines;
 
 pub mod stdio;
@@ -28,3 +36,5 @@ pub mod duplex;
 pub mod tap;
 
 pub mod error;
+
+pub use calls::BoxFuture;

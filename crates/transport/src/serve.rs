@@ -170,7 +170,8 @@ where
         while let Some((number, outgoing)) = self.mailbox.take() {
             self.connection.emit(number, outgoing, now());
         }
-        let panicked = |Panicked| Err(ErrorObject::internal("the server failed while it served this call"));
+        let panicked =
+            |Panicked| Err(ErrorObject::internal("the server failed while it served this call"));
         self.connection.complete(number, response.unwrap_or_else(panicked));
     }
 

@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_read_as_do_not_reuse_and_do_not_share() {
-        for text in [r#"{"ttlMs":"60","cacheScope":1}"#, r#"{"ttlMs":[],"cacheScope":"everyone"}"#] {
+        for text in [r#"{"ttlMs":"60","cacheScope":1}"#, r#"{"ttlMs":[],"cacheScope":"everyone"}"#]
+        {
             assert_eq!(read(text), CacheHint::default(), "{text}");
         }
         assert_eq!(read(r#"{"ttlMs":1e300}"#).ttl_ms(), MAX_TTL_MS);

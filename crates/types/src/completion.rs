@@ -74,11 +74,7 @@ pub struct CompletionArgument {
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of other arguments, chosen before.
-    #[serde(
-        default,
-        deserialize_with = "text_values",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "text_values", skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -269,7 +265,8 @@ mod tests {
     // spec: COMP-4
     #[test]
     fn values_chosen_before_are_passed_on() {
-        let params = CompleteParams::new(Reference::prompt("p"), "repo", "mo").with_chosen("owner", "a");
+        let params =
+            CompleteParams::new(Reference::prompt("p"), "repo", "mo").with_chosen("owner", "a");
         assert_eq!(params.chosen().collect::<Vec<_>>(), [("owner", "a")]);
     }
 
@@ -295,7 +292,8 @@ mod tests {
     // spec: COMP-2
     #[test]
     fn a_result_is_written_as_it_was_read() {
-        let text = r#"{"completion":{"values":["python"],"total":10,"hasMore":true},"_meta":{"a":1}}"#;
+        let text =
+            r#"{"completion":{"values":["python"],"total":10,"hasMore":true},"_meta":{"a":1}}"#;
         round_trip::<CompleteResult>(text);
         round_trip::<CompleteResult>(r#"{"completion":{"values":[]}}"#);
     }

@@ -251,11 +251,7 @@ pub struct ResourceLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// How many bytes it holds before any encoding.
-    #[serde(
-        default,
-        deserialize_with = "member::count",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Pictures to show for it (since 2025-11-25).
     #[serde(

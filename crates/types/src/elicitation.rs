@@ -161,7 +161,8 @@ impl UrlParams {
     ///
     /// Names the URL and what is wrong with it.
     pub fn check_url(&self) -> Result<(), InvalidUrl> {
-        let invalid = |reason| Err(InvalidUrl { url: self.url.chars().take(200).collect(), reason });
+        let invalid =
+            |reason| Err(InvalidUrl { url: self.url.chars().take(200).collect(), reason });
         let Some((scheme, rest)) = self.url.split_once("://") else {
             return invalid("it has no scheme; write `https://…`");
         };

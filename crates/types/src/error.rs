@@ -100,7 +100,8 @@ impl ErrorObject {
             supported: supported.iter().map(ToString::to_string).collect(),
             requested: requested.to_owned(),
         };
-        let message = format!("protocol version `{requested}` is not supported; use one of `data.supported`");
+        let message =
+            format!("protocol version `{requested}` is not supported; use one of `data.supported`");
         Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(&data)
     }
 

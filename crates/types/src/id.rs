@@ -68,8 +68,7 @@ impl RequestId {
     }
 
     fn from_json_string(text: &str) -> Result<Self, InvalidId> {
-        let value: Box<str> =
-            serde_json::from_str(text).map_err(|_| InvalidId(text.to_owned()))?;
+        let value: Box<str> = serde_json::from_str(text).map_err(|_| InvalidId(text.to_owned()))?;
         let plain = quote(&value) == text;
         Ok(Self(if plain { Repr::Text(value) } else { Repr::OddText(value, text.into()) }))
     }

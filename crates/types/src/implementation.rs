@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::json::open_enum;
+use crate::member::or_default;
 
 /// A program that speaks the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Implementation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Pictures of it (since 2025-11-25).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
 }
 
@@ -45,7 +46,7 @@ pub struct Icon {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The sizes it is made for, such as `48x48` or `any`; none given means any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
     /// The background it is made for; none given means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,7 +204,8 @@ mod tests {
     // spec: ICON-5, ICON-6
     #[test]
     fn only_https_and_data_icons_may_be_fetched() {
-        for good in ["https://example.com/a.png", "HTTPS://example.com", "data:image/png;base64,AA"] {
+        for good in ["https://example.com/a.png", "HTTPS://example.com", "data:image/png;base64,AA"]
+        {
             assert_eq!(Icon::new(good).check_source(), Ok(()), "{good}");
         }
         for bad in [

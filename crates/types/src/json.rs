@@ -241,7 +241,9 @@ impl Base64 {
     /// If the text is not base64.
     pub fn decode(&self) -> Result<Vec<u8>, NotBase64> {
         use base64::Engine as _;
-        base64::engine::general_purpose::STANDARD.decode(&self.0).map_err(|error| NotBase64(error.to_string()))
+        base64::engine::general_purpose::STANDARD
+            .decode(&self.0)
+            .map_err(|error| NotBase64(error.to_string()))
     }
 
     /// The base64 text.

@@ -52,7 +52,8 @@ impl<'de> Deserialize<'de> for Count {
 
             fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
                 // Beyond 2^53 a float no longer names one integer.
-                let is_whole = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
+                let is_whole =
+                    number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
                 if is_whole {
                     Ok(Count(number as u64))
                 } else {
@@ -88,9 +89,8 @@ where
     T: DeserializeOwned,
     E: Error,
 {
-    json.parse().map_err(|error| {
-        E::custom(format_args!("{what} of type `{tag}`: {}", Reason(&error)))
-    })
+    json.parse()
+        .map_err(|error| E::custom(format_args!("{what} of type `{tag}`: {}", Reason(&error))))
 }
 
 /// An error without its line and column, which count from the start of a part that nobody sees.

@@ -56,9 +56,13 @@ impl Meta {
     pub fn set<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), InvalidKey> {
         check_key(key)?;
         if is_reserved(key) {
-            return Err(InvalidKey { key: key.to_owned(), reason: "the prefix is reserved by the protocol" });
+            return Err(InvalidKey {
+                key: key.to_owned(),
+                reason: "the prefix is reserved by the protocol",
+            });
         }
-        let unwritable = |_| InvalidKey { key: key.to_owned(), reason: "its value cannot be written as JSON" };
+        let unwritable =
+            |_| InvalidKey { key: key.to_owned(), reason: "its value cannot be written as JSON" };
         self.0.insert(key.to_owned(), Json::from_value(value).map_err(unwritable)?);
         Ok(())
     }
@@ -164,7 +168,9 @@ fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 #[cfg(test)]
@@ -177,7 +183,19 @@ mod tests {
         for good in ["a", "a-b_c.d", "com.example/key", "com.ex-ample/", "x/1", "traceparent"] {
             assert_eq!(check_key(good), Ok(()), "{good}");
         }
-        for bad in ["", "/a", ".com/a", "com./a", "1com/a", "com-/a", "com.example/-a", "a_", "a b", "é", "a/b/c"] {
+        for bad in [
+            "",
+            "/a",
+            ".com/a",
+            "com./a",
+            "1com/a",
+            "com-/a",
+            "com.example/-a",
+            "a_",
+            "a b",
+            "é",
+            "a/b/c",
+        ] {
             assert!(check_key(bad).is_err(), "{bad}");
         }
     }

@@ -98,40 +98,84 @@ pub struct Row {
 pub static METHODS: &[Row] = &[
     row(Method::Initialize, "initialize", Request, FromClient).until(V2025_11_25),
     row(Method::Ping, "ping", Request, Both).until(V2025_11_25),
-    row(Method::ServerDiscover, "server/discover", Request, FromClient).since(V2026_07_28).cacheable(),
+    row(Method::ServerDiscover, "server/discover", Request, FromClient)
+        .since(V2026_07_28)
+        .cacheable(),
     row(Method::ToolsList, "tools/list", Request, FromClient).cacheable(),
     row(Method::ToolsCall, "tools/call", Request, FromClient).may_ask().named_by("name"),
     row(Method::ResourcesList, "resources/list", Request, FromClient).cacheable(),
-    row(Method::ResourcesTemplatesList, "resources/templates/list", Request, FromClient).cacheable(),
-    row(Method::ResourcesRead, "resources/read", Request, FromClient).may_ask().cacheable().named_by("uri"),
+    row(Method::ResourcesTemplatesList, "resources/templates/list", Request, FromClient)
+        .cacheable(),
+    row(Method::ResourcesRead, "resources/read", Request, FromClient)
+        .may_ask()
+        .cacheable()
+        .named_by("uri"),
     row(Method::ResourcesSubscribe, "resources/subscribe", Request, FromClient).until(V2025_11_25),
-    row(Method::ResourcesUnsubscribe, "resources/unsubscribe", Request, FromClient).until(V2025_11_25),
+    row(Method::ResourcesUnsubscribe, "resources/unsubscribe", Request, FromClient)
+        .until(V2025_11_25),
     row(Method::PromptsList, "prompts/list", Request, FromClient).cacheable(),
     row(Method::PromptsGet, "prompts/get", Request, FromClient).may_ask().named_by("name"),
     row(Method::CompletionComplete, "completion/complete", Request, FromClient),
     row(Method::LoggingSetLevel, "logging/setLevel", Request, FromClient).until(V2025_11_25),
-    row(Method::SubscriptionsListen, "subscriptions/listen", Request, FromClient).since(V2026_07_28).streams(),
+    row(Method::SubscriptionsListen, "subscriptions/listen", Request, FromClient)
+        .since(V2026_07_28)
+        .streams(),
     row(Method::SamplingCreateMessage, "sampling/createMessage", Request, FromServer).embeds(),
     row(Method::RootsList, "roots/list", Request, FromServer).embeds(),
-    row(Method::ElicitationCreate, "elicitation/create", Request, FromServer).since(V2025_06_18).embeds(),
-    row(Method::TasksGet, "tasks/get", Request, Both).since(V2025_11_25).extends(FromClient).named_by("taskId"),
+    row(Method::ElicitationCreate, "elicitation/create", Request, FromServer)
+        .since(V2025_06_18)
+        .embeds(),
+    row(Method::TasksGet, "tasks/get", Request, Both)
+        .since(V2025_11_25)
+        .extends(FromClient)
+        .named_by("taskId"),
     row(Method::TasksResult, "tasks/result", Request, Both).since(V2025_11_25).until(V2025_11_25),
     row(Method::TasksList, "tasks/list", Request, Both).since(V2025_11_25).until(V2025_11_25),
-    row(Method::TasksCancel, "tasks/cancel", Request, Both).since(V2025_11_25).extends(FromClient).named_by("taskId"),
-    row(Method::TasksUpdate, "tasks/update", Request, FromClient).since(V2026_07_28).extends(FromClient).named_by("taskId"),
-    row(Method::Initialized, "notifications/initialized", Notification, FromClient).until(V2025_11_25),
+    row(Method::TasksCancel, "tasks/cancel", Request, Both)
+        .since(V2025_11_25)
+        .extends(FromClient)
+        .named_by("taskId"),
+    row(Method::TasksUpdate, "tasks/update", Request, FromClient)
+        .since(V2026_07_28)
+        .extends(FromClient)
+        .named_by("taskId"),
+    row(Method::Initialized, "notifications/initialized", Notification, FromClient)
+        .until(V2025_11_25),
     row(Method::Cancelled, "notifications/cancelled", Notification, Both),
     row(Method::Progress, "notifications/progress", Notification, Both).becomes(FromServer),
     row(Method::Message, "notifications/message", Notification, FromServer),
-    row(Method::ResourcesListChanged, "notifications/resources/list_changed", Notification, FromServer),
+    row(
+        Method::ResourcesListChanged,
+        "notifications/resources/list_changed",
+        Notification,
+        FromServer,
+    ),
     row(Method::ResourcesUpdated, "notifications/resources/updated", Notification, FromServer),
     row(Method::ToolsListChanged, "notifications/tools/list_changed", Notification, FromServer),
     row(Method::PromptsListChanged, "notifications/prompts/list_changed", Notification, FromServer),
-    row(Method::RootsListChanged, "notifications/roots/list_changed", Notification, FromClient).until(V2025_11_25),
-    row(Method::TasksStatus, "notifications/tasks/status", Notification, Both).since(V2025_11_25).until(V2025_11_25),
-    row(Method::ElicitationComplete, "notifications/elicitation/complete", Notification, FromServer).since(V2025_11_25).until(V2025_11_25),
-    row(Method::SubscriptionsAcknowledged, "notifications/subscriptions/acknowledged", Notification, FromServer).since(V2026_07_28),
-    row(Method::Tasks, "notifications/tasks", Notification, FromServer).since(V2026_07_28).extends(FromServer),
+    row(Method::RootsListChanged, "notifications/roots/list_changed", Notification, FromClient)
+        .until(V2025_11_25),
+    row(Method::TasksStatus, "notifications/tasks/status", Notification, Both)
+        .since(V2025_11_25)
+        .until(V2025_11_25),
+    row(
+        Method::ElicitationComplete,
+        "notifications/elicitation/complete",
+        Notification,
+        FromServer,
+    )
+    .since(V2025_11_25)
+    .until(V2025_11_25),
+    row(
+        Method::SubscriptionsAcknowledged,
+        "notifications/subscriptions/acknowledged",
+        Notification,
+        FromServer,
+    )
+    .since(V2026_07_28),
+    row(Method::Tasks, "notifications/tasks", Notification, FromServer)
+        .since(V2026_07_28)
+        .extends(FromServer),
 ];
 
 impl Method {

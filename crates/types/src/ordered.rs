@@ -15,6 +15,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) struct Ordered<T>(Vec<(String, T)>);
 
 impl<T> Ordered<T> {
+    /// Takes members whose names are known to differ.
+    pub(crate) fn from_distinct(members: Vec<(String, T)>) -> Self {
+        Self(members)
+    }
+
     /// Adds a member at the end, or replaces the one of that name where it stands.
     pub(crate) fn set(&mut self, name: String, value: T) {
         match self.0.iter_mut().find(|(there, _)| *there == name) {

@@ -29,10 +29,18 @@ pub struct Prompt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What it can be filled in with.
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub arguments: Vec<PromptArgument>,
     /// Pictures to show for it (since 2025-11-25).
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
     /// Anything more.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -160,11 +168,7 @@ pub struct GetPromptParams {
     /// The prompt.
     pub name: String,
     /// Values for its arguments.
-    #[serde(
-        default,
-        deserialize_with = "text_values",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "text_values", skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, String>,
 }
 

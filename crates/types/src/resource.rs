@@ -39,7 +39,11 @@ pub struct Resource {
     #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Pictures to show for it (since 2025-11-25).
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
     /// Anything more.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -132,7 +136,11 @@ pub struct ResourceTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Pictures to show for them (since 2025-11-25).
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
     /// Anything more.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]

@@ -1,15 +1,16 @@
-//! Hearing of changes: the stream of 2026-07-28 and the notices that it carries.
+//! Hearing of changes: the stream of 2026-07-28 that carries only the notices asked for.
 //!
-//! Before 2026-07-28 the same notices came unasked, or after `resources/subscribe`
-//! ([`crate::legacy::subscribe`]).
+//! The notices themselves stand with what changes: [`crate::tool`], [`crate::resource`],
+//! [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 they came unasked, or after
+//! `resources/subscribe` ([`crate::legacy::subscribe`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::capability::ServerCapabilities;
 use crate::capability::declared::{flag, is_false};
-use crate::empty::NoParams;
 use crate::id::RequestId;
 use crate::json::Json;
+use crate::member::or_default;
 use crate::meta::{self, Meta};
 use crate::method::Method;
 use crate::rpc::{Notice, Rpc};
@@ -31,38 +32,6 @@ impl Notice for Acknowledged {
     type Params = AcknowledgedParams;
 }
 
-/// `notifications/tools/list_changed`.
-pub enum ToolsListChanged {}
-
-impl Notice for ToolsListChanged {
-    const METHOD: Method = Method::ToolsListChanged;
-    type Params = NoParams;
-}
-
-/// `notifications/prompts/list_changed`.
-pub enum PromptsListChanged {}
-
-impl Notice for PromptsListChanged {
-    const METHOD: Method = Method::PromptsListChanged;
-    type Params = NoParams;
-}
-
-/// `notifications/resources/list_changed`.
-pub enum ResourcesListChanged {}
-
-impl Notice for ResourcesListChanged {
-    const METHOD: Method = Method::ResourcesListChanged;
-    type Params = NoParams;
-}
-
-/// `notifications/resources/updated`.
-pub enum ResourceUpdated {}
-
-impl Notice for ResourceUpdated {
-    const METHOD: Method = Method::ResourcesUpdated;
-    type Params = ResourceUpdatedParams;
-}
-
 /// Which notices are wanted. Omitted and `false` mean the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -78,10 +47,10 @@ pub struct SubscriptionFilter {
     #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
     pub resources_list_changed: bool,
     /// Changes of these resources, by URI.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub resource_subscriptions: Vec<String>,
     /// Changes of these tasks ([`crate::ext::tasks`]).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub task_ids: Vec<String>,
 }
 
@@ -203,21 +172,6 @@ impl ListenResult {
     }
 }
 
-/// Which resource has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ResourceUpdatedParams {
-    /// Its URI; it may lie below the one that was asked for.
-    pub uri: String,
-}
-
-impl ResourceUpdatedParams {
-    /// This resource has changed.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self { uri: uri.into() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +196,7 @@ mod tests {
     // spec: SUB-2
     #[test]
     fn what_is_omitted_and_what_is_false_are_both_unwanted() {
-        let text = r#"{"toolsListChanged":false,"promptsListChanged":null,"moonPhases":true}"#;
+        let text = r#"{"toolsListChanged":false,"taskIds":null,"moonPhases":true}"#;
         let filter: SubscriptionFilter = serde_json::from_str(text).unwrap();
         assert!(filter.is_empty());
     }

@@ -10,6 +10,7 @@ use crate::content::{Content, join_text};
 use crate::empty::NoParams;
 use crate::implementation::Icon;
 use crate::json::{Json, Object, Schema, open_enum};
+use crate::legacy::task::TaskMetadata;
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
@@ -41,7 +42,11 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Pictures to show for it (since 2025-11-25).
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
     /// Anything more.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -250,7 +255,9 @@ pub fn check_name(name: &str) -> Result<(), InvalidToolName> {
     let reason = match name.chars().find(|c| !is_fine(c)) {
         Some(c) => format!("{c:?} is not one of `A-Z a-z 0-9 _ - .`"),
         None if length == 0 => "it is empty".to_owned(),
-        None if length > MAX_TOOL_NAME => format!("{length} characters are more than {MAX_TOOL_NAME}"),
+        None if length > MAX_TOOL_NAME => {
+            format!("{length} characters are more than {MAX_TOOL_NAME}")
+        }
         None => return Ok(()),
     };
     Err(InvalidToolName { name: name.chars().take(MAX_TOOL_NAME).collect(), reason })
@@ -299,18 +306,28 @@ pub struct CallToolParams {
     /// Its arguments, as [`Tool::input_schema`] wants them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Object>,
+    /// Asks for a task (2025-11-25 only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
 }
 
 impl CallToolParams {
     /// A call without arguments.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), arguments: None }
+        Self { name: name.into(), arguments: None, task: None }
     }
 
     /// Adds the arguments.
     #[must_use]
     pub fn with_arguments(mut self, arguments: Object) -> Self {
         self.arguments = Some(arguments);
+        self
+    }
+
+    /// Asks for a task.
+    #[must_use]
+    pub fn with_task(mut self, task: TaskMetadata) -> Self {
+        self.task = Some(task);
         self
     }
 }

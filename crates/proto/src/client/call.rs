@@ -116,8 +116,12 @@ impl fmt::Display for CallError {
             }
             Self::TimedOut(after) => write!(f, "no answer came within {after:?}"),
             Self::Invalid(reason) => write!(f, "the server's answer is invalid: {reason}"),
-            Self::TooManyRounds(most) => write!(f, "the server still asked for input after {most} rounds"),
-            Self::Unanswered(error) => write!(f, "a question of the server's was not answered: {error}"),
+            Self::TooManyRounds(most) => {
+                write!(f, "the server still asked for input after {most} rounds")
+            }
+            Self::Unanswered(error) => {
+                write!(f, "a question of the server's was not answered: {error}")
+            }
             Self::Closed => f.write_str("the connection closed before the answer came"),
         }
     }

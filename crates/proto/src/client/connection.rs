@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bowline_types::cache::CacheHint;
 use bowline_types::cancel::CancelledParams;
-use bowline_types::deprecated::logging::LogMessage;
+use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::input::{InputRequest, InputRequired};
@@ -27,7 +27,8 @@ use super::rounds::{Flight, Round};
 use super::{Answer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
 use crate::codec::lines::Unit;
 use crate::frame::{
-    Frame, Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, ResponseMessage,
+    Frame, Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
+    ResponseMessage,
 };
 use crate::members::Members;
 use crate::request::{Change, ExchangeId, SuccessKind};
@@ -53,7 +54,7 @@ pub enum Event {
     /// A call has come further.
     Progress(ExchangeId, ProgressParams),
     /// The server logs something.
-    Log(LogMessage),
+    Log(LogMessageParams),
     /// Something changed on the server; with the subscription that reports it, if one does.
     Change(Option<ExchangeId>, Change),
     /// The server asks; [`answer`](ClientConnection::answer) it.
@@ -199,7 +200,8 @@ impl ClientConnection {
                 Waiting::Handshake => self.step(Step::Failed(NegotiationError::TimedOut), now),
                 Waiting::Call(flight) => {
                     self.tell_cancelled(flight.exchange, id, "no answer in time");
-                    let after = flight.request.timeout.unwrap_or(self.config.limits().request_timeout);
+                    let after =
+                        flight.request.timeout.unwrap_or(self.config.limits().request_timeout);
                     self.end(flight.exchange, Err(CallError::TimedOut(after)));
                 }
             }
@@ -294,7 +296,13 @@ impl ClientConnection {
         self.transmit(Route::Exchange(exchange), Role::Opens, frame);
     }
 
-    fn await_answer(&mut self, waiting: Waiting, timeout: Duration, deadline: Duration, now: Instant) -> i64 {
+    fn await_answer(
+        &mut self,
+        waiting: Waiting,
+        timeout: Duration,
+        deadline: Duration,
+        now: Instant,
+    ) -> i64 {
         let maximum = now.checked_add(deadline).or_else(|| now.checked_add(FOREVER)).unwrap_or(now);
         self.waiting.insert(waiting, Timing { timeout, maximum }, now)
     }
@@ -329,7 +337,9 @@ impl ClientConnection {
         self.flights.remove(&flight.exchange);
         let exchange = flight.exchange;
         let result = match outcome {
-            Ok(result) if self.always.is_empty() => return self.end(exchange, Ok(Answer { result, cache: None })),
+            Ok(result) if self.always.is_empty() => {
+                return self.end(exchange, Ok(Answer { result, cache: None }));
+            }
             Ok(result) => result,
             Err(error) => return self.end(exchange, Err(CallError::Refused(error))),
         };
@@ -347,9 +357,12 @@ impl ClientConnection {
     /// Reads what kind a modern result is: its caching hint if it is complete, `None` if the
     /// server wants input first.
     fn completed(&self, flight: &Flight, result: &Json) -> Result<Option<CacheHint>, String> {
-        let members = Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes())).map_err(|e| e.to_string())?;
+        let members = Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()))
+            .map_err(|e| e.to_string())?;
         match modern::kind(&members, false)? {
-            SuccessKind::Complete | SuccessKind::Task => Ok(Some(result.parse().unwrap_or_default())),
+            SuccessKind::Complete | SuccessKind::Task => {
+                Ok(Some(result.parse().unwrap_or_default()))
+            }
             SuccessKind::InputRequired if flight.request.method.may_ask() => Ok(None),
             SuccessKind::InputRequired => {
                 Err(format!("`{}` cannot require input", flight.request.method))
@@ -359,7 +372,8 @@ impl ClientConnection {
 
     /// Puts the questions of a result to whoever uses the client.
     fn ask(&mut self, flight: Flight, result: &Json, now: Instant) -> Result<(), CallError> {
-        let required: InputRequired = result.parse().map_err(|e| CallError::Invalid(e.to_string()))?;
+        let required: InputRequired =
+            result.parse().map_err(|e| CallError::Invalid(e.to_string()))?;
         let most = self.config.limits().rounds;
         if flight.round >= most {
             return Err(CallError::TooManyRounds(most));
@@ -369,8 +383,9 @@ impl ClientConnection {
             return Err(CallError::Invalid(reason.to_owned()));
         }
         for (key, question) in required.input_requests.iter() {
-            legacy::permitted(question, self.config.capabilities())
-                .map_err(|error| CallError::Invalid(format!("the question `{key}`: {}", error.message)))?;
+            legacy::permitted(question, self.config.capabilities()).map_err(|error| {
+                CallError::Invalid(format!("the question `{key}`: {}", error.message))
+            })?;
         }
         let mut asks = BTreeMap::new();
         for (key, question) in required.input_requests.iter() {
@@ -388,7 +403,13 @@ impl ClientConnection {
         Ok(())
     }
 
-    fn answer_round(&mut self, exchange: ExchangeId, ask: AskId, answer: Result<Json, ErrorObject>, now: Instant) {
+    fn answer_round(
+        &mut self,
+        exchange: ExchangeId,
+        ask: AskId,
+        answer: Result<Json, ErrorObject>,
+        now: Instant,
+    ) {
         let Some(mut round) = self.rounds.remove(&exchange) else { return };
         match answer {
             Ok(response) => {
@@ -473,14 +494,17 @@ impl ClientConnection {
             (None, None) => bowline_types::revision::Revision::LATEST_LEGACY,
             (None, Some(_)) => {
                 let name = request.method.as_str();
-                return self.odd(format!("the server sent a request, `{name}`, which its revision forbids"));
+                return self.odd(format!(
+                    "the server sent a request, `{name}`, which its revision forbids"
+                ));
             }
         };
         let frame = match legacy::read(request, revision, self.config.capabilities()) {
             Ok(Asked::Ping) => splice::result(&request.id, "", "{}"),
             Ok(Asked::Question(question)) => {
                 if self.asks.len() >= self.config.limits().questions {
-                    let error = ErrorObject::internal("too many questions are open on this connection");
+                    let error =
+                        ErrorObject::internal("too many questions are open on this connection");
                     splice::error(Ok(&request.id), &error)
                 } else {
                     let ask = self.new_ask(Origin::Request(request.id.clone()));
@@ -506,7 +530,10 @@ impl ClientConnection {
         if self.noise > self.config.limits().noise {
             self.events.push_back(Event::Failed(NegotiationError::Noise(line)));
         } else if self.noise <= SHOWN {
-            self.odd(format!("the server wrote a line that is no message ({}): {line}", malformed.error.message));
+            self.odd(format!(
+                "the server wrote a line that is no message ({}): {line}",
+                malformed.error.message
+            ));
         }
     }
 
@@ -528,7 +555,7 @@ impl ClientConnection {
         if !method.is_from_client(profile.revision) {
             return missing(format!("it in revision {}", profile.revision));
         }
-        match profile.capabilities.lacks(method, profile.revision) {
+        match lacking(profile, method) {
             Some(capability) => missing(format!("the capability `{capability}`")),
             None => Ok(()),
         }
@@ -569,6 +596,28 @@ impl ClientConnection {
     }
 }
 
+/// The capability that a method needs and the server does not declare.
+fn lacking(profile: &ServerProfile, method: Method) -> Option<&'static str> {
+    let server = &profile.capabilities;
+    let (offered, capability) = match method {
+        Method::ToolsList | Method::ToolsCall => (server.supports_tools(), "tools"),
+        Method::ResourcesList | Method::ResourcesTemplatesList | Method::ResourcesRead => {
+            (server.supports_resources(), "resources")
+        }
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
+            (server.supports_resources_subscribe(), "resources.subscribe")
+        }
+        Method::PromptsList | Method::PromptsGet => (server.supports_prompts(), "prompts"),
+        Method::LoggingSetLevel => (server.supports_logging(), "logging"),
+        Method::CompletionComplete => {
+            let needed = profile.revision.has_completions_capability();
+            (!needed || server.supports_completions(), "completions")
+        }
+        _ => (true, ""),
+    };
+    (!offered).then_some(capability)
+}
+
 /// The change that a notification tells of.
 fn change(method: Method, params: &Members) -> Option<Change> {
     match method {
@@ -576,7 +625,9 @@ fn change(method: Method, params: &Members) -> Option<Change> {
         Method::PromptsListChanged => Some(Change::Prompts),
         Method::ResourcesListChanged => Some(Change::Resources),
         Method::ResourcesUpdated => params.parse("uri").ok().flatten().map(Change::Resource),
-        Method::SubscriptionsAcknowledged => params.parse("notifications").ok().flatten().map(Change::Acknowledged),
+        Method::SubscriptionsAcknowledged => {
+            params.parse("notifications").ok().flatten().map(Change::Acknowledged)
+        }
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
 use crate::frame::{MethodName, RequestMessage};
+use crate::wire::splice;
 
 /// What a request of the server's turns out to be.
 #[derive(Debug)]
@@ -35,7 +36,12 @@ pub(super) fn read(
     if method == Method::Ping {
         return Ok(Asked::Ping);
     }
-    let question = InputRequest::read(method.name(), request.params.as_str())
+    let question = format!(
+        "{{{},\"params\":{}}}",
+        splice::member("method", method.name()),
+        request.params.as_str()
+    );
+    let question: InputRequest = serde_json::from_str(&question)
         .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
     permitted(&question, capabilities).map(|()| Asked::Question(question))
 }
@@ -45,38 +51,27 @@ pub(super) fn read(
 /// # Errors
 ///
 /// With the code that the specification gives: a feature that was not declared is an unknown
-/// method, a mode of it an invalid parameter.
+/// method, a part of it an invalid parameter.
 pub(super) fn permitted(
     question: &InputRequest,
     capabilities: &ClientCapabilities,
 ) -> Result<(), ErrorObject> {
-    match question {
-        InputRequest::Elicit(params) => {
-            if capabilities.elicitation.is_none() {
-                return Err(unknown(question.method_name()));
-            }
-            let supported = if params.is_url() {
-                capabilities.supports_url_elicitation()
-            } else {
-                capabilities.supports_form_elicitation()
-            };
-            let mode = if params.is_url() { "url" } else { "form" };
-            supported.then_some(()).ok_or_else(|| {
-                ErrorObject::invalid_params(format!("this client declares no elicitation mode `{mode}`"))
-            })
-        }
-        InputRequest::CreateMessage(params) => {
-            if capabilities.sampling.is_none() {
-                return Err(unknown(question.method_name()));
-            }
-            let uses_tools = !params.tools.is_empty() || params.tool_choice.is_some();
-            if uses_tools && !capabilities.supports_sampling_tools() {
-                return Err(ErrorObject::invalid_params("this client declares no `sampling.tools`"));
-            }
-            Ok(())
-        }
-        InputRequest::ListRoots(_) if capabilities.roots.is_some() => Ok(()),
-        _ => Err(unknown(question.method_name())),
+    let declared = match question {
+        InputRequest::Elicit(_) => capabilities.elicitation.is_some(),
+        InputRequest::CreateMessage(_) => capabilities.supports_sampling(),
+        InputRequest::ListRoots => capabilities.supports_roots(),
+        _ => false,
+    };
+    let method = question.method().map_or("a question of an unknown kind", Method::name);
+    if !declared {
+        return Err(unknown(method));
+    }
+    match capabilities.missing(&question.required_capabilities()) {
+        None => Ok(()),
+        Some(missing) => Err(ErrorObject::invalid_params(format!(
+            "`{method}` needs what this client does not declare: {}",
+            splice::json(&missing),
+        ))),
     }
 }
 

@@ -65,7 +65,9 @@ pub(super) fn probed(
     match outcome {
         Ok(result) => match result.parse::<DiscoverResult>() {
             Ok(discovered) => discovered_by(config, discovered),
-            Err(error) => shake(config, &format!("it answered the probe with something else: {error}")),
+            Err(error) => {
+                shake(config, &format!("it answered the probe with something else: {error}"))
+            }
         },
         Err(error) => match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => refused(config, asked, error),
@@ -93,7 +95,9 @@ pub(super) fn shaken(config: &ClientConfig, outcome: Result<&Json, &ErrorObject>
         Err(error) => return Step::Failed(NegotiationError::Invalid(error.to_string())),
     };
     let revision = result.protocol_version.parse().ok();
-    match revision.filter(|revision: &Revision| !revision.is_modern() && config.revisions().contains(revision)) {
+    match revision.filter(|revision: &Revision| {
+        !revision.is_modern() && config.revisions().contains(revision)
+    }) {
         Some(revision) => Step::Agreed(ServerProfile {
             revision,
             info: Some(result.server_info),
@@ -109,7 +113,7 @@ pub(super) fn handshake(config: &ClientConfig, revision: Revision) -> Initialize
     let (mut info, mut capabilities) = (config.info().clone(), config.capabilities().clone());
     info.project(revision);
     capabilities.project(revision);
-    InitializeParams::new(revision.as_str(), capabilities, info)
+    InitializeParams::new(revision, capabilities, info)
 }
 
 fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
@@ -131,7 +135,9 @@ fn refused(config: &ClientConfig, asked: Revision, error: &ErrorObject) -> Step 
         return Step::Failed(NegotiationError::Refused(error.clone()));
     };
     match common(config, &data.supported) {
-        Some(revision) if revision == asked => Step::Failed(NegotiationError::Refused(error.clone())),
+        Some(revision) if revision == asked => {
+            Step::Failed(NegotiationError::Refused(error.clone()))
+        }
         Some(revision) if revision.is_modern() => Step::Probe(revision),
         Some(revision) => Step::Shake(revision),
         None => Step::Failed(NegotiationError::NoCommonRevision(data.supported)),
@@ -176,12 +182,17 @@ impl fmt::Display for NegotiationError {
                 write!(f, "no revision in common: the server speaks {}", theirs.join(", "))
             }
             Self::Legacy(why) => {
-                write!(f, "the server seems to need a handshake ({why}), which this client does not speak")
+                write!(
+                    f,
+                    "the server seems to need a handshake ({why}), which this client does not speak"
+                )
             }
             Self::Refused(error) => write!(f, "the server refused to begin: {error}"),
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),
-            Self::Noise(line) => write!(f, "the server writes lines that are no protocol, such as `{line}`"),
+            Self::Noise(line) => {
+                write!(f, "the server writes lines that are no protocol, such as `{line}`")
+            }
         }
     }
 }

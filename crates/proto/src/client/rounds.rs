@@ -30,7 +30,11 @@ pub(super) struct Round {
 
 impl Round {
     /// Begins a round with these questions, under these numbers.
-    pub(super) fn new(flight: Flight, required: &InputRequired, asks: BTreeMap<AskId, String>) -> Self {
+    pub(super) fn new(
+        flight: Flight,
+        required: &InputRequired,
+        asks: BTreeMap<AskId, String>,
+    ) -> Self {
         let state = required.request_state.clone();
         Self { flight, open: asks, responses: Vec::new(), state }
     }
@@ -57,8 +61,11 @@ impl Round {
         self.flight.round += 1;
         let mut members = Vec::new();
         if !self.responses.is_empty() {
-            let responses: Vec<_> =
-                self.responses.iter().map(|(key, response)| splice::member(key, response)).collect();
+            let responses: Vec<_> = self
+                .responses
+                .iter()
+                .map(|(key, response)| splice::member(key, response))
+                .collect();
             members.push(format!("\"inputResponses\":{{{}}}", responses.join(",")));
         }
         if let Some(state) = &self.state {

@@ -5,6 +5,7 @@
 //! kept. CRLF, blank lines and a byte order mark at the start are tolerated.
 
 use bytes::{Buf, Bytes, BytesMut};
+use memchr::memchr;
 
 /// Bytes kept from the start of a line that is too long, to find its id in.
 const HEAD: usize = 4096;
@@ -48,8 +49,8 @@ impl LineReader {
     #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
     pub fn next(&mut self) -> Option<Unit> {
         loop {
-            let found = self.buffer.iter().skip(self.searched).position(|byte| *byte == b'\n');
-            let Some(end) = found.map(|offset| self.searched + offset) else {
+            let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+            let Some(end) = memchr(b'\n', unsearched).map(|offset| self.searched + offset) else {
                 self.searched = self.buffer.len();
                 return self.overlong();
             };
@@ -59,11 +60,8 @@ impl LineReader {
             if std::mem::take(&mut self.skipping) {
                 continue;
             }
-            if line.len() > self.limit {
-                return Some(Unit::TooLong(line.freeze().slice(..HEAD)));
-            }
             if let Some(text) = self.trim(line.freeze()) {
-                return Some(Unit::Text(text));
+                return Some(self.measure(text));
             }
         }
     }
@@ -76,7 +74,11 @@ impl LineReader {
         }
         self.searched = 0;
         let rest = self.buffer.split().freeze();
-        self.trim(rest).map(Unit::Text)
+        self.trim(rest).map(|text| self.measure(text))
+    }
+
+    fn measure(&self, text: Bytes) -> Unit {
+        if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(head(&text)) }
     }
 
     /// Reports a line that crosses the limit before its end has come, and forgets it.
@@ -94,7 +96,7 @@ impl LineReader {
             }
             return None;
         }
-        let head = Bytes::copy_from_slice(self.buffer.get(..HEAD).unwrap_or(&self.buffer));
+        let head = head(&self.buffer);
         self.buffer.clear();
         self.searched = 0;
         self.skipping = true;
@@ -121,6 +123,11 @@ impl LineReader {
         let blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         (!blank).then_some(line)
     }
+}
+
+/// The first bytes of a line, in memory of their own.
+fn head(line: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(line.get(..HEAD).unwrap_or(line))
 }
 
 #[cfg(test)]
@@ -159,7 +166,10 @@ mod tests {
                 units.extend(lines(&mut reader, chunk));
                 assert!(reader.buffer.len() <= 11, "it keeps what it skips");
             }
-            assert!(matches!(&units[..], [Unit::TooLong(_), rest] if *rest == text("{}")), "{size}: {units:?}");
+            assert!(
+                matches!(&units[..], [Unit::TooLong(_), rest] if *rest == text("{}")),
+                "{size}: {units:?}"
+            );
         }
     }
 

@@ -46,7 +46,8 @@ fn a_message_without_an_id_is_a_notification() {
 // spec: RPC-12
 #[test]
 fn a_result_keeps_its_text_whatever_it_holds() {
-    let Message::Response(response) = message(r#"{"jsonrpc":"2.0","id":1,"result":{"x": 1.0}}"#) else {
+    let Message::Response(response) = message(r#"{"jsonrpc":"2.0","id":1,"result":{"x": 1.0}}"#)
+    else {
         panic!("no response");
     };
     assert_eq!(response.outcome.unwrap().as_str(), r#"{"x": 1.0}"#);
@@ -176,13 +177,17 @@ fn nesting_is_bounded() {
     assert!(malformed.error.message.contains("deeper than 128"));
     assert_eq!(malformed.kind, MalformedKind::Request(Some(9.into())));
     let brackets = "[".repeat(10_000);
-    let text = format!(r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{{"a":"\"{brackets}"}}}}"#);
+    let text =
+        format!(r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{{"a":"\"{brackets}"}}}}"#);
     assert!(parse(&text).is_ok(), "brackets in a string do not nest");
 }
 
 #[test]
 fn the_id_of_a_cut_message_is_found_if_it_came_before_the_cut() {
-    assert_eq!(id_within(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":{"#), Some("x".into()));
+    assert_eq!(
+        id_within(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":{"#),
+        Some("x".into())
+    );
     assert_eq!(id_within(b"{\"id\":7,\"a\":\"\xc3"), Some(7.into()));
     assert_eq!(id_within(br#"{"jsonrpc":"2.0","params":{"id":7,"#), None);
     assert_eq!(id_within(b"xxxx"), None);

@@ -18,18 +18,20 @@ use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
+use super::ServerConfig;
 use super::batch::{BatchId, Batches};
 use super::exchange::{Call, Caller, Exchange, described};
 use super::legacy::Session;
-use super::ServerConfig;
 use crate::classify::{Claim, classify};
 use crate::codec::lines::Unit;
 use crate::frame::{
-    Frame, Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
+    Frame, Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
+    id_within,
 };
 use crate::members::Members;
 use crate::request::{
-    EveryResource, ExchangeId, Extensions, Outgoing, Owner, QuestionError, Request, Response, Sink, Success,
+    EveryResource, ExchangeId, Extensions, Outgoing, Owner, QuestionError, Request, Response, Sink,
+    Success,
 };
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice::NoId;
@@ -133,11 +135,15 @@ impl ServerConnection {
             return self.ask(number, question, now);
         }
         let frame = match (self.slots.get_mut(&number), outgoing) {
-            (Some(Slot::Call { exchange, .. }), Outgoing::Progress(advance)) => exchange.progress(advance),
+            (Some(Slot::Call { exchange, .. }), Outgoing::Progress(advance)) => {
+                exchange.progress(advance)
+            }
             (Some(Slot::Call { exchange, .. }), Outgoing::Log(message)) => {
                 exchange.log(&message, self.session.as_ref().map(|session| session.log_level))
             }
-            (Some(Slot::Call { exchange, .. }), Outgoing::Change(change)) => Some(exchange.change(&change)),
+            (Some(Slot::Call { exchange, .. }), Outgoing::Change(change)) => {
+                Some(exchange.change(&change))
+            }
             (Some(Slot::Standalone), Outgoing::Change(change)) => {
                 let wanted = self.session.as_ref().is_some_and(|session| session.wants(&change));
                 let (method, params) = described(&change);
@@ -164,13 +170,21 @@ impl ServerConnection {
     /// Ends every subscription from our side: the answer first, then the notice that stdio wants.
     pub fn end_subscriptions(&mut self) {
         let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
-        let numbers: Vec<_> =
-            self.slots.iter().filter(|(_, slot)| listening(slot)).map(|(number, _)| *number).collect();
+        let numbers: Vec<_> = self
+            .slots
+            .iter()
+            .filter(|(_, slot)| listening(slot))
+            .map(|(number, _)| *number)
+            .collect();
         for number in numbers {
             if let Some(Slot::Call { exchange, .. }) = self.slots.remove(&number) {
                 let params = format!("{{{}}}", splice::member("requestId", exchange.id()));
                 let notice = splice::notification(Method::Cancelled, &params);
-                self.transmit(Route::Exchange(number), Role::Ends, Some(exchange.end(&self.config)));
+                self.transmit(
+                    Route::Exchange(number),
+                    Role::Ends,
+                    Some(exchange.end(&self.config)),
+                );
                 self.transmit(Route::Exchange(number), Role::Cancels, Some(notice));
                 self.events.push_back(Event::Cancelled(number));
             }
@@ -239,7 +253,9 @@ impl ServerConnection {
 
     fn batch(&mut self, items: Vec<Result<Message, Malformed>>, now: Instant) {
         if !self.session.as_ref().is_some_and(|session| session.revision.has_batches()) {
-            let error = ErrorObject::invalid_request("a message is one object; only 2025-03-26 has batches");
+            let error = ErrorObject::invalid_request(
+                "a message is one object; only 2025-03-26 has batches",
+            );
             return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
         }
         let batch = self.batches.open();
@@ -265,7 +281,11 @@ impl ServerConnection {
     }
 
     /// Finds out what a request is, and starts what it asks.
-    fn admit(&mut self, request: RequestMessage, batch: Option<BatchId>) -> Result<(), ErrorObject> {
+    fn admit(
+        &mut self,
+        request: RequestMessage,
+        batch: Option<BatchId>,
+    ) -> Result<(), ErrorObject> {
         let meta = request
             .params
             .object("_meta")
@@ -280,7 +300,9 @@ impl ServerConnection {
             Claim::Legacy(revision) => self.admit_legacy(request, meta, revision, batch),
             Claim::Handshake => {
                 if batch.is_some() {
-                    return Err(ErrorObject::invalid_request("`initialize` must not stand in a batch"));
+                    return Err(ErrorObject::invalid_request(
+                        "`initialize` must not stand in a batch",
+                    ));
                 }
                 self.handshake(&request)
             }
@@ -319,12 +341,14 @@ impl ServerConnection {
     ) -> Result<(), ErrorObject> {
         if method.streams() && self.listening() >= self.config.limits().subscriptions {
             let most = self.config.limits().subscriptions;
-            let message = format!("{most} subscriptions are open on this connection; end one first");
+            let message =
+                format!("{most} subscriptions are open on this connection; end one first");
             return Err(ErrorObject::invalid_request(message));
         }
         let call = Call { id: request.id, method, params: request.params };
         let number = self.number();
-        let (exchange, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        let (exchange, request) =
+            Exchange::open(number, call, lifted, self.caller(Extensions::default()));
         let state = if method.streams() { State::Listening } else { State::Waiting };
         self.slots.insert(number, Slot::Call { exchange, batch, state });
         if state == State::Listening {
@@ -355,7 +379,8 @@ impl ServerConnection {
             State::Waiting => self.backlog.retain(|request| request.parts.exchange != number),
             State::Asking(_) | State::Listening => {}
         }
-        let frames = self.session.as_mut().map(|session| session.give_up(number)).unwrap_or_default();
+        let frames =
+            self.session.as_mut().map(|session| session.give_up(number)).unwrap_or_default();
         for frame in frames {
             self.transmit(Route::Exchange(number), Role::Within, Some(frame));
         }
@@ -365,7 +390,11 @@ impl ServerConnection {
     fn ask(&mut self, number: ExchangeId, question: crate::request::Question, now: Instant) {
         let limits = self.config.limits().clone();
         let session = match (self.slots.get(&number), &mut self.session) {
-            (Some(Slot::Call { exchange, .. }), Some(session)) if !exchange.revision().is_modern() => session,
+            (Some(Slot::Call { exchange, .. }), Some(session))
+                if !exchange.revision().is_modern() =>
+            {
+                session
+            }
             _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
         };
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
@@ -402,7 +431,11 @@ impl ServerConnection {
         self.session = Some(session);
         let number = self.number();
         self.slots.insert(number, Slot::Handshake(request.id.clone()));
-        let call = Call { id: request.id.clone(), method: Method::ServerDiscover, params: Members::default() };
+        let call = Call {
+            id: request.id.clone(),
+            method: Method::ServerDiscover,
+            params: Members::default(),
+        };
         let (_, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
         self.events.push_back(Event::Call(Box::new(request)));
         Ok(())
@@ -425,14 +458,19 @@ impl ServerConnection {
         let MethodName::Known(method) = notification.method else { return };
         match method {
             Method::Cancelled => {
-                if let Ok(CancelledParams { request_id: Some(id), .. }) = notification.params.parse_all() {
+                if let Ok(CancelledParams { request_id: Some(id), .. }) =
+                    notification.params.parse_all()
+                {
                     self.cancel(&id);
                 }
             }
             Method::Initialized => self.initialized(),
             Method::Progress => {
-                let token = notification.params.parse_all().map(|p: ProgressParams| p.progress_token.0);
-                if let (Some(session), Ok(Some(id))) = (&mut self.session, token.map(|t| t.as_integer())) {
+                let token =
+                    notification.params.parse_all().map(|p: ProgressParams| p.progress_token.0);
+                if let (Some(session), Ok(Some(id))) =
+                    (&mut self.session, token.map(|t| t.as_integer()))
+                {
                     session.touch(id, now);
                 }
             }
@@ -443,8 +481,10 @@ impl ServerConnection {
     /// Cancels the call with this id, if exactly one has it: when several do, there is no telling
     /// which is meant.
     fn cancel(&mut self, id: &RequestId) {
-        let named = |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
-        let mut numbers = self.slots.iter().filter(|(_, slot)| named(slot)).map(|(number, _)| *number);
+        let named =
+            |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
+        let mut numbers =
+            self.slots.iter().filter(|(_, slot)| named(slot)).map(|(number, _)| *number);
         let (Some(number), None) = (numbers.next(), numbers.next()) else { return };
         if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(&number) {
             if state != State::Waiting {
@@ -464,7 +504,8 @@ impl ServerConnection {
         }
         let filter = r#"{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}"#;
         let Ok(params) = Members::cut(Bytes::from_static(filter.as_bytes())) else { return };
-        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone()) else {
+        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone())
+        else {
             return;
         };
         let number = self.number();
@@ -478,7 +519,8 @@ impl ServerConnection {
 
     fn refuse_too_long(&mut self, head: &[u8]) {
         let most = self.config.limits().frame;
-        let error = ErrorObject::invalid_request(format!("the message is longer than {most} bytes"));
+        let error =
+            ErrorObject::invalid_request(format!("the message is longer than {most} bytes"));
         self.refuse(Malformed { error, kind: MalformedKind::Request(id_within(head)) }, None);
     }
 
@@ -537,6 +579,9 @@ impl ServerConnection {
 fn known(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
     match name {
         MethodName::Known(method) if method.is_from_client(revision) => Ok(*method),
-        _ => Err(ErrorObject::method_not_found(format!("{revision} has no method `{}`", name.as_str()))),
+        _ => Err(ErrorObject::method_not_found(format!(
+            "{revision} has no method `{}`",
+            name.as_str()
+        ))),
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bowline_types::deprecated::logging::{LogMessage, LoggingLevel};
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::json::Json;
@@ -19,7 +19,8 @@ use bytes::Bytes;
 use super::ServerConfig;
 use crate::members::Members;
 use crate::request::{
-    Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink, Success, SuccessKind,
+    Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink,
+    Success, SuccessKind,
 };
 use crate::wire::project::Project;
 use crate::wire::{Lifted, legacy, modern, splice};
@@ -95,7 +96,7 @@ impl Exchange {
 
     /// A log notification, if the caller wants messages of its level. `session` is the level that
     /// a legacy session has set; a modern request brings its own or wants none.
-    pub fn log(&self, message: &LogMessage, session: Option<LoggingLevel>) -> Option<Bytes> {
+    pub fn log(&self, message: &LogMessageParams, session: Option<LoggingLevel>) -> Option<Bytes> {
         let threshold = if self.revision.is_modern() { self.log_level } else { session }?;
         let wanted = threshold <= message.level;
         wanted.then(|| splice::notification(Method::Message, &splice::json(message)))

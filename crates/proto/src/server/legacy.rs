@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bowline_types::capability::ServerCapabilities;
-use bowline_types::deprecated::logging::{LoggingLevel, SetLevelParams};
+use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
+use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -20,7 +21,9 @@ use super::ServerConfig;
 use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
-use crate::request::{Change, Client, ExchangeId, Question, QuestionError, Reply, Response, Success};
+use crate::request::{
+    Change, Client, ExchangeId, Question, QuestionError, Reply, Response, Success,
+};
 use crate::table::outgoing::{Outgoing, Taken, Timing};
 use crate::wire::project::Project;
 use crate::wire::splice;
@@ -55,9 +58,9 @@ impl Session {
             .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
         let asked = params.protocol_version.parse::<Revision>().ok();
         let spoken = asked.filter(|asked| !asked.is_modern() && config.revisions().contains(asked));
-        let revision = spoken
-            .or_else(|| config.newest_legacy())
-            .ok_or_else(|| ErrorObject::unsupported_version(&params.protocol_version, config.revisions()))?;
+        let revision = spoken.or_else(|| config.newest_legacy()).ok_or_else(|| {
+            ErrorObject::unsupported_version(&params.protocol_version, config.revisions())
+        })?;
         Ok(Self {
             revision,
             client: Arc::new(Client {
@@ -80,15 +83,19 @@ impl Session {
         self.capabilities.project(self.revision);
         let mut info = config.info().clone();
         info.project(self.revision);
-        let mut result =
-            InitializeResult::new(self.revision.as_str(), self.capabilities.clone(), info);
+        let mut result = InitializeResult::new(self.revision, self.capabilities.clone(), info);
         result.instructions = discovered.instructions;
         let body = Json::from_value(&result).map_err(|e| ErrorObject::internal(e.to_string()))?;
         Ok(Success::raw(body, result.meta))
     }
 
     /// Serves the methods that concern only the session. `None` if it is not one of them.
-    pub(super) fn serve(&mut self, method: Method, params: &Members, limits: &Limits) -> Option<Response> {
+    pub(super) fn serve(
+        &mut self,
+        method: Method,
+        params: &Members,
+        limits: &Limits,
+    ) -> Option<Response> {
         let served = match method {
             Method::Ping => Ok(()),
             Method::LoggingSetLevel => self.set_level(params),
@@ -101,12 +108,11 @@ impl Session {
 
     /// Whether this session wants to hear of a change.
     pub(super) fn wants(&self, change: &Change) -> bool {
-        let declared = |list_changed: Option<bool>| list_changed.unwrap_or_default();
         match change {
             Change::Acknowledged(_) => false,
-            Change::Tools => self.capabilities.tools.as_ref().is_some_and(|c| declared(c.list_changed)),
-            Change::Prompts => self.capabilities.prompts.as_ref().is_some_and(|c| declared(c.list_changed)),
-            Change::Resources => self.capabilities.resources.as_ref().is_some_and(|c| declared(c.list_changed)),
+            Change::Tools => self.capabilities.supports_tools_list_changed(),
+            Change::Prompts => self.capabilities.supports_prompts_list_changed(),
+            Change::Resources => self.capabilities.supports_resources_list_changed(),
             Change::Resource(uri) => self.is_subscribed(uri),
         }
     }
@@ -120,10 +126,11 @@ impl Session {
         now: Instant,
     ) -> Option<Bytes> {
         let Question { mut request, reply } = question;
-        if !request.method().is_from_server(self.revision) {
+        let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
+        else {
             reply.deliver(Err(QuestionError::NoBackChannel));
             return None;
-        }
+        };
         if self.questions.len() >= limits.questions {
             reply.deliver(Err(QuestionError::TooMany));
             return None;
@@ -132,7 +139,7 @@ impl Session {
         let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
         let timing = Timing { timeout: limits.question_timeout, maximum };
         let id = self.questions.insert(Asked { exchange, reply }, timing, now);
-        Some(splice::request(&id.into(), request.method(), &params_of(&request)))
+        Some(splice::request(&id.into(), method, &params_of(&request)))
     }
 
     /// Takes a response; gives the exchange whose question it answered.
@@ -182,7 +189,7 @@ impl Session {
     }
 
     fn set_level(&mut self, params: &Members) -> Result<(), ErrorObject> {
-        if self.capabilities.logging.is_none() {
+        if !self.capabilities.supports_logging() {
             return Err(not_offered(Method::LoggingSetLevel, "logging"));
         }
         let params: SetLevelParams = parse(params)?;
@@ -191,12 +198,13 @@ impl Session {
     }
 
     fn subscribe(&mut self, params: &Members, limits: &Limits) -> Result<(), ErrorObject> {
-        if !self.offers_subscriptions() {
+        if !self.capabilities.supports_resources_subscribe() {
             return Err(not_offered(Method::ResourcesSubscribe, "resources.subscribe"));
         }
         let params: SubscribeParams = parse(params)?;
         if self.subscribed.len() >= limits.subscribed_resources {
-            let message = format!("no more than {} resources at a time", limits.subscribed_resources);
+            let message =
+                format!("no more than {} resources at a time", limits.subscribed_resources);
             return Err(ErrorObject::invalid_request(message));
         }
         self.subscribed.insert(params.uri);
@@ -204,16 +212,12 @@ impl Session {
     }
 
     fn unsubscribe(&mut self, params: &Members) -> Result<(), ErrorObject> {
-        if !self.offers_subscriptions() {
+        if !self.capabilities.supports_resources_subscribe() {
             return Err(not_offered(Method::ResourcesUnsubscribe, "resources.subscribe"));
         }
         let params: SubscribeParams = parse(params)?;
         self.subscribed.remove(&params.uri);
         Ok(())
-    }
-
-    fn offers_subscriptions(&self) -> bool {
-        self.capabilities.resources.as_ref().is_some_and(|c| c.subscribe.unwrap_or_default())
     }
 
     /// A change of a part of a subscribed resource counts as a change of it.
@@ -225,8 +229,10 @@ impl Session {
     }
 }
 
+/// The params of a question, which is `{method, params}` when it stands alone.
 fn params_of(request: &InputRequest) -> String {
-    request.params().map_or_else(|| "{}".to_owned(), |params| params.as_str().to_owned())
+    let question = Members::cut(splice::json(request).into()).unwrap_or_default();
+    question.value("params").unwrap_or("{}").to_owned()
 }
 
 fn cancellation(id: i64, reason: &str) -> Bytes {
@@ -235,7 +241,9 @@ fn cancellation(id: i64, reason: &str) -> Bytes {
 }
 
 fn not_offered(method: Method, capability: &str) -> ErrorObject {
-    ErrorObject::method_not_found(format!("`{method}` is not offered: the server declares no `{capability}`"))
+    ErrorObject::method_not_found(format!(
+        "`{method}` is not offered: the server declares no `{capability}`"
+    ))
 }
 
 fn parse<T: serde::de::DeserializeOwned>(params: &Members) -> Result<T, ErrorObject> {

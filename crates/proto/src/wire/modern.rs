@@ -25,8 +25,8 @@ pub fn lift(
     meta: Members,
     revision: Revision,
 ) -> Result<Lifted, ErrorObject> {
-    let capabilities = read(&meta, key::CLIENT_CAPABILITIES)?
-        .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+    let capabilities =
+        read(&meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
     let client = Client { info: read(&meta, key::CLIENT_INFO)?, capabilities };
     let log_level = read::<LoggingLevel>(&meta, key::LOG_LEVEL)?;
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
@@ -45,7 +45,7 @@ pub(crate) fn stamp(success: &Success, method: Method, server_info: Option<&str>
     if method.is_cacheable() && success.kind == SuccessKind::Complete {
         let hint = &success.cache;
         members.push_str(&format!(",\"ttlMs\":{},", hint.ttl_ms()));
-        members.push_str(&splice::member("cacheScope", &hint.scope));
+        members.push_str(&splice::member("cacheScope", hint.scope.as_str()));
     }
     if let Some(meta) = meta_member(&success.meta, server_info) {
         members.push(',');

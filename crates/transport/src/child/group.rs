@@ -14,6 +14,8 @@ pub(super) use self::portable::Group;
 
 #[cfg(unix)]
 mod unix {
+    #[cfg(target_os = "linux")]
+    use std::fs;
     use std::os::unix::process::CommandExt;
 
     use nix::sys::signal::{Signal, killpg};
@@ -54,12 +56,12 @@ mod unix {
 
         /// Whether nobody is left whom we may signal. Only to be asked once the leader is reaped.
         pub(in super::super) fn is_empty(&self) -> bool {
-            // Orphans come to us if we are the first process of a container, and would stay in
-            // their group as zombies.
+            // Orphans come to us if we are the first process of a container, and somebody has to
+            // reap them.
             while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
                 waitpid(Pid::from_raw(-self.id), Some(WaitPidFlag::WNOHANG))
             {}
-            killpg(Pid::from_raw(self.id), None).is_err()
+            killpg(Pid::from_raw(self.id), None).is_err() || !has_live_member(self.id)
         }
 
         fn signal(&self, signal: Signal) {
@@ -72,6 +74,33 @@ mod unix {
         fn drop(&mut self) {
             watchdog::release(self.id);
         }
+    }
+
+    /// Whether a member does more than wait to be reaped.
+    ///
+    /// Linux signals zombies without complaint, and in many a container nobody reaps orphans.
+    #[cfg(target_os = "linux")]
+    fn has_live_member(group: i32) -> bool {
+        let Ok(processes) = fs::read_dir("/proc") else {
+            return true;
+        };
+        let stats = processes.filter_map(|entry| fs::read(entry.ok()?.path().join("stat")).ok());
+        stats.into_iter().any(|stat| is_live_member(&String::from_utf8_lossy(&stat), group))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_live_member(stat: &str, group: i32) -> bool {
+        // The fields are id, name, state, parent, group; the name may hold anything at all.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+        let (state, id) = (fields.next(), fields.nth(1));
+        let is_alive = !matches!(state, Some("Z" | "X"));
+        is_alive && id.and_then(|id| id.parse().ok()) == Some(group)
+    }
+
+    /// Elsewhere a group of zombies cannot be signalled.
+    #[cfg(not(target_os = "linux"))]
+    fn has_live_member(_group: i32) -> bool {
+        true
     }
 }
 

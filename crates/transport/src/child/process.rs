@@ -108,8 +108,10 @@ impl Process {
     pub(super) async fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.begin();
+        let mut fate = self.fate.clone();
         // It cannot fail: that it is over is the last thing that is said.
-        let _ = self.fate.clone().wait_for(|fate| fate.over).await;
+        let _ = fate.wait_for(|fate| fate.over).await;
+        words_end(&mut fate).await;
     }
 
     /// Says goodbye to a child that closed its output or its input.
@@ -124,7 +126,7 @@ impl Process {
         let Ok(Ok(Some(status))) = exit.map(|exit| exit.map(|fate| fate.status)) else {
             return Ok(());
         };
-        let _ = timeout(FAREWELL, fate.wait_for(|fate| fate.silent)).await;
+        words_end(&mut fate).await;
         let answered = self.answered.load(Ordering::Relaxed);
         if self.closing.load(Ordering::Relaxed) || (status.success() && answered) {
             return Ok(());
@@ -262,6 +264,12 @@ async fn listen(mut stderr: ChildStderr, words: StderrTail, fate: watch::Sender<
         }
     }
     fate.send_modify(|fate| fate.silent = true);
+}
+
+/// Waits until all that the child wrote to standard error is read, so that what is quoted is
+/// the end of it. Not for long: something that left the group may hold it open.
+async fn words_end(fate: &mut watch::Receiver<Fate>) {
+    let _ = timeout(FAREWELL, fate.wait_for(|fate| fate.silent)).await;
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

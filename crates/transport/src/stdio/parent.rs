@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 #[cfg(unix)]
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// How often to look.
 #[cfg(unix)]
@@ -34,7 +34,7 @@ impl Parent {
     /// Waits for the parent's death.
     pub(super) async fn gone(&mut self) {
         let interval = self.interval.get_or_insert_with(|| {
-            let mut interval = interval(PERIOD);
+            let mut interval = interval_at(Instant::now() + PERIOD, PERIOD);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });

@@ -33,9 +33,8 @@ impl Extensions {
     ///
     /// If the identifier is not of the form `prefix/name`, such as `com.example/search`.
     pub fn insert(&mut self, identifier: &str, settings: Object) -> Result<(), InvalidExtension> {
-        let invalid = |reason: String| {
-            Err(InvalidExtension { identifier: identifier.to_owned(), reason })
-        };
+        let invalid =
+            |reason: String| Err(InvalidExtension { identifier: identifier.to_owned(), reason });
         if let Err(error) = meta::check_key(identifier) {
             return invalid(error.to_string());
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::json::Object;
 
 fn client(text: &str) -> ClientCapabilities {
     serde_json::from_str(text).unwrap()

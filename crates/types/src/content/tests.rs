@@ -8,7 +8,7 @@ fn read(text: &str) -> Content {
 
 fn error(text: &str) -> String {
     let error = serde_json::from_str::<Content>(text).unwrap_err().to_string();
-    error.rsplit_once(" at line ").unwrap().0.to_owned()
+    error.rsplit_once(" at line ").map_or(error.clone(), |(reason, _)| reason.to_owned())
 }
 
 // spec: CONT-1, CONT-2, PRMT-8

@@ -66,7 +66,8 @@ impl Root {
     ///
     /// Names the URI and what is wrong with it.
     pub fn check_uri(&self) -> Result<(), InvalidRoot> {
-        let invalid = |reason| Err(InvalidRoot { uri: self.uri.chars().take(200).collect(), reason });
+        let invalid =
+            |reason| Err(InvalidRoot { uri: self.uri.chars().take(200).collect(), reason });
         let scheme = self.uri.get(..SCHEME.len()).unwrap_or_default();
         if !scheme.eq_ignore_ascii_case(SCHEME) {
             return invalid("it is not a `file://` URI");

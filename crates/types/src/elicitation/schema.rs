@@ -5,8 +5,6 @@
 //! ([`FormSchema::from_schema`]), or read from a peer. Fields keep the order in which they were
 //! declared, because that is the order in which a person fills them in.
 
-use std::collections::HashSet;
-
 use serde_json::Number;
 
 use crate::json::{Schema, open_enum};
@@ -72,10 +70,6 @@ impl FormSchema {
     /// The names of the fields that must be filled in.
     pub fn required(&self) -> impl ExactSizeIterator<Item = &str> {
         self.required.iter().map(String::as_str)
-    }
-
-    fn required_names(&self) -> HashSet<&str> {
-        self.required().collect()
     }
 }
 

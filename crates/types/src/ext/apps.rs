@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Object, open_enum};
+use crate::member::or_default;
 use crate::meta::Meta;
 
 /// The name under which both sides declare the extension.
@@ -60,7 +61,7 @@ pub struct ToolUi {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
     /// Who may call it; none given means the model and the interface.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub visibility: Vec<Visibility>,
 }
 
@@ -152,16 +153,16 @@ impl ResourceUi {
 #[non_exhaustive]
 pub struct UiDomains {
     /// For requests.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub connect_domains: Vec<String>,
     /// For scripts, styles, images, fonts and media.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub resource_domains: Vec<String>,
     /// For nested frames.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub frame_domains: Vec<String>,
     /// For the base of relative URLs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub base_uri_domains: Vec<String>,
 }
 

@@ -12,6 +12,7 @@ use crate::empty::EmptyResult;
 use crate::error::ErrorObject;
 use crate::input::{InputRequests, InputResponses};
 use crate::json::{Object, open_enum};
+use crate::member::count;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::rpc::{Notice, Rpc};
@@ -141,10 +142,10 @@ pub struct Task {
     pub last_updated_at: String,
     /// How long it is kept from its creation, in milliseconds; `None` is `null` on the wire and
     /// means without limit.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub ttl_ms: Option<u64>,
     /// How long to wait between questions, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
     /// All it waits for, when it requires input.
     #[serde(default, skip_serializing_if = "Option::is_none")]

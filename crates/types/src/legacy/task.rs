@@ -12,6 +12,7 @@ use crate::capability::declared::{declared, declared_map, lacking};
 use crate::ext::tasks::{TaskIdParams, TaskStatus};
 use crate::id::Cursor;
 use crate::json::Object;
+use crate::member::count;
 use crate::meta::{self, Meta};
 use crate::method::Method;
 use crate::page::{Page, PageParams};
@@ -144,7 +145,7 @@ impl TasksCapability {
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// How long to keep the task from its creation, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
 
@@ -180,10 +181,10 @@ pub struct Task {
     pub last_updated_at: String,
     /// How long it is kept from its creation, in milliseconds; `None` is `null` on the wire and
     /// means without limit.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub ttl: Option<u64>,
     /// How long to wait between questions, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
     /// Anything beside; only where the task is a result itself.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -338,7 +339,8 @@ mod tests {
     fn what_is_missing_is_named_down_to_the_method() {
         let there = TasksCapability::new().with_cancel().with_request(Method::ElicitationCreate);
         let wanted = there.clone().with_list().with_request(Method::SamplingCreateMessage);
-        let missing = TasksCapability::new().with_list().with_request(Method::SamplingCreateMessage);
+        let missing =
+            TasksCapability::new().with_list().with_request(Method::SamplingCreateMessage);
         assert_eq!(wanted.lacking(Some(&there)), Some(missing));
         assert_eq!(there.lacking(Some(&wanted)), None);
         assert_eq!(wanted.lacking(None), Some(wanted));

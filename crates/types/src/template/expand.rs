@@ -31,7 +31,10 @@ pub struct PrefixOfMany {
 impl fmt::Display for PrefixOfMany {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name } = self;
-        write!(f, "variable `{name}`: the template wants its first characters, so it must be one text")
+        write!(
+            f,
+            "variable `{name}`: the template wants its first characters, so it must be one text"
+        )
     }
 }
 

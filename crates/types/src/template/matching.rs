@@ -23,6 +23,7 @@ impl UriTemplate {
     ///   `#` let it run across `/`, `?` and `#`.
     /// - Query parameters may come in any order, but unknown ones match nothing.
     /// - A raw comma makes a [`Value::List`], as does `*`.
+    /// - What `+` or `#` match keeps encoded what else would be a reserved character: `%2F`.
     /// - Characters that should have been encoded are understood where they are not ambiguous.
     ///
     /// A value may hold anything once it is decoded, `../` included: check it before use.
@@ -59,7 +60,12 @@ impl UriTemplate {
 
     /// For each expression, the places where it may end because the rest matches from there;
     /// nothing if the template does not match at all.
-    fn sweep(&self, text: &[u8], literals: &[Cow<'_, str>], reading: Reading) -> Option<Vec<Places>> {
+    fn sweep(
+        &self,
+        text: &[u8],
+        literals: &[Cow<'_, str>],
+        reading: Reading,
+    ) -> Option<Vec<Places>> {
         let mut ways_out = Vec::with_capacity(self.steps.len());
         let mut reached = Places::only(text.len(), text.len());
         for (step, literal) in self.steps.iter().zip(literals).rev() {
@@ -223,28 +229,46 @@ impl Reader<'_> {
 
     /// The next place inside of the expression, and how many separators stand before it.
     fn next(&self, place: usize) -> Option<(usize, usize)> {
-        match *self.text.get(place)? {
-            b'%' => Some((place + 3, 0)),
-            byte => match self.kind(byte) {
-                Kind::Value => Some((place + 1, 0)),
-                Kind::Separator => Some((self.after_name(place + 1)?, 1)),
-                Kind::Foreign => None,
-            },
+        match self.kind(*self.text.get(place)?) {
+            Kind::Value => Some((self.after_character(place), 0)),
+            Kind::Separator => Some((self.after_name(place + 1)?, 1)),
+            Kind::Foreign => None,
         }
     }
 
-    /// Passes over the name of a value, if it is one that the expression knows.
+    /// Passes over one character, which may be encoded in up to four octets.
+    fn after_character(&self, place: usize) -> usize {
+        if self.text.get(place) != Some(&b'%') {
+            return place + 1;
+        }
+        let octets = self.text.get(place + 3..).unwrap_or_default().chunks(3).take(3);
+        let is_inner = |octet: &&[u8]| matches!(octet, [b'%', b'8' | b'9' | b'A' | b'B', _]);
+        place + 3 + 3 * octets.take_while(is_inner).count()
+    }
+
+    /// Passes over the name of a value and its `=`, if the name is one that the expression knows.
     fn after_name(&self, place: usize) -> Option<usize> {
-        if !self.expression.operator.is_named() {
+        let operator = self.expression.operator;
+        if !operator.is_named() {
             return Some(place);
         }
         let rest = self.text.get(place..)?;
         let is_part = |byte: &&u8| is_unreserved(**byte) || **byte == b'%';
         let length = rest.iter().take_while(is_part).inspect(|_| count_step()).count();
-        let name = rest.get(..length)?;
-        let variables = &self.expression.variables;
-        let is_known = |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
-        variables.iter().any(is_known).then_some(place + length)
+        let (name, rest) = rest.split_at_checked(length)?;
+        let is_known =
+            |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
+        self.expression.variables.iter().any(is_known).then_some(())?;
+        let end = place + length;
+        match (operator, rest) {
+            // A parameter without a value has no `=`, so the value has a character at least.
+            (Operator::Parameter, [b'=', byte, ..]) if matches!(self.kind(*byte), Kind::Value) => {
+                Some(self.after_character(end + 1))
+            }
+            (_, [b'=', ..]) => Some(end + 1),
+            (Operator::Parameter, _) => Some(end),
+            _ => (self.reading == Reading::Generous).then_some(end),
+        }
     }
 
     fn kind(&self, byte: u8) -> Kind {
@@ -254,6 +278,7 @@ impl Reader<'_> {
         let is_pair = byte == b'=' && (operator.is_named() || self.has_explode());
         match (operator, byte) {
             (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => Kind::Separator,
+            (_, b'%') => Kind::Value,
             (_, byte) if is_unreserved(byte) || is_list || is_pair => Kind::Value,
             (operator, _) if operator.allows_reserved() => Kind::Value,
             _ if self.reading == Reading::Exact => Kind::Foreign,

@@ -55,7 +55,9 @@ fn literal(text: &str, start: usize) -> Result<String, Failure> {
             }
             '}' => return Err((position, "`}` closes nothing".to_owned())),
             '%' => encoded.push(c),
-            c if c.is_ascii() && (is_unreserved(c as u8) || is_reserved(c as u8)) => encoded.push(c),
+            c if c.is_ascii() && (is_unreserved(c as u8) || is_reserved(c as u8)) => {
+                encoded.push(c)
+            }
             c if c.is_ascii() => {
                 return Err((position, format!("{c:?} cannot stand in a URI; encode it")));
             }
@@ -76,7 +78,10 @@ fn expression(inside: &str, start: usize) -> Result<Expression, Failure> {
         Some(b'&') => (Operator::Continuation, &inside[1..]),
         Some(b'=' | b',' | b'!' | b'@' | b'|') => {
             let operator = &inside[..1];
-            return Err((start, format!("the operator `{operator}` is reserved and has no meaning")));
+            return Err((
+                start,
+                format!("the operator `{operator}` is reserved and has no meaning"),
+            ));
         }
         _ => (Operator::Simple, inside),
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Expression, Modifier, Operator, Value, Variable, Variables, starts_with_octet};
+use super::{Expression, Modifier, Operator, Value, Variable, Variables, is_reserved};
 
 /// The values found so far.
 #[derive(Default)]
@@ -43,34 +43,37 @@ impl Found {
     }
 
     fn add_named(&mut self, expression: &Expression, text: &str) -> Option<()> {
-        let mut members: Vec<(&Variable, Value)> = Vec::new();
-        for pair in text.split(expression.operator.separator()) {
+        let operator = expression.operator;
+        let mut members = vec![Vec::new(); expression.variables.len()];
+        for pair in text.split(operator.separator()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let known = expression.variables.iter().find(|variable| variable.name == name);
-            let any = || expression.variables.iter().find(|it| it.modifier == Modifier::Explode);
-            let variable = known.or_else(any)?;
-            let earlier = members.iter_mut().find(|(earlier, _)| earlier.name == variable.name);
-            match (variable.modifier, known, earlier) {
-                (Modifier::Explode, Some(_), Some((_, Value::List(items)))) => {
-                    items.push(decode(value)?);
-                }
-                (Modifier::Explode, None, Some((_, Value::Pairs(pairs)))) => {
-                    pairs.push((decode(name)?, decode(value)?));
-                }
-                (_, _, Some(_)) => return None,
-                (Modifier::Explode, Some(_), None) => {
-                    members.push((variable, Value::List(vec![decode(value)?])));
-                }
-                (_, None, None) => {
-                    let pair = (decode(name)?, decode(value)?);
-                    members.push((variable, Value::Pairs(vec![pair])));
-                }
-                (_, Some(_), None) => {
-                    members.push((variable, plain(expression.operator, value)?));
-                }
-            }
+            let has_name = |variable: &Variable| variable.name == name;
+            let explodes = |variable: &Variable| variable.modifier == Modifier::Explode;
+            let variables = &expression.variables;
+            let known = variables.iter().position(has_name);
+            let index = known.or_else(|| variables.iter().position(explodes))?;
+            members.get_mut(index)?.push((name, value));
         }
-        members.into_iter().try_for_each(|(variable, value)| self.set(variable, value))
+        for (variable, members) in expression.variables.iter().zip(members) {
+            let is_own = |(name, _): &(&str, &str)| *name == variable.name;
+            let value = match (variable.modifier, members.as_slice()) {
+                (_, []) => continue,
+                (Modifier::Explode, members) if members.iter().all(is_own) => {
+                    let item = |(_, value): &(&str, &str)| decode(operator, value);
+                    Value::List(members.iter().map(item).collect::<Option<_>>()?)
+                }
+                (Modifier::Explode, members) => {
+                    let pair = |(name, value): &(&str, &str)| {
+                        Some((decode(operator, name)?, decode(operator, value)?))
+                    };
+                    Value::Pairs(members.iter().map(pair).collect::<Option<_>>()?)
+                }
+                (_, [(_, value)]) => plain(operator, value)?,
+                _ => return None,
+            };
+            self.set(variable, value)?;
+        }
+        Some(())
     }
 
     /// Notes a value. A variable that is used twice must agree with itself.
@@ -120,9 +123,9 @@ fn split(text: &str, separator: char) -> (&str, Option<&str>) {
 /// A value that is not exploded: a list if it holds raw commas, unless they may be part of text.
 fn plain(operator: Operator, text: &str) -> Option<Value> {
     if operator.allows_reserved() || !text.contains(',') {
-        return decode(text).map(Value::Text);
+        return decode(operator, text).map(Value::Text);
     }
-    text.split(',').map(decode).collect::<Option<_>>().map(Value::List)
+    text.split(',').map(|item| decode(operator, item)).collect::<Option<_>>().map(Value::List)
 }
 
 /// Takes the members of an exploded value from the front: as many pairs as there are, or, if
@@ -135,8 +138,10 @@ fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<Value> {
         let (one, others) = split(text, operator.separator());
         match one.split_once('=') {
             _ if is_pair(one) != takes_pairs => break,
-            Some((name, value)) if takes_pairs => pairs.push((decode(name)?, decode(value)?)),
-            _ => items.push(decode(one)?),
+            Some((name, value)) if takes_pairs => {
+                pairs.push((decode(operator, name)?, decode(operator, value)?))
+            }
+            _ => items.push(decode(operator, one)?),
         }
         *rest = others;
     }
@@ -144,15 +149,17 @@ fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<Value> {
 }
 
 /// Decodes what is percent-encoded; fails if it is not text.
-fn decode(text: &str) -> Option<String> {
+///
+/// Where reserved characters stand for themselves, encoded ones must be something else: `%2F` is
+/// not `/` there, and stays as it is.
+fn decode(operator: Operator, text: &str) -> Option<String> {
+    let stays = |byte: u8| operator.allows_reserved() && (is_reserved(byte) || byte == b'%');
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
-        rest = match rest {
-            [_, high, low, after @ ..] if starts_with_octet(rest) => {
-                let digit = |digit: u8| char::from(digit).to_digit(16);
-                let octet = digit(*high)? * 16 + digit(*low)?;
-                bytes.push(u8::try_from(octet).ok()?);
+        rest = match octet(rest) {
+            Some((byte, after)) if !stays(byte) => {
+                bytes.push(byte);
                 after
             }
             _ => {
@@ -162,4 +169,12 @@ fn decode(text: &str) -> Option<String> {
         };
     }
     String::from_utf8(bytes).ok()
+}
+
+/// The byte that is encoded at the beginning, and what follows it.
+fn octet(text: &[u8]) -> Option<(u8, &[u8])> {
+    let [b'%', high, low, after @ ..] = text else { return None };
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let byte = digit(*high)? * 16 + digit(*low)?;
+    Some((u8::try_from(byte).ok()?, after))
 }

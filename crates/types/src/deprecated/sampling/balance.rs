@@ -17,7 +17,7 @@ use crate::content::{Content, Role};
 ///
 /// [tool use balance]: https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 pub fn check_tool_results(messages: &[SamplingMessage]) -> Result<(), UnbalancedToolUse> {
-    let mut open = BTreeSet::new();
+    let mut open: BTreeSet<&str> = BTreeSet::new();
     for (position, message) in messages.iter().enumerate() {
         let unbalanced = |reason| Err(UnbalancedToolUse { message: position, reason });
         let answered = match tool_results(message) {

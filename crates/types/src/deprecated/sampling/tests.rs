@@ -21,7 +21,8 @@ fn a_question_is_written_as_it_was_read() {
     ] {
         assert_eq!(serde_json::to_string(&params(text)).unwrap(), text);
     }
-    for (text, member) in [(r#"{"messages":[]}"#, "maxTokens"), (r#"{"maxTokens":1}"#, "messages")] {
+    for (text, member) in [(r#"{"messages":[]}"#, "maxTokens"), (r#"{"maxTokens":1}"#, "messages")]
+    {
         let error = serde_json::from_str::<CreateMessageParams>(text).unwrap_err().to_string();
         assert!(error.contains(&format!("missing field `{member}`")), "{error}");
     }
@@ -55,9 +56,8 @@ fn content_that_cannot_be_read_says_why() {
 #[test]
 fn a_stop_reason_may_be_any_word() {
     for reason in ["endTurn", "stopSequence", "maxTokens", "toolUse", "contentFilter"] {
-        let text = format!(
-            r#"{{"role":"assistant","content":[],"model":"m","stopReason":"{reason}"}}"#
-        );
+        let text =
+            format!(r#"{{"role":"assistant","content":[],"model":"m","stopReason":"{reason}"}}"#);
         let result: CreateMessageResult = serde_json::from_str(&text).unwrap();
         assert_eq!(result.stop_reason.as_ref().map(StopReason::as_str), Some(reason));
         assert_eq!(serde_json::to_string(&result).unwrap(), text);

@@ -147,6 +147,9 @@ pub(super) struct Definitions {
 
 impl Definitions {
     fn find(&self, reference: &str) -> Result<Json, String> {
+        if reference == "#" {
+            return Err("it holds the whole form again, and forms are flat".to_owned());
+        }
         let current = reference.strip_prefix("#/$defs/").map(|name| (&self.current, name));
         let former = || reference.strip_prefix("#/definitions/").map(|name| (&self.former, name));
         let found = current.or_else(former).and_then(|(definitions, name)| {

@@ -17,7 +17,8 @@ impl Serialize for FormSchema {
             required: &'a [String],
         }
 
-        let wire = Wire { r#type: "object", properties: &self.properties, required: &self.required };
+        let wire =
+            Wire { r#type: "object", properties: &self.properties, required: &self.required };
         wire.serialize(serializer)
     }
 }
@@ -152,11 +153,8 @@ fn values(options: &[SelectOption]) -> Vec<&str> {
 }
 
 fn titled(options: &[SelectOption]) -> Vec<Titled<'_>> {
-    let pair = |option| {
-        let SelectOption { value, .. } = option;
-        Titled { r#const: value, title: option.display_name() }
-    };
-    options.iter().map(pair).collect()
+    let options = options.iter();
+    options.map(|it| Titled { r#const: &it.value, title: it.display_name() }).collect()
 }
 
 /// A default as JSON; text, numbers and flags always are.

@@ -1,0 +1,225 @@
+//! One call: its options, then `.await`.
+//!
+//! Nothing is sent before the call is awaited, and dropping it while it is awaited cancels it: the
+//! server is told, and an answer that comes nevertheless is dropped.
+
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::client::{Answer, CallError, CallRequest};
+use bowline_transport::connect::{Link, Listener};
+use bowline_transport::error::Error as ChannelError;
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::json::Json;
+use bowline_types::progress::ProgressParams;
+use serde::Serialize;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::time::timeout;
+
+use crate::error::{Error, Result};
+
+/// Notices of progress that wait for a caller who is busy; of more, the newest are kept.
+const NOTICES: usize = 32;
+
+/// How long a failed call waits to be told why its connection is gone.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A call that is made when it is awaited.
+///
+/// ```no_run
+/// # async fn example(client: bowline_client::Client) -> bowline_client::Result<()> {
+/// use std::time::Duration;
+///
+/// let mut steps = 0;
+/// let outcome = client
+///     .call("index", ())
+///     .progress(|_| steps += 1)
+///     .timeout(Duration::from_secs(30))
+///     .await?;
+/// println!("{} after {steps} steps", outcome.text());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a call is made when it is awaited"]
+pub struct Call<'a, T> {
+    link: Link,
+    subject: String,
+    /// What was wrong with the input is told when the call is awaited, with everything else.
+    request: Result<CallRequest>,
+    progress: Option<Box<dyn FnMut(ProgressParams) + Send + 'a>>,
+    read: Read<T>,
+}
+
+/// Makes what the caller gets out of the name of the call and its result.
+pub(crate) type Read<T> = fn(String, &Json) -> Result<T>;
+
+impl<T> Call<'static, T> {
+    /// A call without options; `subject` is how errors name it.
+    pub(crate) fn new(
+        link: Link,
+        subject: String,
+        request: Result<CallRequest>,
+        read: Read<T>,
+    ) -> Self {
+        Self { link, subject, request, progress: None, read }
+    }
+}
+
+impl<'a, T> Call<'a, T> {
+    /// Asks the server to report progress, and calls a function with every notice of it.
+    ///
+    /// The function runs where the call is awaited, so it may borrow. A server may report nothing.
+    pub fn progress<'b>(self, report: impl FnMut(ProgressParams) + Send + 'b) -> Call<'b, T> {
+        let Self { link, subject, request, read, .. } = self;
+        Call { link, subject, request, progress: Some(Box::new(report)), read }
+    }
+
+    /// Sets how long the server may take without a sign of life; every notice of progress restarts
+    /// the clock. When the time is over the server is told to stop.
+    ///
+    /// The limits of the client say it otherwise, and progress is reported only to those who ask
+    /// for it with [`progress`](Self::progress).
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.change(|request| request.timeout = Some(timeout))
+    }
+
+    /// Sets how long the server may take whatever progress it reports. While the user answers a
+    /// question of the server's, the clock stands still.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.change(|request| request.deadline = Some(deadline))
+    }
+
+    /// Sends something along in `_meta`.
+    ///
+    /// Keys are names with an optional prefix, such as `com.example/trace`; those of the protocol
+    /// itself are refused when the call is awaited.
+    pub fn meta(mut self, key: &str, value: impl Serialize) -> Self {
+        if let Ok(request) = &mut self.request
+            && let Err(error) = request.meta.set(key, &value)
+        {
+            self.request = Err(Error::input(&self.subject, error));
+        }
+        self
+    }
+
+    /// Asks for log messages of this call, down to a level (since 2026-07-28; before, a session has
+    /// one level). They go to [`on_log`](crate::ClientBuilder::on_log).
+    pub fn log_level(self, level: LoggingLevel) -> Self {
+        self.change(|request| request.log_level = Some(level))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut CallRequest)) -> Self {
+        if let Ok(request) = &mut self.request {
+            change(request);
+        }
+        self
+    }
+
+    async fn run(self) -> Result<T> {
+        let request = self.request?;
+        let answer = match self.progress {
+            None => ask(&self.link, &self.subject, request).await?,
+            Some(report) => ask_and_watch(&self.link, &self.subject, request, report).await?,
+        };
+        (self.read)(self.subject, &answer.result)
+    }
+}
+
+impl<'a, T: 'a> IntoFuture for Call<'a, T> {
+    type Output = Result<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<T> fmt::Debug for Call<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("subject", &self.subject)
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a call and awaits its answer.
+pub(crate) async fn ask(link: &Link, subject: &str, request: CallRequest) -> Result<Answer> {
+    check_open(link, subject).await?;
+    let outcome = link.call(request, None).await;
+    told(link, subject, outcome).await
+}
+
+async fn ask_and_watch(
+    link: &Link,
+    subject: &str,
+    mut request: CallRequest,
+    mut report: impl FnMut(ProgressParams),
+) -> Result<Answer> {
+    check_open(link, subject).await?;
+    request.progress = true;
+    let (sender, mut notices) = broadcast::channel(NOTICES);
+    let mut call = pin!(link.call(request, Some(Box::new(Reporter(sender)))));
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            notice = notices.recv() => match notice {
+                Ok(progress) => report(progress),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => break call.await,
+            },
+            outcome = &mut call => {
+                drain(&mut notices, &mut report);
+                break outcome;
+            }
+        }
+    };
+    told(link, subject, outcome).await
+}
+
+/// Reports what came between our last look and the answer.
+fn drain(notices: &mut Receiver<ProgressParams>, report: &mut impl FnMut(ProgressParams)) {
+    loop {
+        match notices.try_recv() {
+            Ok(progress) => report(progress),
+            Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+        }
+    }
+}
+
+async fn check_open(link: &Link, subject: &str) -> Result<()> {
+    if link.is_closed() {
+        return Err(Error::unsent(subject, last_words(link).await));
+    }
+    Ok(())
+}
+
+async fn told(link: &Link, subject: &str, outcome: Result<Answer, CallError>) -> Result<Answer> {
+    match outcome {
+        Ok(answer) => Ok(answer),
+        Err(CallError::Closed) => Err(Error::cut_off(subject, last_words(link).await)),
+        Err(error) => Err(Error::call(subject, error)),
+    }
+}
+
+/// Why the connection is gone, if that is known soon: a transport may still be busy with closing.
+pub(crate) async fn last_words(link: &Link) -> Option<Arc<ChannelError>> {
+    timeout(LAST_WORDS, link.closed()).await.ok().flatten()
+}
+
+/// Takes notices of progress from the connection to the caller.
+///
+/// They are not reported from here, since this runs in the task that drives the connection, where a
+/// function that blocks or panics would take every other call with it.
+struct Reporter(Sender<ProgressParams>);
+
+impl Listener for Reporter {
+    fn progress(&mut self, progress: ProgressParams) {
+        // Fails only if the call was dropped a moment ago.
+        let _ = self.0.send(progress);
+    }
+}

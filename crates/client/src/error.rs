@@ -1,0 +1,216 @@
+//! What can go wrong between a client and its server, and whether trying again may help.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use bowline_proto::client::{CallError, NegotiationError};
+use bowline_transport::connect::ConnectError;
+use bowline_transport::error::Error as ChannelError;
+use bowline_types::error::ErrorObject;
+
+/// What the functions of this crate return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why there is no connection, or a call has no result.
+///
+/// Opaque, so that causes can be added; ask the predicates. The text is a fragment without a
+/// capital or a full stop that names the call and quotes the server where it said something.
+///
+/// A tool that ran and failed is not among these, unless asked for by
+/// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result).
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// What was called: a tool or a method. `None` while connecting.
+    subject: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// There is no channel.
+    Start(ChannelError),
+    /// There is a channel, but no agreement.
+    Connect(ConnectError),
+    /// The channel is gone. Whether the call was sent before it went, and what is known of why.
+    Closed { sent: bool, cause: Option<Arc<ChannelError>> },
+    /// The call ended in any other way.
+    Call(CallError),
+    /// What the caller gave cannot be sent.
+    Input(String),
+    /// The tool ran and failed, and said this.
+    Failed(String),
+    /// The result is not of the type that the caller wants.
+    Shape(serde_json::Error),
+    /// The pages of a list do not end.
+    Endless(String),
+}
+
+impl Error {
+    /// Whether no answer came in time. The call may have run all the same.
+    pub fn is_timeout(&self) -> bool {
+        matches!(
+            self.0.kind,
+            Kind::Call(CallError::TimedOut(_))
+                | Kind::Connect(ConnectError::Negotiation(NegotiationError::TimedOut))
+        )
+    }
+
+    /// Whether the connection is gone, closed by either side or broken.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.0.kind, Kind::Closed { .. } | Kind::Connect(ConnectError::Closed(_)))
+    }
+
+    /// Whether there is no connection: the server could not be started, was gone before it
+    /// answered, or speaks no revision that we speak.
+    pub fn is_connect(&self) -> bool {
+        matches!(self.0.kind, Kind::Start(_) | Kind::Connect(_))
+    }
+
+    /// Whether the server answered with an error; [`rpc`](Self::rpc) gives it.
+    pub fn is_refused(&self) -> bool {
+        self.rpc().is_some()
+    }
+
+    /// The error that the server answered with.
+    pub fn rpc(&self) -> Option<&ErrorObject> {
+        match &self.0.kind {
+            Kind::Call(CallError::Refused(error))
+            | Kind::Connect(ConnectError::Negotiation(NegotiationError::Refused(error))) => {
+                Some(error)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the call was not sent because the server does not offer what it needs.
+    pub fn is_not_offered(&self) -> bool {
+        matches!(self.0.kind, Kind::Call(CallError::NotOffered { .. }))
+    }
+
+    /// Whether the tool ran and failed; only from
+    /// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result) and
+    /// [`ToolOutcome::parse`](crate::ToolOutcome::parse).
+    pub fn is_tool_failure(&self) -> bool {
+        matches!(self.0.kind, Kind::Failed(_))
+    }
+
+    /// Whether the server's answer is one that the protocol does not allow, or not of the type
+    /// that the caller wants.
+    pub fn is_invalid_answer(&self) -> bool {
+        matches!(self.0.kind, Kind::Call(CallError::Invalid(_)) | Kind::Shape(_) | Kind::Endless(_))
+    }
+
+    /// Whether doing the same again is safe and may help, if need be over a new connection: the
+    /// call certainly did not run, and what stood in its way may have passed.
+    ///
+    /// A call that was sent and not answered may have run, so this is `false` for time-outs and for
+    /// connections that broke in the middle of a call. Whether it is harmless to run twice only the
+    /// caller knows.
+    pub fn may_retry(&self) -> bool {
+        match &self.0.kind {
+            Kind::Closed { sent, .. } => !sent,
+            Kind::Connect(ConnectError::Closed(_)) => true,
+            Kind::Connect(_) => self.is_timeout(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn start(error: ChannelError) -> Self {
+        Self::new(None, Kind::Start(error))
+    }
+
+    pub(crate) fn connect(error: ConnectError) -> Self {
+        Self::new(None, Kind::Connect(error))
+    }
+
+    /// The call was not sent, because the connection was gone already.
+    pub(crate) fn unsent(subject: &str, cause: Option<Arc<ChannelError>>) -> Self {
+        Self::new(Some(subject), Kind::Closed { sent: false, cause })
+    }
+
+    /// The connection went while the call was in flight.
+    pub(crate) fn cut_off(subject: &str, cause: Option<Arc<ChannelError>>) -> Self {
+        Self::new(Some(subject), Kind::Closed { sent: true, cause })
+    }
+
+    pub(crate) fn call(subject: &str, error: CallError) -> Self {
+        Self::new(Some(subject), Kind::Call(error))
+    }
+
+    pub(crate) fn input(subject: &str, reason: impl fmt::Display) -> Self {
+        Self::new(Some(subject), Kind::Input(reason.to_string()))
+    }
+
+    pub(crate) fn failed(subject: &str, text: String) -> Self {
+        Self::new(Some(subject), Kind::Failed(text))
+    }
+
+    pub(crate) fn shape(subject: &str, error: serde_json::Error) -> Self {
+        Self::new(Some(subject), Kind::Shape(error))
+    }
+
+    pub(crate) fn endless(subject: &str, reason: String) -> Self {
+        Self::new(Some(subject), Kind::Endless(reason))
+    }
+
+    fn new(subject: Option<&str>, kind: Kind) -> Self {
+        Self(Box::new(Inner { subject: subject.map(str::to_owned), kind }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.subject {
+            Some(subject) => write!(f, "calling `{subject}`: {}", self.0.kind),
+            None => write!(f, "connecting: {}", self.0.kind),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start(error) => error.fmt(f),
+            Self::Connect(error) => error.fmt(f),
+            Self::Closed { sent, cause } => {
+                f.write_str(match sent {
+                    true => "the connection closed before the answer came",
+                    false => "it was not sent, because the connection is closed",
+                })?;
+                cause.as_ref().map_or(Ok(()), |cause| write!(f, ": {cause}"))
+            }
+            Self::Call(error) => error.fmt(f),
+            Self::Input(reason) => write!(f, "it was not sent: {reason}"),
+            Self::Failed(text) if text.is_empty() => f.write_str("the tool failed and said nothing"),
+            Self::Failed(text) => write!(f, "the tool failed: {text}"),
+            Self::Shape(error) => write!(f, "the result is not of the type wanted: {error}"),
+            Self::Endless(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("subject", &self.0.subject)
+            .field("kind", &self.0.kind)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    /// The cause of what the text tells already, never a part of the text.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.0.kind {
+            Kind::Start(error) => error.source(),
+            Kind::Connect(error) => error.source(),
+            Kind::Closed { cause, .. } => cause.as_ref()?.source(),
+            Kind::Call(_) | Kind::Input(_) | Kind::Failed(_) | Kind::Shape(_) | Kind::Endless(_) => {
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a tool returned, and how to read it.
+
+use bowline_proto::client::CallError;
+use bowline_types::content::Content;
+use bowline_types::json::Json;
+use bowline_types::meta::Meta;
+use bowline_types::tool::CallToolResult;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+
+/// What a tool returned.
+///
+/// A tool that ran and failed ([`is_error`](Self::is_error)) returns something as well: what went
+/// wrong, written for the model, which should see it and may do better next time. So a failure is a
+/// value here, not an `Err`; programs that have no model to tell turn it into one:
+///
+/// ```no_run
+/// # async fn example(client: bowline_client::Client) -> bowline_client::Result<()> {
+/// let for_the_model = client.call("deploy", ()).await?.text();
+/// let for_a_program = client.call("deploy", ()).await?.into_result()?.text();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    tool: String,
+    result: CallToolResult,
+}
+
+impl ToolOutcome {
+    /// The text blocks, one per line; empty if there is no text.
+    pub fn text(&self) -> String {
+        self.result.text()
+    }
+
+    /// Reads the result as a type: the structured content if there is any, or else the text as
+    /// JSON.
+    ///
+    /// Before 2026-07-28 structured content was always an object, and servers wrap anything else as
+    /// `{"result": …}`. If the type does not fit the object but fits what is wrapped, that is it.
+    ///
+    /// # Errors
+    ///
+    /// If the tool failed, or what it returned does not have the shape of the type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        if self.is_error() {
+            return Err(Error::failed(&self.tool, self.text()));
+        }
+        let shape = |error| Error::shape(&self.tool, error);
+        let Some(json) = self.structured() else {
+            return self.result.parse().map_err(shape);
+        };
+        json.parse().or_else(|error| unwrapped(json).ok_or(shape(error)))
+    }
+
+    /// Turns a failure of the tool into an error, for programs that have no model to tell.
+    ///
+    /// # Errors
+    ///
+    /// If the tool failed; the error holds what it said.
+    pub fn into_result(self) -> Result<Self> {
+        if self.is_error() { Err(Error::failed(&self.tool, self.text())) } else { Ok(self) }
+    }
+
+    /// Whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        self.result.is_error
+    }
+
+    /// All that it said, for the model.
+    pub fn content(&self) -> &[Content] {
+        &self.result.content
+    }
+
+    /// What it said for programs, as it came.
+    pub fn structured(&self) -> Option<&Json> {
+        self.result.structured_content.as_ref()
+    }
+
+    /// What was sent along.
+    pub fn meta(&self) -> &Meta {
+        &self.result.meta
+    }
+
+    /// The message as it came, for those who hand it on.
+    pub fn into_message(self) -> CallToolResult {
+        self.result
+    }
+
+    pub(crate) fn read(tool: String, result: &Json) -> Result<Self> {
+        match result.parse() {
+            Ok(result) => Ok(Self { tool, result }),
+            Err(error) => {
+                Err(Error::call(&tool, CallError::Invalid(format!("`result`: {error}"))))
+            }
+        }
+    }
+}
+
+/// What `{"result": …}` wraps, if there is nothing beside and it has the shape of the type.
+fn unwrapped<T: DeserializeOwned>(json: &Json) -> Option<T> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapped {
+        result: Json,
+    }
+
+    json.parse::<Wrapped>().ok()?.result.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(result: &str) -> ToolOutcome {
+        ToolOutcome::read("sum".to_owned(), &Json::from_text(result).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn structured_content_goes_before_text() {
+        let both = r#"{"content":[{"type":"text","text":"[1]"}],"structuredContent":[2]}"#;
+        assert_eq!(outcome(both).parse::<Vec<u8>>().unwrap(), [2]);
+        let text = r#"{"content":[{"type":"text","text":"[1,"},{"type":"text","text":"2]"}]}"#;
+        assert_eq!(outcome(text).parse::<Vec<u8>>().unwrap(), [1, 2]);
+    }
+
+    #[test]
+    fn what_was_wrapped_for_an_older_peer_is_unwrapped_if_that_fits() {
+        let wrapped = outcome(r#"{"content":[],"structuredContent":{"result":[1,2]}}"#);
+        assert_eq!(wrapped.parse::<Vec<u8>>().unwrap(), [1, 2]);
+
+        #[derive(Deserialize)]
+        struct Sum {
+            result: Vec<u8>,
+        }
+        assert_eq!(wrapped.parse::<Sum>().unwrap().result, [1, 2], "the object itself goes first");
+
+        let more = outcome(r#"{"content":[],"structuredContent":{"result":[1,2],"unit":"kg"}}"#);
+        assert!(more.parse::<Vec<u8>>().is_err());
+    }
+
+    #[test]
+    fn a_result_of_another_shape_is_told_with_the_tool_and_the_place() {
+        let error = outcome(r#"{"structuredContent":{"a":1}}"#).parse::<Vec<u8>>().unwrap_err();
+        let expected = "calling `sum`: the result is not of the type wanted: \
+                        invalid type: map, expected a sequence at line 1 column 0";
+        assert_eq!(error.to_string(), expected);
+        assert!(error.is_invalid_answer());
+    }
+
+    // spec: TOOL-37
+    #[test]
+    fn a_failure_is_a_value_until_it_is_asked_to_be_an_error() {
+        let failed = outcome(r#"{"content":[{"type":"text","text":"no disk"}],"isError":true}"#);
+        assert!(failed.is_error());
+        assert_eq!(failed.text(), "no disk");
+        let error = failed.parse::<u8>().unwrap_err();
+        assert!(error.is_tool_failure());
+        let error = failed.into_result().unwrap_err();
+        assert_eq!(error.to_string(), "calling `sum`: the tool failed: no disk");
+    }
+
+    #[test]
+    fn what_is_no_tool_result_is_an_invalid_answer() {
+        let error = ToolOutcome::read("sum".to_owned(), &Json::from_text(r#"{"content":7}"#).unwrap());
+        let error = error.unwrap_err();
+        assert!(error.is_invalid_answer(), "{error}");
+        assert!(error.to_string().starts_with("calling `sum`: the server's answer is invalid: `result`: "));
+    }
+}

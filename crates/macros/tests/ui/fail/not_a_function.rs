@@ -1,0 +1,8 @@
+use bowline::tool;
+
+#[tool]
+struct Search {
+    query: String,
+}
+
+fn main() {}

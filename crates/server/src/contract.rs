@@ -1,0 +1,154 @@
+//! What a handler promises about its arguments and results, compiled once and kept for each call.
+
+use bowline_proto::schema::{SchemaError, Validator};
+use bowline_types::json::Json;
+use serde_json::Value;
+
+/// The compiled schemas of a handler.
+#[derive(Debug)]
+pub(crate) struct Contract {
+    input: Validator,
+    checks_input: bool,
+    output: Option<Validator>,
+    checks_output: bool,
+}
+
+/// A schema, and whether decoding into a Rust type enforces most of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) schema: Value,
+    pub(crate) origin: Origin,
+}
+
+/// Where a schema comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The Rust type that values are decoded into or made of; only what goes beyond it is checked.
+    Type,
+    /// Written by hand; all of it is checked.
+    Hand,
+}
+
+impl Contract {
+    /// Compiles the schemas.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is no valid schema.
+    pub(crate) fn new(input: &Terms, output: Option<&Terms>) -> Result<Self, SchemaError> {
+        let (input, checks_input) = input.compile()?;
+        let (output, checks_output) = match output.map(Terms::compile).transpose()? {
+            Some((validator, checks)) => (Some(validator), checks),
+            None => (None, false),
+        };
+        Ok(Self { input, checks_input, output, checks_output })
+    }
+
+    /// Checks what decoding would not refuse by itself.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong in words that a model can act on.
+    pub(crate) fn check_arguments(&self, text: &[u8]) -> Result<(), String> {
+        if !self.checks_input {
+            return Ok(());
+        }
+        let value = serde_json::from_slice(text).map_err(|error| reason(ARGUMENTS, &error))?;
+        self.input.check(ARGUMENTS, &value).map_err(|violations| violations.to_string())
+    }
+
+    /// Says why arguments could not be decoded: where the schema tells, in its words.
+    pub(crate) fn explain(&self, text: &[u8], error: &serde_json::Error) -> String {
+        let violations = serde_json::from_slice::<Value>(text)
+            .ok()
+            .and_then(|value| self.input.check(ARGUMENTS, &value).err());
+        violations.map_or_else(|| reason(ARGUMENTS, error), |violations| violations.to_string())
+    }
+
+    /// Checks a result that goes out.
+    ///
+    /// # Errors
+    ///
+    /// Says where the result breaks its own schema.
+    pub(crate) fn check_output(&self, result: Option<&Json>) -> Result<(), String> {
+        let Some(validator) = self.output.as_ref().filter(|_| self.checks_output) else {
+            return Ok(());
+        };
+        let Some(result) = result else {
+            return Err("it has an `outputSchema`, but gave no structured content".to_owned());
+        };
+        let value: Value = result.parse().map_err(|error| reason(RESULT, &error))?;
+        validator.check(RESULT, &value).map_err(|violations| violations.to_string())
+    }
+}
+
+/// How messages call the arguments of a call.
+const ARGUMENTS: &str = "arguments";
+
+/// How messages call the result of a call.
+const RESULT: &str = "structuredContent";
+
+impl Terms {
+    fn compile(&self) -> Result<(Validator, bool), SchemaError> {
+        let validator = Validator::compile(&self.schema)?;
+        let checks = self.origin == Origin::Hand || validator.asserts_beyond_types();
+        Ok((validator, checks))
+    }
+}
+
+/// An error without the line and column, which nobody sees the text of.
+fn reason(root: &str, error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    format!("`{root}`: {reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn contract(schema: Value, origin: Origin) -> Contract {
+        let output = Terms { schema: json!({"type": "integer", "maximum": 3}), origin };
+        Contract::new(&Terms { schema, origin }, Some(&output)).unwrap()
+    }
+
+    // spec: TOOL-42
+    #[test]
+    fn arguments_are_checked_beyond_what_their_type_enforces() {
+        let schema = json!({"properties": {"days": {"type": "integer", "maximum": 7}}});
+        let contract = contract(schema, Origin::Type);
+        let error = contract.check_arguments(br#"{"days":9}"#).unwrap_err();
+        assert_eq!(error, "`arguments.days`: expected at most 7, found 9");
+    }
+
+    #[test]
+    fn what_a_type_enforces_is_not_checked_twice() {
+        let schema = json!({"properties": {"days": {"type": "integer"}}});
+        assert_eq!(contract(schema, Origin::Type).check_arguments(br#"{"days":"x"}"#), Ok(()));
+    }
+
+    #[test]
+    fn a_schema_by_hand_is_always_checked() {
+        let schema = json!({"properties": {"days": {"type": "integer"}}});
+        assert!(contract(schema, Origin::Hand).check_arguments(br#"{"days":"x"}"#).is_err());
+    }
+
+    #[test]
+    fn what_only_the_type_knows_is_said_in_its_words() {
+        let contract = contract(json!({"type": "object"}), Origin::Type);
+        let error = serde_json::from_str::<std::net::IpAddr>("\"x\"").unwrap_err();
+        assert_eq!(contract.explain(b"{}", &error), "`arguments`: invalid IP address syntax");
+    }
+
+    // spec: TOOL-29
+    #[test]
+    fn a_result_is_checked_against_its_schema() {
+        let contract = contract(json!({}), Origin::Type);
+        let check = |text| contract.check_output(Some(&Json::from_text(text).unwrap()));
+        assert_eq!(check("3"), Ok(()));
+        assert_eq!(check("4").unwrap_err(), "`structuredContent`: expected at most 3, found 4");
+        assert!(contract.check_output(None).is_err());
+    }
+}

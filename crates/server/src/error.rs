@@ -1,0 +1,202 @@
+//! What a handler fails with, and who gets to hear of it.
+//!
+//! By default the model does: whatever leaves a tool by `?` becomes a result with `isError: true`
+//! and the messages of the error and its causes, so that the model can do better next time. An
+//! error of the protocol is said so explicitly, with [`Error::rpc`].
+
+use std::fmt;
+
+use bowline_proto::request::{Response, Success};
+use bowline_types::error::ErrorObject;
+use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
+use serde::Serialize;
+
+use crate::extract::AskError;
+
+/// Any error that can be sent to another thread.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What handlers return: `bowline::Result` for nothing, `bowline::Result<T>` for something.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
+/// What a handler fails with.
+///
+/// It is made from any error by `?`, or from text by `into`. It is not itself a
+/// [`std::error::Error`], because then it could not be made from all of those.
+///
+/// ```
+/// use bowline_server::{Error, Result};
+///
+/// async fn population(city: String) -> Result<u64> {
+///     if city.is_empty() {
+///         return Err("`city` is empty; name a city".into()); // the model reads this
+///     }
+///     let text = std::fs::read_to_string("population.txt")?; // and this, if it fails
+///     text.trim().parse().map_err(|_| Error::rpc(-32603, "the census is broken")) // not this
+/// }
+/// ```
+pub struct Error(Box<Kind>);
+
+enum Kind {
+    /// The handler failed; the model is told.
+    Failure(BoxError),
+    /// The request as such is refused; the client is told.
+    Rpc(ErrorObject),
+}
+
+impl Error {
+    /// An error of the protocol: the request is answered with a JSON-RPC error.
+    pub fn rpc(code: i64, message: impl Into<String>) -> Self {
+        Self::refusal(ErrorObject::new(code, message))
+    }
+
+    /// An error of the protocol that is at hand already.
+    pub fn refusal(error: ErrorObject) -> Self {
+        Self(Box::new(Kind::Rpc(error)))
+    }
+
+    /// Adds data for programs to an error of the protocol. Other errors have no place for it.
+    #[must_use]
+    pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Self {
+        if let Kind::Rpc(error) = *self.0 {
+            self.0 = Box::new(Kind::Rpc(error.with_data(data)));
+        }
+        self
+    }
+
+    /// The answer to a tool call that failed like this.
+    pub(crate) fn into_tool_response(self, revision: Revision) -> Response {
+        let error = match *self.0 {
+            Kind::Rpc(error) => return Err(error),
+            Kind::Failure(error) => error,
+        };
+        if let Some(refusal) = find::<AskError>(&*error).and_then(|ask| ask.refusal(revision)) {
+            return Err(refusal);
+        }
+        Success::complete(CallToolResult::error(chain(&*error)), revision)
+    }
+}
+
+impl<E: Into<BoxError>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self(Box::new(Kind::Failure(error.into())))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Kind::Failure(error) => f.write_str(&chain(&**error)),
+            Kind::Rpc(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    /// What a `main` that returns it prints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An error and its causes on one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        // Many errors end with their cause already.
+        if !text.ends_with(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// The first error of a type among an error and its causes.
+fn find<'a, T: std::error::Error + 'static>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Outer(std::num::ParseIntError);
+
+    impl fmt::Display for Outer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the year cannot be read")
+        }
+    }
+
+    impl std::error::Error for Outer {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    fn outer() -> Outer {
+        Outer("x".parse::<u8>().unwrap_err())
+    }
+
+    // spec: TOOL-35
+    #[test]
+    fn a_failure_tells_the_model_the_error_and_its_causes() {
+        let response = Error::from(outer()).into_tool_response(Revision::LATEST);
+        let expected = concat!(
+            r#"{"content":[{"type":"text","text":"the year cannot be read: "#,
+            r#"invalid digit found in string"}],"isError":true}"#
+        );
+        assert_eq!(response.unwrap().body().as_str(), expected);
+    }
+
+    #[test]
+    fn a_cause_that_was_said_is_not_said_again() {
+        #[derive(Debug)]
+        struct Chatty(Outer);
+
+        impl fmt::Display for Chatty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "no year: {}", self.0)
+            }
+        }
+
+        impl std::error::Error for Chatty {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+
+        let expected = "no year: the year cannot be read: invalid digit found in string";
+        assert_eq!(chain(&Chatty(outer())), expected);
+    }
+
+    // spec: TOOL-34
+    #[test]
+    fn an_error_of_the_protocol_is_told_to_the_client_alone() {
+        let error = Error::rpc(-32000, "no").with_data(&[1]);
+        let answered = error.into_tool_response(Revision::LATEST).unwrap_err();
+        assert_eq!((answered.code, answered.message.as_str()), (-32000, "no"));
+        assert_eq!(answered.data.unwrap().as_str(), "[1]");
+    }
+
+    #[test]
+    fn text_is_an_error() {
+        assert_eq!(Error::from("no such city").to_string(), "no such city");
+        assert_eq!(format!("{:?}", Error::from(String::from("no"))), "no");
+    }
+}

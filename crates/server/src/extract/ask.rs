@@ -1,0 +1,195 @@
+//! Asks the user, whatever the era.
+//!
+//! Up to 2025-11-25 a question is a request to the client, and the handler waits for the answer
+//! ([`legacy`]). Since 2026-07-28 the call is answered with the question, and when the client calls
+//! again with the answer the handler runs anew from the top ([`rounds`]). Handlers cannot tell.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bowline_types::error::code;
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::FromCall;
+use crate::call::Call;
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+
+mod error;
+mod form;
+mod legacy;
+mod rounds;
+
+pub use error::AskError;
+pub(crate) use rounds::{Pause, Rounds};
+
+/// Asks the user for input while a tool runs.
+///
+/// On 2026-07-28 a handler that asks is dropped at its first unanswered question and runs again
+/// from the top once the client has the answer; earlier answers are there at once. So:
+///
+/// * what a handler does before its last question happens again, unless it is wrapped in
+///   [`once`](Self::once);
+/// * questions are told apart by their order and their text, so ask the same ones in the same order;
+/// * questions that are asked at the same time (`try_join!`) reach the user at the same time.
+///
+/// ```
+/// use bowline_server::{Ask, Result};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Trip {
+///     /// Where to
+///     city: String,
+///     nights: u8,
+/// }
+///
+/// async fn book(ask: Ask) -> Result<String> {
+///     let trip: Trip = ask.form("Where do you want to go?").await?;
+///     let price = ask.once("price", || async { Ok::<_, std::io::Error>(80) }).await?;
+///     let total = price * u32::from(trip.nights);
+///     if !ask.confirm(format!("{} for {total} EUR, book it?", trip.city)).await? {
+///         return Ok("Not booked".into());
+///     }
+///     Ok(format!("Booked {}", trip.city))
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ask(Call);
+
+impl FromCall for Ask {
+    fn describe(signature: &mut Signature) {
+        signature.may_ask();
+    }
+
+    async fn from_call(call: &Call) -> Result<Self> {
+        Ok(Self(call.clone()))
+    }
+}
+
+impl Ask {
+    /// Shows the user a form with the fields of a struct, and gives the struct filled in.
+    ///
+    /// The struct is flat: its fields are text, numbers, flags, choices (enums), lists of choices,
+    /// and options of these. Never ask for secrets this way.
+    ///
+    /// # Errors
+    ///
+    /// If the user declines or closes the form, or the client shows no forms.
+    pub fn form<T>(&self, message: impl Into<String>) -> Asking<T>
+    where
+        T: DeserializeOwned + JsonSchema + Send + 'static,
+    {
+        match form::of::<T>() {
+            Ok(form) => {
+                let request = form::question(message.into(), form.clone());
+                self.put(request, move |answer| form::read(&form, answer))
+            }
+            Err(error) => Asking::of(async { Err(AskError::NotAForm(error)) }),
+        }
+    }
+
+    /// Asks a question of yes or no. Declining to answer counts as no.
+    ///
+    /// # Errors
+    ///
+    /// If the user closes the question, or the client shows no forms.
+    pub fn confirm(&self, message: impl Into<String>) -> Asking<bool> {
+        let request = form::question(message.into(), form::yes_or_no());
+        self.put(request, form::read_yes_or_no)
+    }
+
+    /// Does something once, however often the handler is run again, and gives its result each
+    /// time.
+    ///
+    /// The result travels with the questions, sealed, and is kept under a key that no other step of
+    /// the handler uses. A client that sends an old state again can have the step done again; where
+    /// that would do harm, guard it with an identifier of your own.
+    ///
+    /// # Errors
+    ///
+    /// If the step fails, which is not recorded; or if its result cannot be written or read again.
+    pub async fn once<T, E, F, Step>(&self, key: &str, step: F) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+        F: FnOnce() -> Step,
+        Step: Future<Output = Result<T, E>>,
+    {
+        let Some(rounds) = self.0.rounds() else {
+            return step().await.map_err(Into::into);
+        };
+        let broken = |error| {
+            let message = format!("the result of the step `{key}` cannot be kept: {error}");
+            Error::rpc(code::INTERNAL_ERROR, message)
+        };
+        if let Some(done) = rounds.step(key) {
+            return done.parse().map_err(broken);
+        }
+        let running = rounds.begin_step();
+        let result = step().await.map_err(Into::into)?;
+        rounds.keep_step(key, Json::from_value(&result).map_err(broken)?);
+        drop(running);
+        Ok(result)
+    }
+
+    /// Puts a question, and makes something of the answer.
+    fn put<T: 'static>(
+        &self,
+        request: InputRequest,
+        read: impl Fn(&Json) -> Result<T, Misread> + Send + 'static,
+    ) -> Asking<T> {
+        let call = self.0.clone();
+        // Numbered now and not when first polled, so that the order is that of the code.
+        let key = call.rounds().map(Rounds::number);
+        Asking::of(async move {
+            let required = request.required_capabilities();
+            if let Some(missing) = call.parts().client.capabilities.missing(&required) {
+                return Err(AskError::Unsupported(Box::new(missing)));
+            }
+            match key {
+                Some(key) => rounds::ask(&call, key, request, read).await,
+                None => legacy::ask(&call, request, read).await,
+            }
+        })
+    }
+}
+
+/// A question that was asked: await it for the answer.
+#[must_use = "nobody is asked unless this is awaited"]
+pub struct Asking<T>(Pin<Box<dyn Future<Output = Result<T, AskError>> + Send>>);
+
+impl<T> Asking<T> {
+    fn of(answer: impl Future<Output = Result<T, AskError>> + Send + 'static) -> Self {
+        Self(Box::pin(answer))
+    }
+}
+
+impl<T> Future for Asking<T> {
+    type Output = Result<T, AskError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for Asking<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asking")
+    }
+}
+
+/// Why nothing could be made of an answer.
+enum Misread {
+    /// There is nothing to be made of it, and asking again would not help.
+    Refused(AskError),
+    /// It does not fit what was asked; another answer may.
+    Unfit(String),
+}

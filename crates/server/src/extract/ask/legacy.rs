@@ -1,0 +1,36 @@
+//! Asking up to 2025-11-25: a request of our own to the client, while the call waits.
+
+use bowline_proto::request::{Outgoing, Question, QuestionError, Reply};
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use tokio::sync::oneshot;
+
+use super::{AskError, Misread};
+use crate::call::Call;
+use crate::sync::say;
+
+/// Asks, and waits for the answer.
+pub(super) async fn ask<T>(
+    call: &Call,
+    request: InputRequest,
+    read: impl Fn(&Json) -> Result<T, Misread>,
+) -> Result<T, AskError> {
+    let required = request.required_capabilities();
+    let (sender, receiver) = oneshot::channel();
+    // The handler may have stopped waiting; then nobody needs the answer.
+    let reply = Reply::new(move |answer| _ = sender.send(answer));
+    let question = Outgoing::Ask(Question { request, reply });
+    let closed = AskError::Failed(QuestionError::Closed);
+    say(&call.parts().outbox, question).await.map_err(|_| closed.clone())?;
+    let answer = match receiver.await.map_err(|_| closed)? {
+        Ok(answer) => answer,
+        Err(QuestionError::NoBackChannel) => {
+            return Err(AskError::Unsupported(Box::new(required)));
+        }
+        Err(error) => return Err(AskError::Failed(error)),
+    };
+    read(&answer).map_err(|misread| match misread {
+        Misread::Refused(error) => error,
+        Misread::Unfit(reason) => AskError::Invalid(reason),
+    })
+}

@@ -1,0 +1,290 @@
+//! Asking since 2026-07-28: the call is answered with its questions, and made again.
+//!
+//! Each run of a handler is one round. Its questions are numbered in the order of asking; a
+//! question whose answer is known resolves at once, all others stay open, and when the handler can
+//! get no further the round ends: the handler is dropped, and the open questions go to the client
+//! together with the [`Memory`] of the call, sealed. An answer belongs to the exact question that it
+//! was given to. If a handler asks something else on its next run, it asks anew.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::task::Waker;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::QuestionError;
+use bowline_types::elicitation::ElicitParams;
+use bowline_types::input::{InputRequest, InputRequests, InputResponses};
+use bowline_types::json::Json;
+use chacha20_poly1305::poly1305::Poly1305;
+use serde::{Deserialize, Serialize};
+
+use super::{AskError, Misread};
+use crate::call::Call;
+use crate::sync::lock;
+
+/// What is known of a call's questions, shared by its handler and whoever drives it.
+#[derive(Debug)]
+pub(crate) struct Rounds(Mutex<Round>);
+
+/// One run of a handler.
+#[derive(Debug)]
+struct Round {
+    /// What earlier rounds left.
+    memory: Memory,
+    /// What the client answered to the last round: untrusted.
+    responses: InputResponses,
+    /// How many questions were asked in this run.
+    asked: usize,
+    /// Answers that this run has used.
+    used: BTreeMap<String, Answer>,
+    /// Questions that wait for an answer.
+    open: Vec<Open>,
+    /// Steps that must not be interrupted.
+    running: usize,
+    /// Wakes whoever drives the handler.
+    driver: Option<Waker>,
+}
+
+/// What is remembered from round to round.
+#[derive(Debug, Serialize, Deserialize)]
+struct Memory {
+    /// The secret with which questions are pinned.
+    secret: [u8; 32],
+    /// How many rounds there were.
+    rounds: usize,
+    /// What was asked in the last one.
+    asked: BTreeMap<String, Pin>,
+    answers: BTreeMap<String, Answer>,
+    steps: BTreeMap<String, Json>,
+}
+
+/// A fingerprint of a question, with a secret that the client does not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Pin(String);
+
+/// An answer, and the question it was given to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Answer {
+    pin: Pin,
+    answer: Json,
+}
+
+/// A question that waits for an answer.
+#[derive(Debug)]
+struct Open {
+    key: String,
+    pin: Pin,
+    request: InputRequest,
+}
+
+/// The end of a round: what the client is to answer, and what is to be sealed.
+pub(crate) struct Pause {
+    pub(crate) requests: InputRequests,
+    pub(crate) memory: Vec<u8>,
+}
+
+impl Rounds {
+    /// The first round of a call.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no randomness.
+    pub(crate) fn first() -> Result<Self, getrandom::Error> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret)?;
+        let (asked, answers, steps) = Default::default();
+        let memory = Memory { secret, rounds: 0, asked, answers, steps };
+        Ok(Self::new(memory, InputResponses::default()))
+    }
+
+    /// A further round, with what an earlier one had sealed and what the client answers.
+    ///
+    /// # Errors
+    ///
+    /// If the memory is not one that we wrote.
+    pub(crate) fn next(memory: &[u8], responses: InputResponses) -> Result<Self, serde_json::Error> {
+        Ok(Self::new(serde_json::from_slice(memory)?, responses))
+    }
+
+    fn new(memory: Memory, responses: InputResponses) -> Self {
+        let (used, open) = Default::default();
+        let round =
+            Round { memory, responses, asked: 0, used, open, running: 0, driver: None };
+        Self(Mutex::new(round))
+    }
+
+    /// Says whom to wake when a question is asked from outside of the handler itself.
+    pub(crate) fn drive(&self, waker: &Waker) {
+        let mut round = lock(&self.0);
+        match &mut round.driver {
+            Some(driver) => driver.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+    }
+
+    /// Ends the round if it has open questions and nothing that must not be interrupted.
+    ///
+    /// # Errors
+    ///
+    /// If there were too many rounds, or the memory cannot be written.
+    pub(crate) fn pause(&self, limits: &Limits) -> Option<Result<Pause, String>> {
+        let mut round = lock(&self.0);
+        if round.open.is_empty() || round.running > 0 {
+            return None;
+        }
+        Some(round.end(limits))
+    }
+
+    /// The key of the next question.
+    pub(super) fn number(&self) -> String {
+        let mut round = lock(&self.0);
+        round.asked += 1;
+        format!("q{}", round.asked)
+    }
+
+    /// The recorded result of a step.
+    pub(super) fn step(&self, key: &str) -> Option<Json> {
+        lock(&self.0).memory.steps.get(key).cloned()
+    }
+
+    /// Keeps the round from ending until the guard is dropped.
+    pub(super) fn begin_step(&self) -> impl Drop + '_ {
+        lock(&self.0).running += 1;
+        Running(self)
+    }
+
+    /// Records the result of a step.
+    pub(super) fn keep_step(&self, key: &str, result: Json) {
+        lock(&self.0).memory.steps.insert(key.to_owned(), result);
+    }
+}
+
+/// Asks in this round or takes the answer of an earlier one.
+pub(super) async fn ask<T>(
+    call: &Call,
+    key: String,
+    mut request: InputRequest,
+    read: impl Fn(&Json) -> Result<T, Misread>,
+) -> Result<T, AskError> {
+    let closed = AskError::Failed(QuestionError::Closed);
+    let Some(Rounds(round)) = call.rounds() else { return Err(closed) };
+    let (pin, answer) = lock(round).find(&key, &request);
+    if let Some(answer) = answer {
+        let outcome = match read(&answer) {
+            Err(Misread::Unfit(reason)) => {
+                complain(&mut request, &reason);
+                None
+            }
+            Err(Misread::Refused(error)) => Some(Err(error)),
+            Ok(value) => Some(Ok(value)),
+        };
+        if let Some(outcome) = outcome {
+            lock(round).used.insert(key, Answer { pin, answer });
+            return outcome;
+        }
+    }
+    let driver = lock(round).open(Open { key: key.clone(), pin, request }, &call.kit().limits)?;
+    let _open = StillOpen { round, key };
+    driver.into_iter().for_each(Waker::wake);
+    // A question of the handler itself is dropped here; one of a task that it started ends.
+    call.over().raised().await;
+    Err(closed)
+}
+
+impl Round {
+    /// The fingerprint of a question, and its answer if there is one.
+    fn find(&self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
+        let pin = self.memory.pin(request);
+        let known = self.memory.answers.get(key).filter(|known| known.pin == pin);
+        let answer = match known {
+            Some(known) => Some(known.answer.clone()),
+            None => self.response(key, &pin).cloned(),
+        };
+        (pin, answer)
+    }
+
+    /// What the client answered to this question in the last round.
+    fn response(&self, key: &str, pin: &Pin) -> Option<&Json> {
+        let was_asked = self.memory.asked.get(key) == Some(pin);
+        self.responses.value(key).filter(|_| was_asked)
+    }
+
+    /// Adds an open question, and says whom to wake.
+    fn open(&mut self, open: Open, limits: &Limits) -> Result<Option<Waker>, AskError> {
+        if self.open.len() >= limits.questions {
+            return Err(AskError::Failed(QuestionError::TooMany));
+        }
+        self.open.push(open);
+        Ok(self.driver.clone())
+    }
+
+    fn end(&mut self, limits: &Limits) -> Result<Pause, String> {
+        if self.memory.rounds >= limits.rounds {
+            let rounds = self.memory.rounds;
+            return Err(format!("the user was asked {rounds} times in a row; there must be an end"));
+        }
+        let unwritable = |error| format!("the answers so far cannot be kept: {error}");
+        self.remember();
+        let mut requests = InputRequests::new();
+        for Open { key, pin, request } in std::mem::take(&mut self.open) {
+            self.memory.asked.insert(key.clone(), pin);
+            requests.insert(key, request).map_err(|error| error.to_string())?;
+        }
+        let memory = serde_json::to_vec(&self.memory).map_err(unwritable)?;
+        Ok(Pause { requests, memory })
+    }
+
+    /// Remembers every answer to a question of ours, whether or not this run came as far as it.
+    fn remember(&mut self) {
+        self.memory.rounds += 1;
+        let asked = std::mem::take(&mut self.memory.asked);
+        for (key, pin) in asked {
+            let is_open = self.open.iter().any(|open| open.key == key);
+            if let Some(answer) = self.responses.value(&key).filter(|_| !is_open).cloned() {
+                self.memory.answers.insert(key, Answer { pin, answer });
+            }
+        }
+        self.memory.answers.append(&mut self.used);
+    }
+}
+
+impl Memory {
+    /// A keyed hash: who does not know the key cannot find two questions with the same pin.
+    fn pin(&self, request: &InputRequest) -> Pin {
+        // A question that cannot be written is not sent either.
+        let question = serde_json::to_vec(request).unwrap_or_default();
+        let mut hash = Poly1305::new(self.secret);
+        hash.input(&question);
+        Pin(STANDARD_NO_PAD.encode(hash.tag()))
+    }
+}
+
+/// Tells the user why a question comes again.
+fn complain(request: &mut InputRequest, reason: &str) {
+    if let InputRequest::Elicit(ElicitParams::Form(form)) = request {
+        form.message = format!("{}\n\nThe last answer did not fit: {reason}", form.message);
+    }
+}
+
+/// A question that somebody still waits for; closed when they stop.
+struct StillOpen<'a> {
+    round: &'a Mutex<Round>,
+    key: String,
+}
+
+impl Drop for StillOpen<'_> {
+    fn drop(&mut self) {
+        lock(self.round).open.retain(|open| open.key != self.key);
+    }
+}
+
+/// A step that must not be interrupted.
+struct Running<'a>(&'a Rounds);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.0).running -= 1;
+    }
+}

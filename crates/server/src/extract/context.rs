@@ -1,0 +1,83 @@
+//! Everything about a call that has no extractor of its own.
+
+use bowline_proto::request::Owner;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::implementation::Implementation;
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use serde::de::DeserializeOwned;
+
+use super::FromCall;
+use crate::call::Call;
+use crate::error::Result;
+
+/// Who calls, in which revision, with what beside the arguments. Cheap to clone.
+///
+/// ```
+/// use bowline_server::Context;
+///
+/// async fn whoami(context: Context) -> String {
+///     let client = context.client().map_or("somebody", |client| client.display_name());
+///     format!("{client}, speaking {}", context.revision())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context(Call);
+
+impl FromCall for Context {
+    async fn from_call(call: &Call) -> Result<Self> {
+        Ok(Self(call.clone()))
+    }
+}
+
+impl Context {
+    /// The revision that the caller speaks; good for logs, as no handler should need it.
+    pub fn revision(&self) -> Revision {
+        self.0.parts().revision
+    }
+
+    /// Who the client says it is; good for logs, never for decisions.
+    pub fn client(&self) -> Option<&Implementation> {
+        self.0.parts().client.info.as_ref()
+    }
+
+    /// What the client says it can do.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.0.parts().client.capabilities
+    }
+
+    /// On whose behalf the call is made, as a verified credential says.
+    pub fn owner(&self) -> &Owner {
+        &self.0.parts().owner
+    }
+
+    /// A value in `_meta` of the request; `None` if it is missing or of another shape.
+    pub fn meta<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.0.parts().meta.parse(key).ok().flatten()
+    }
+
+    /// W3C `traceparent`: the span of the caller that this call belongs to.
+    pub fn traceparent(&self) -> Option<String> {
+        self.meta(key::TRACEPARENT)
+    }
+
+    /// W3C `tracestate`, beside [`traceparent`](Self::traceparent).
+    pub fn tracestate(&self) -> Option<String> {
+        self.meta(key::TRACESTATE)
+    }
+
+    /// W3C `baggage`, beside [`traceparent`](Self::traceparent).
+    pub fn baggage(&self) -> Option<String> {
+        self.meta(key::BAGGAGE)
+    }
+
+    /// What an outer layer or the transport attached to the call.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.parts().extensions.get()
+    }
+
+    /// The name of the tool that is called, for handlers that serve several.
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+}

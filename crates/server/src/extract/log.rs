@@ -1,0 +1,105 @@
+//! Log messages for the caller.
+
+use std::fmt;
+
+use bowline_proto::request::Outgoing;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::json::Json;
+use serde::Serialize;
+
+use super::FromCall;
+use crate::call::Call;
+use crate::error::Result;
+use crate::signature::Signature;
+
+/// Sends log messages to the caller, as far as it wants to hear them.
+///
+/// The specification deprecates this in favour of standard error and OpenTelemetry; clients up to
+/// 2025-11-25 show it to their users all the same. Never log secrets. Messages bear the name of the
+/// tool, and are dropped where the client reads too slowly.
+///
+/// ```
+/// use bowline_server::Log;
+///
+/// async fn deploy(log: Log) -> &'static str {
+///     log.info("building");
+///     log.warning(format_args!("{} tests were skipped", 3));
+///     "deployed"
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Log(Call);
+
+impl FromCall for Log {
+    fn describe(signature: &mut Signature) {
+        signature.may_log();
+    }
+
+    async fn from_call(call: &Call) -> Result<Self> {
+        Ok(Self(call.clone()))
+    }
+}
+
+impl Log {
+    /// For those who look for a fault.
+    pub fn debug(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Debug, message);
+    }
+
+    /// The usual course of things.
+    pub fn info(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Info, message);
+    }
+
+    /// Unusual, but no fault.
+    pub fn notice(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Notice, message);
+    }
+
+    /// Something may go wrong.
+    pub fn warning(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Warning, message);
+    }
+
+    /// Something went wrong.
+    pub fn error(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Error, message);
+    }
+
+    /// A part has failed.
+    pub fn critical(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Critical, message);
+    }
+
+    /// Somebody must act at once.
+    pub fn alert(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Alert, message);
+    }
+
+    /// Nothing works any more.
+    pub fn emergency(&self, message: impl fmt::Display) {
+        self.text(LoggingLevel::Emergency, message);
+    }
+
+    /// Says something that is more than text. What cannot be written as JSON is not said.
+    pub fn data<T: Serialize + ?Sized>(&self, level: LoggingLevel, data: &T) {
+        if !self.is_wanted(level) {
+            return;
+        }
+        let Ok(data) = Json::from_value(data) else { return };
+        let message = LogMessageParams::new(level, data).with_logger(self.0.name());
+        // Nobody waits for a log message, and nobody misses one.
+        _ = self.0.parts().outbox.emit(Outgoing::Log(message));
+    }
+
+    fn text(&self, level: LoggingLevel, message: impl fmt::Display) {
+        if self.is_wanted(level) {
+            self.data(level, &message.to_string());
+        }
+    }
+
+    /// Spares writing what the caller has refused already; the engine has the last word.
+    fn is_wanted(&self, level: LoggingLevel) -> bool {
+        self.0.parts().log_level.is_none_or(|least| least <= level)
+    }
+}

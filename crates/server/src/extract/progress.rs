@@ -1,0 +1,134 @@
+//! How far a call has come.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bowline_proto::request::{Advance, Outgoing};
+use tokio::time::Instant;
+
+use super::FromCall;
+use crate::call::Call;
+use crate::error::Result;
+use crate::sync::lock;
+
+/// The least time between two reports. Nobody sees a hundred a second, and every one is a message.
+const PACE: Duration = Duration::from_millis(10);
+
+/// Tells the caller how far the call has come, if it wants to know.
+///
+/// Reports that come too fast are left out, but never the one that completes; so a handler may
+/// report as often as it likes.
+///
+/// ```
+/// use bowline_server::Progress;
+///
+/// async fn process(progress: Progress) -> String {
+///     let files = ["a.txt", "b.txt"];
+///     let mut bar = progress.total(files.len());
+///     for file in files {
+///         // work on it
+///         bar.inc(file);
+///     }
+///     format!("processed {} files", files.len())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Progress {
+    call: Call,
+    told: Arc<Mutex<Told>>,
+}
+
+/// What the caller was told last.
+#[derive(Debug)]
+struct Told {
+    progress: f64,
+    at: Option<Instant>,
+}
+
+impl FromCall for Progress {
+    async fn from_call(call: &Call) -> Result<Self> {
+        let told = Told { progress: f64::NEG_INFINITY, at: None };
+        Ok(Self { call: call.clone(), told: Arc::new(Mutex::new(told)) })
+    }
+}
+
+impl Progress {
+    /// Begins to count towards a known end.
+    pub fn total(&self, total: impl Amount) -> Bar {
+        Bar { progress: self.clone(), done: 0.0, total: total.amount() }
+    }
+
+    /// Tells how much is done, of how much if that is known, and what is being done. An empty
+    /// message says nothing. What is not more than before is not told.
+    pub fn report(&self, done: impl Amount, total: Option<f64>, message: impl Into<String>) {
+        if self.call.parts().progress.is_none() {
+            return;
+        }
+        let progress = done.amount();
+        if !self.is_due(progress, total) {
+            return;
+        }
+        let message = Some(message.into()).filter(|message| !message.is_empty());
+        // Where there is no room for it, the next report says more anyway.
+        _ = self.call.parts().outbox.emit(Outgoing::Progress(Advance { progress, total, message }));
+    }
+
+    fn is_due(&self, progress: f64, total: Option<f64>) -> bool {
+        let mut told = lock(&self.told);
+        let now = Instant::now();
+        let is_last = total == Some(progress);
+        let is_early = told.at.is_some_and(|at| now.duration_since(at) < PACE);
+        if !progress.is_finite() || progress <= told.progress || (is_early && !is_last) {
+            return false;
+        }
+        *told = Told { progress, at: Some(now) };
+        true
+    }
+}
+
+/// Counts towards a known end.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    progress: Progress,
+    done: f64,
+    total: f64,
+}
+
+impl Bar {
+    /// One more is done; says what.
+    pub fn inc(&mut self, message: impl Into<String>) {
+        self.add(1, message);
+    }
+
+    /// So much more is done; says what.
+    pub fn add(&mut self, more: impl Amount, message: impl Into<String>) {
+        self.done += more.amount();
+        self.progress.report(self.done, Some(self.total), message);
+    }
+}
+
+/// A number that can count progress.
+pub trait Amount: sealed::Sealed {
+    /// As the number that stands in messages.
+    fn amount(self) -> f64;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! amount {
+    ($($number:ty)*) => {
+        $(
+            impl sealed::Sealed for $number {}
+
+            impl Amount for $number {
+                fn amount(self) -> f64 {
+                    self as f64
+                }
+            }
+        )*
+    };
+}
+
+amount!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);

@@ -1,0 +1,74 @@
+//! What a server shares with all of its calls.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use bowline_types::error::code;
+
+use super::FromCall;
+use crate::call::Call;
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+
+/// What the server was given with [`Server::state`](crate::Server::state), as a copy.
+///
+/// State is told apart by its type, and that none is missing is checked when the server is built.
+/// Share what is large or changes by an `Arc`.
+///
+/// ```
+/// use bowline_server::{Server, State, Tool};
+///
+/// #[derive(Clone)]
+/// struct Greeting(&'static str);
+///
+/// async fn greet(State(Greeting(words)): State<Greeting>) -> &'static str {
+///     words
+/// }
+///
+/// let server = Server::new("greeter", "1.0.0").tool(Tool::new("greet", greet));
+/// let error = server.clone().build().err().unwrap().to_string();
+/// assert!(error.starts_with("tool `greet` needs `State<"), "{error}");
+/// assert!(server.state(Greeting("Good morning")).build().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State<T>(pub T);
+
+impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
+    fn describe(signature: &mut Signature) {
+        signature.needs_state::<T>();
+    }
+
+    async fn from_call(call: &Call) -> Result<Self> {
+        let missing = || {
+            let name = type_name::<T>();
+            Error::rpc(code::INTERNAL_ERROR, format!("the server holds no state of type `{name}`"))
+        };
+        call.state::<T>().cloned().map(Self).ok_or_else(missing)
+    }
+}
+
+/// Values by their type.
+#[derive(Clone, Default)]
+pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+
+impl States {
+    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
+        self.0.insert(TypeId::of::<T>(), Arc::new(value));
+    }
+
+    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+
+    pub(crate) fn contains(&self, id: TypeId) -> bool {
+        self.0.contains_key(&id)
+    }
+}
+
+impl fmt::Debug for States {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "States({})", self.0.len())
+    }
+}

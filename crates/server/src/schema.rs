@@ -1,0 +1,112 @@
+//! Rust types as the schemas that clients see.
+//!
+//! What schemars generates is right, but real clients choke on parts of it: references, formats
+//! that name Rust types, choices spelled as `oneOf`, types that may be `null`. So each schema is
+//! made plain once, when a handler is registered.
+
+use bowline_types::json::{Json, Schema};
+use schemars::JsonSchema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Value, json};
+
+use crate::contract::{Origin, Terms};
+
+mod plain;
+mod write;
+
+/// The schema of a handler's arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct InputSchema {
+    /// What clients see.
+    pub(crate) published: Schema,
+    /// What is checked. It lets `null` stand for an optional argument that is left out, because
+    /// models send that and Rust types take it.
+    pub(crate) terms: Terms,
+}
+
+/// The schema of what a handler gives programs.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputSchema {
+    /// What clients see.
+    pub(crate) published: Schema,
+    /// What is checked.
+    pub(crate) terms: Terms,
+}
+
+/// The schema of a type that arguments are decoded into.
+///
+/// # Errors
+///
+/// Says why the type cannot hold arguments.
+pub(crate) fn input<T: JsonSchema>() -> Result<InputSchema, String> {
+    let mut schema = settings().for_deserialize().into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+    match schema.get("type").cloned() {
+        None => _ = schema.insert("type".to_owned(), json!("object")),
+        Some(Value::String(name)) if name == "object" => {}
+        Some(other) => return Err(format!("arguments are an object, and its schema is {other}")),
+    }
+    if schema.get("properties").is_none() {
+        schema.insert("properties".to_owned(), json!({}));
+    }
+    plain::input(&mut schema);
+    Ok(InputSchema { published: write::schema(schema.as_value(), &declared::<T>()), terms })
+}
+
+/// The schema of a type that results are made of.
+pub(crate) fn output<T: JsonSchema>() -> OutputSchema {
+    let mut schema = settings().for_serialize().into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+    plain::output(&mut schema);
+    OutputSchema { published: write::schema(schema.as_value(), &[]), terms }
+}
+
+/// The schema of a type that a form is made of: as generated, but in the order of the fields.
+pub(crate) fn form<T: JsonSchema>() -> Schema {
+    let schema = settings().for_deserialize().into_generator().into_root_schema_for::<T>();
+    write::schema(schema.as_value(), &declared::<T>())
+}
+
+/// The schema of a handler that takes no arguments.
+pub(crate) fn no_arguments() -> InputSchema {
+    let schema = json!({"type": "object", "additionalProperties": false});
+    let published = write::schema(&schema, &[]);
+    InputSchema { published, terms: Terms { schema, origin: Origin::Hand } }
+}
+
+/// A schema written by hand, word for word.
+///
+/// # Errors
+///
+/// Says what is wrong with it.
+pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Terms), String> {
+    let unwritable = |error| format!("it cannot be written as JSON: {error}");
+    let json = Json::from_value(schema).map_err(unwritable)?;
+    let value = json.parse().map_err(unwritable)?;
+    let published = Schema::new(json).map_err(|json| format!("`{json}` is not an object"))?;
+    Ok((published, Terms { schema: value, origin: Origin::Hand }))
+}
+
+/// No references but where types contain themselves, and no `$schema`: 2020-12 is the default.
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    })
+}
+
+/// The names of a struct's fields in the order of their declaration, as far as it can be known.
+///
+/// schemars sorts properties, but lists what is required in the order of declaration; and when a
+/// struct is written, unlike when it is read, optional fields are required too.
+fn declared<T: JsonSchema>() -> Vec<String> {
+    let generator: SchemaGenerator = settings().for_serialize().into_generator();
+    let schema = generator.into_root_schema_for::<T>();
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Writes schemas in an order that people and models read well, and always the same.
+
+use bowline_types::json::{Json, Schema};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// Writes a schema; the properties of its root in the order in which they were declared, as far
+/// as that is known.
+pub(super) fn schema(schema: &Value, declared: &[String]) -> Schema {
+    let json = Json::from_value(&Ordered { value: schema, place: Place::Schema { declared } });
+    // Everything in a `Value` can be written, and a schema that is no object says nothing.
+    json.ok().and_then(|json| Schema::new(json).ok()).unwrap_or_default()
+}
+
+/// The order of keywords; all others follow by name.
+const KEYWORDS: [&str; 12] = [
+    "type",
+    "title",
+    "description",
+    "const",
+    "enum",
+    "default",
+    "format",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+];
+
+/// A part of a schema, to be written in order.
+struct Ordered<'a> {
+    value: &'a Value,
+    place: Place<'a>,
+}
+
+/// What a part of a schema is, as far as its members are put in an order by it.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// A schema, or a list of schemas.
+    Schema { declared: &'a [String] },
+    /// Schemas by names that belong to the author.
+    Properties { declared: &'a [String], required: Option<&'a Value> },
+    /// Data of the author.
+    Data,
+}
+
+impl Serialize for Ordered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.value {
+            Value::Object(members) => self.members(members, serializer),
+            Value::Array(items) => {
+                let place = self.place;
+                serializer.collect_seq(items.iter().map(|value| Ordered { value, place }))
+            }
+            scalar => scalar.serialize(serializer),
+        }
+    }
+}
+
+impl Ordered<'_> {
+    fn members<S: Serializer>(
+        &self,
+        members: &Map<String, Value>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut names: Vec<&String> = members.keys().collect();
+        names.sort_by_key(|name| (self.rank(name), *name));
+        let mut map = serializer.serialize_map(Some(names.len()))?;
+        for name in names {
+            let Some(value) = members.get(name) else { continue };
+            map.serialize_entry(name, &Ordered { value, place: self.inside(name, members) })?;
+        }
+        map.end()
+    }
+
+    /// Where a member stands among its siblings; equals are sorted by name.
+    fn rank(&self, name: &str) -> usize {
+        let position = match self.place {
+            Place::Schema { .. } => KEYWORDS.iter().position(|keyword| *keyword == name),
+            Place::Properties { declared: [], required } => {
+                let required = required.and_then(Value::as_array);
+                required.and_then(|names| names.iter().position(|required| required == name))
+            }
+            Place::Properties { declared, .. } => declared.iter().position(|other| other == name),
+            Place::Data => None,
+        };
+        position.unwrap_or(usize::MAX)
+    }
+
+    /// What a member is.
+    fn inside<'a>(&'a self, name: &str, siblings: &'a Map<String, Value>) -> Place<'a> {
+        match self.place {
+            Place::Schema { declared } => match name {
+                "properties" => {
+                    Place::Properties { declared, required: siblings.get("required") }
+                }
+                "patternProperties" | "$defs" | "dependentSchemas" => {
+                    Place::Properties { declared: &[], required: None }
+                }
+                "default" | "const" | "enum" | "examples" => Place::Data,
+                _ => Place::Schema { declared: &[] },
+            },
+            Place::Properties { .. } => Place::Schema { declared: &[] },
+            Place::Data => Place::Data,
+        }
+    }
+}

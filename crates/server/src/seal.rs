@@ -1,0 +1,199 @@
+//! State that travels through the client and comes back unread, unforged and in time.
+//!
+//! Between the rounds of a call on 2026-07-28 the server keeps nothing: what it must remember goes
+//! to the client as `requestState` and comes back with the retry. It is sealed with
+//! ChaCha20-Poly1305 and bound to the caller, the method, the name and the arguments, so that it
+//! opens only where it was sealed for; and it expires.
+//!
+//! The text is base64url of: a version byte, four bytes that name the key, a random nonce of twelve
+//! bytes, the ciphertext, and its tag of sixteen bytes. The plaintext begins with the time of expiry.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bowline_types::error::ErrorObject;
+use chacha20_poly1305::{ChaCha20Poly1305, Key, Nonce};
+
+mod binding;
+
+pub(crate) use binding::Binding;
+
+/// The first byte of everything sealed in this format.
+const VERSION: u8 = 1;
+const KEY_ID: usize = 4;
+const NONCE: usize = 12;
+const TAG: usize = 16;
+const EXPIRY: usize = 8;
+/// What stands before the ciphertext.
+const HEAD: usize = 1 + KEY_ID + NONCE;
+
+/// The most bytes that a call may have remembered between rounds. Every retry carries them both
+/// ways, and clients may refuse to.
+const MOST: usize = 256 * 1024;
+
+/// A key that seals `requestState`: 32 random bytes.
+#[derive(Clone)]
+pub struct StateKey([u8; 32]);
+
+impl StateKey {
+    /// A key that only this process knows.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no randomness.
+    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(Self(key))
+    }
+
+    /// Names the key without telling anything about it.
+    fn id(&self) -> [u8; KEY_ID] {
+        // Sealed states have random nonces; none of them is zero but by a chance of 2⁻⁹⁶.
+        let cipher = ChaCha20Poly1305::new(Key::new(self.0), Nonce::new([0; NONCE]));
+        let tag = cipher.encrypt(&mut [], Some(b"the name of this key"));
+        let [a, b, c, d, ..] = tag;
+        [a, b, c, d]
+    }
+
+    fn cipher(&self, nonce: [u8; NONCE]) -> ChaCha20Poly1305 {
+        ChaCha20Poly1305::new(Key::new(self.0), Nonce::new(nonce))
+    }
+}
+
+impl From<[u8; 32]> for StateKey {
+    fn from(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+}
+
+impl fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StateKey")
+    }
+}
+
+/// Seals and opens `requestState`.
+#[derive(Debug)]
+pub(crate) struct Sealer {
+    /// The first seals; all open.
+    keys: Vec<([u8; KEY_ID], StateKey)>,
+    lifetime: Duration,
+}
+
+impl Sealer {
+    pub(crate) fn new(keys: impl IntoIterator<Item = StateKey>, lifetime: Duration) -> Self {
+        Self { keys: keys.into_iter().map(|key| (key.id(), key)).collect(), lifetime }
+    }
+
+    /// Seals what is to be remembered of a call.
+    ///
+    /// # Errors
+    ///
+    /// If it is too large, or the operating system gives no randomness.
+    pub(crate) fn seal(
+        &self,
+        plain: &[u8],
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<String, SealError> {
+        if plain.len() > MOST {
+            return Err(SealError::TooLarge(plain.len()));
+        }
+        let (id, key) = self.keys.first().ok_or(SealError::NoKey)?;
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(SealError::NoRandomness)?;
+        let expiry = millis(now).saturating_add(millis(UNIX_EPOCH + self.lifetime));
+        let mut secret = expiry.to_be_bytes().to_vec();
+        secret.extend(plain);
+        let tag = key.cipher(nonce).encrypt(&mut secret, Some(&binding.with_head(VERSION, *id)));
+        let mut sealed = Vec::with_capacity(HEAD + secret.len() + TAG);
+        sealed.push(VERSION);
+        sealed.extend(id);
+        sealed.extend(nonce);
+        sealed.extend(secret);
+        sealed.extend(tag);
+        Ok(URL_SAFE_NO_PAD.encode(sealed))
+    }
+
+    /// Opens what was sealed for the same call.
+    ///
+    /// # Errors
+    ///
+    /// If it was forged, changed, sealed for another caller or another call, or has expired. Which
+    /// of these is not told.
+    pub(crate) fn open(
+        &self,
+        text: &str,
+        binding: &Binding,
+        now: SystemTime,
+    ) -> Result<Vec<u8>, BadState> {
+        // Base64 makes four characters of three bytes.
+        if text.len() / 4 > (HEAD + EXPIRY + MOST + TAG).div_ceil(3) {
+            return Err(BadState);
+        }
+        let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| BadState)?;
+        let (head, rest) = sealed.split_first_chunk::<HEAD>().ok_or(BadState)?;
+        let (secret, tag) = rest.split_last_chunk::<TAG>().ok_or(BadState)?;
+        let [version, id @ .., _, _, _, _, _, _, _, _, _, _, _, _] = *head;
+        let nonce = head.last_chunk::<NONCE>().ok_or(BadState)?;
+        let (_, key) = self.keys.iter().find(|(known, _)| *known == id).ok_or(BadState)?;
+        if version != VERSION {
+            return Err(BadState);
+        }
+        let mut plain = secret.to_vec();
+        let bound = binding.with_head(version, id);
+        key.cipher(*nonce).decrypt(&mut plain, *tag, Some(&bound)).map_err(|_| BadState)?;
+        let (expiry, plain) = plain.split_first_chunk::<EXPIRY>().ok_or(BadState)?;
+        if millis(now) >= u64::from_be_bytes(*expiry) {
+            return Err(BadState);
+        }
+        Ok(plain.to_vec())
+    }
+}
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// State that does not open here and now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadState;
+
+impl From<BadState> for ErrorObject {
+    /// The same words whatever is wrong, so that nothing can be learned by trying.
+    fn from(BadState: BadState) -> Self {
+        Self::invalid_params(
+            "`requestState` is not one that this server gave for this call, or it has expired; \
+             call again without it",
+        )
+    }
+}
+
+/// Why nothing could be sealed.
+#[derive(Debug)]
+pub(crate) enum SealError {
+    TooLarge(usize),
+    NoKey,
+    NoRandomness(getrandom::Error),
+}
+
+impl fmt::Display for SealError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge(size) => {
+                write!(f, "{size} bytes of answers are more than the {MOST} that a call may keep")
+            }
+            Self::NoKey => f.write_str("there is no key to seal the state of a call with"),
+            Self::NoRandomness(error) => write!(f, "the system gives no randomness: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SealError {}
+
+#[cfg(test)]
+mod tests;

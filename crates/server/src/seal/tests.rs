@@ -1,0 +1,136 @@
+//! What opens, what does not, and that the cipher is the one it claims to be.
+
+use bowline_proto::request::Owner;
+use bowline_types::method::Method;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+
+use super::*;
+
+const LIFETIME: Duration = Duration::from_secs(60);
+
+fn now() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn sealer(keys: &[u8]) -> Sealer {
+    Sealer::new(keys.iter().map(|byte| StateKey::from([*byte; 32])), LIFETIME)
+}
+
+fn binding() -> Binding {
+    bind(&Owner::anonymous(), "book", r#"{"to":"Oslo","seats":2}"#)
+}
+
+fn bind(owner: &Owner, name: &str, arguments: &str) -> Binding {
+    Binding::new(owner, Method::ToolsCall, name, arguments.as_bytes()).unwrap()
+}
+
+#[test]
+fn what_was_sealed_opens_for_the_same_call() {
+    let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
+    assert_eq!(sealer(&[1]).open(&sealed, &binding(), now()).unwrap(), b"answers");
+    let reordered = bind(&Owner::anonymous(), "book", r#"{"seats": 2.0, "to": "Oslo"}"#);
+    assert_eq!(sealer(&[1]).open(&sealed, &reordered, now()).unwrap(), b"answers");
+}
+
+#[test]
+fn nobody_can_read_it_and_no_two_are_alike() {
+    let seal = || sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
+    let bytes = URL_SAFE_NO_PAD.decode(seal()).unwrap();
+    assert!(!bytes.windows(7).any(|window| window == b"answers"));
+    assert_ne!(seal(), seal());
+}
+
+// spec: MRTR-9, MRTR-10, MRTR-11
+#[test]
+fn changing_any_bit_is_noticed() {
+    let sealed = sealer(&[1]).seal(b"some answers", &binding(), now()).unwrap();
+    let bytes = URL_SAFE_NO_PAD.decode(&sealed).unwrap();
+    for position in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[position] ^= 1 << bit;
+            let text = URL_SAFE_NO_PAD.encode(changed);
+            let opened = sealer(&[1]).open(&text, &binding(), now());
+            assert_eq!(opened, Err(BadState), "byte {position}, bit {bit}");
+        }
+    }
+}
+
+// spec: MRTR-9, MRTR-11
+#[test]
+fn changing_or_dropping_any_character_is_noticed() {
+    let sealed = sealer(&[1]).seal(b"some answer", &binding(), now()).unwrap();
+    for position in 0..sealed.len() {
+        for other in ['A', 'B', '_', '-', '=', ' ', 'é'] {
+            let mut changed = sealed.clone();
+            changed.replace_range(position..=position, &other.to_string());
+            if changed != sealed {
+                assert!(sealer(&[1]).open(&changed, &binding(), now()).is_err(), "{position}");
+            }
+        }
+        let cut = &sealed[..position];
+        assert!(sealer(&[1]).open(cut, &binding(), now()).is_err(), "{position}");
+    }
+    assert!(sealer(&[1]).open(&format!("{sealed}A"), &binding(), now()).is_err());
+}
+
+// spec: MRTR-13, MRTR-15
+#[test]
+fn it_does_not_open_for_another_call_or_caller() {
+    let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
+    let arguments = r#"{"to":"Oslo","seats":2}"#;
+    let others = [
+        bind(&Owner::known("issuer", "subject"), "book", arguments),
+        bind(&Owner::anonymous(), "cancel", arguments),
+        bind(&Owner::anonymous(), "book", r#"{"to":"Oslo","seats":3}"#),
+    ];
+    for other in others {
+        assert_eq!(sealer(&[1]).open(&sealed, &other, now()), Err(BadState));
+    }
+}
+
+// spec: MRTR-14
+#[test]
+fn it_expires() {
+    let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
+    let open = |after| sealer(&[1]).open(&sealed, &binding(), now() + after);
+    assert!(open(LIFETIME - Duration::from_millis(1)).is_ok());
+    assert_eq!(open(LIFETIME), Err(BadState));
+}
+
+#[test]
+fn keys_can_be_rotated() {
+    let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
+    assert!(sealer(&[2, 1]).open(&sealed, &binding(), now()).is_ok());
+    assert_eq!(sealer(&[2]).open(&sealed, &binding(), now()), Err(BadState));
+    let sealed = sealer(&[2, 1]).seal(b"answers", &binding(), now()).unwrap();
+    assert!(sealer(&[2]).open(&sealed, &binding(), now()).is_ok());
+}
+
+#[test]
+fn too_much_is_neither_sealed_nor_opened() {
+    let much = vec![0; MOST + 1];
+    assert!(matches!(sealer(&[1]).seal(&much, &binding(), now()), Err(SealError::TooLarge(_))));
+    let most = sealer(&[1]).seal(&much[1..], &binding(), now()).unwrap();
+    assert!(sealer(&[1]).open(&most, &binding(), now()).is_ok());
+    assert_eq!(sealer(&[1]).open(&"A".repeat(1 << 20), &binding(), now()), Err(BadState));
+}
+
+#[test]
+fn a_key_is_not_printed() {
+    assert_eq!(format!("{:?}", StateKey::from([7; 32])), "StateKey");
+}
+
+#[test]
+fn an_independent_implementation_opens_it() {
+    let sealed = sealer(&[9]).seal(b"answers", &binding(), now()).unwrap();
+    let bytes = URL_SAFE_NO_PAD.decode(sealed).unwrap();
+    let (head, ciphertext) = bytes.split_at(HEAD);
+    let id = <[u8; 4]>::try_from(&head[1..5]).unwrap();
+    let nonce = <[u8; 12]>::try_from(&head[5..]).unwrap();
+    let bound = binding().with_head(VERSION, id);
+    let cipher = chacha20poly1305::ChaCha20Poly1305::new(&[9; 32].into());
+    let payload = Payload { msg: ciphertext, aad: &bound };
+    let plain = cipher.decrypt(&nonce.into(), payload).unwrap();
+    assert_eq!(&plain[8..], b"answers");
+}

@@ -1,0 +1,124 @@
+//! The client that transcripts speak for: who it is, and what it can do.
+//!
+//! The same words say it in both eras: `@initialize{elicitation}` shakes hands as a client that can
+//! be asked, `@client{elicitation}` is the `_meta` of a request of such a client.
+
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use serde_json::{Map, Value, json};
+
+/// What a transcript says of its client beside its name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Identity {
+    capabilities: Map<String, Value>,
+    progress: Option<Value>,
+    log: Option<String>,
+}
+
+impl Identity {
+    /// Reads the words in the braces: names of capabilities, `progress:TOKEN`, `log:LEVEL`.
+    ///
+    /// # Errors
+    ///
+    /// Names the word that has no meaning.
+    pub(crate) fn parse(extras: &str) -> Result<Self, String> {
+        let mut identity = Self::default();
+        for word in extras.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match word.split_once(':') {
+                Some(("progress", token)) => {
+                    let token = serde_json::from_str(token);
+                    identity.progress = Some(token.map_err(|error| format!("`{word}`: {error}"))?);
+                }
+                Some(("log", level)) => identity.log = Some(level.to_owned()),
+                None => identity.declare(word)?,
+                Some(_) => return Err(unknown(word)),
+            }
+        }
+        Ok(identity)
+    }
+
+    /// `_meta` of a request of 2026-07-28.
+    pub(crate) fn meta(&self, revision: Revision) -> String {
+        let mut meta = vec![
+            member(key::PROTOCOL_VERSION, &json!(revision)),
+            member(key::CLIENT_INFO, &info()),
+            member(key::CLIENT_CAPABILITIES, &self.capabilities(revision)),
+        ];
+        meta.extend(self.log.as_ref().map(|level| member(key::LOG_LEVEL, &json!(level))));
+        meta.extend(self.progress.as_ref().map(|token| member(key::PROGRESS_TOKEN, token)));
+        format!("{{{}}}", meta.join(","))
+    }
+
+    /// The params of a handshake.
+    pub(crate) fn handshake(&self, revision: Revision) -> String {
+        let members = [
+            member("protocolVersion", &json!(revision)),
+            member("capabilities", &self.capabilities(revision)),
+            member("clientInfo", &info()),
+        ];
+        format!("{{{}}}", members.join(","))
+    }
+
+    fn declare(&mut self, word: &str) -> Result<(), String> {
+        let value = match word {
+            "elicitation" => json!({"form": {}}),
+            "sampling" | "roots" => json!({}),
+            _ => return Err(unknown(word)),
+        };
+        self.capabilities.insert(word.to_owned(), value);
+        Ok(())
+    }
+
+    /// What is declared, in the words of a revision.
+    fn capabilities(&self, revision: Revision) -> Value {
+        let mut capabilities = self.capabilities.clone();
+        if let Some(elicitation) = capabilities.get_mut("elicitation")
+            && !revision.has_elicitation_modes()
+        {
+            *elicitation = json!({});
+        }
+        Value::Object(capabilities)
+    }
+}
+
+fn info() -> Value {
+    json!({"name": "transcript", "version": "1.0.0"})
+}
+
+fn member(name: &str, value: &Value) -> String {
+    format!("{}:{value}", json!(name))
+}
+
+fn unknown(word: &str) -> String {
+    format!("`{word}` says nothing of a client; known are `elicitation`, `sampling`, `roots`, `progress:TOKEN` and `log:LEVEL`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_says_in_meta_who_it_is_and_what_it_wants() {
+        let identity = Identity::parse("elicitation, progress:\"a\", log:info").unwrap();
+        let meta: Value = serde_json::from_str(&identity.meta(Revision::LATEST)).unwrap();
+        assert_eq!(meta[key::PROTOCOL_VERSION], "2026-07-28");
+        assert_eq!(meta[key::CLIENT_CAPABILITIES], json!({"elicitation": {"form": {}}}));
+        assert_eq!(meta[key::LOG_LEVEL], "info");
+        assert_eq!(meta[key::PROGRESS_TOKEN], "a");
+    }
+
+    #[test]
+    fn a_handshake_declares_elicitation_as_its_revision_does() {
+        let identity = Identity::parse("elicitation").unwrap();
+        let params = |revision| serde_json::from_str::<Value>(&identity.handshake(revision)).unwrap();
+        assert_eq!(params(Revision::V2025_06_18)["capabilities"], json!({"elicitation": {}}));
+        assert_eq!(params(Revision::V2025_11_25)["capabilities"], json!({"elicitation": {"form": {}}}));
+    }
+
+    #[test]
+    fn an_unknown_word_is_named() {
+        for word in ["flying", "speed:9", "progress:{"] {
+            assert!(Identity::parse(word).unwrap_err().contains(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! A transcript file as it is written: a header, then lines that are said and done in turn.
+
+use std::time::Duration;
+
+use bowline_proto::limits::Limits;
+use bowline_types::revision::Revision;
+
+/// What a file says before it is played in one of its revisions.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(crate) title: String,
+    pub(crate) revisions: Vec<Revision>,
+    pub(crate) side: Side,
+    /// The server that is talked to; files that do not say talk to the first.
+    pub(crate) server: Option<String>,
+    /// What the client under test can do, in files that test one.
+    pub(crate) client: String,
+    /// Bounds that differ from the usual ones, as written.
+    pub(crate) limits: String,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// Who is under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The client: lines that begin with `<` are told to it, those with `>` are expected of it.
+    Client,
+    /// The server: the other way round.
+    Server,
+}
+
+/// One line that is said or done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Its number in the file, from 1.
+    pub(crate) number: usize,
+    pub(crate) said: Said,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// `> {…}`: a message of the client's.
+    ByClient(String),
+    /// `> raw …`: bytes of the client's, without a line end of their own.
+    RawByClient(Vec<u8>),
+    /// `> end`: the client closes its end.
+    End,
+    /// `< {…}`: a message of the server's.
+    ByServer(String),
+    /// `< raw …`: bytes of the server's.
+    RawByServer(Vec<u8>),
+    /// `.. 10s`: time goes by.
+    Pass(Duration),
+    /// `! …`: whoever uses the side under test does something.
+    Do(String),
+    /// `= …`: whoever uses the side under test learns something.
+    Learn(String),
+    /// `@initialize`: the whole handshake, with the words in braces.
+    Handshake(String),
+}
+
+impl Script {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// Says in which line what is wrong.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut script = Self {
+            title: String::new(),
+            revisions: Vec::new(),
+            side: Side::Server,
+            server: None,
+            client: String::new(),
+            limits: String::new(),
+            lines: Vec::new(),
+        };
+        for (index, line) in text.lines().enumerate() {
+            let number = index + 1;
+            script.line(line, number).map_err(|reason| format!("line {number}: {reason}"))?;
+        }
+        script.checked()
+    }
+
+    /// The bounds of a play.
+    ///
+    /// # Errors
+    ///
+    /// Names the bound that is unknown or no number.
+    pub(crate) fn limits(&self, usual: Limits) -> Result<Limits, String> {
+        let mut limits = usual;
+        for word in self.limits.split_whitespace() {
+            let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: write `name=number`"))?;
+            let count = || value.parse::<usize>().map_err(|error| format!("`{word}`: {error}"));
+            match name {
+                "frame" => limits.frame = count()?,
+                "depth" => limits.depth = count()?,
+                "batch" => limits.batch = count()?,
+                "in_flight" => limits.in_flight = count()?,
+                "subscriptions" => limits.subscriptions = count()?,
+                "questions" => limits.questions = count()?,
+                "rounds" => limits.rounds = count()?,
+                "noise" => limits.noise = count()?,
+                "question_timeout" => limits.question_timeout = duration(value)?,
+                "request_timeout" => limits.request_timeout = duration(value)?,
+                "request_deadline" => limits.request_deadline = duration(value)?,
+                "probe_timeout" => limits.probe_timeout = duration(value)?,
+                _ => return Err(format!("`{name}` is no bound that a transcript can set")),
+            }
+        }
+        Ok(limits)
+    }
+
+    fn line(&mut self, line: &str, number: usize) -> Result<(), String> {
+        let said = match line.split_once(' ').unwrap_or((line, "")) {
+            ("", "") => return Ok(()),
+            ("#", comment) => {
+                if self.title.is_empty() {
+                    self.title = comment.trim().to_owned();
+                }
+                return Ok(());
+            }
+            (">", "end") => Said::End,
+            (">", rest) => match rest.strip_prefix("raw ") {
+                Some(raw) => Said::RawByClient(unescape(raw)?),
+                None => Said::ByClient(rest.to_owned()),
+            },
+            ("<", rest) => match rest.strip_prefix("raw ") {
+                Some(raw) => Said::RawByServer(unescape(raw)?),
+                None => Said::ByServer(rest.to_owned()),
+            },
+            ("..", time) => Said::Pass(duration(time)?),
+            ("!", action) => Said::Do(action.to_owned()),
+            ("=", event) => Said::Learn(event.to_owned()),
+            _ if line.starts_with("@initialize") => Said::Handshake(handshake(line)?),
+            _ if self.lines.is_empty() => return self.header(line),
+            _ => return Err(format!("`{line}` begins with none of `>`, `<`, `..`, `!`, `=`, `#`")),
+        };
+        self.lines.push(Line { number, said });
+        Ok(())
+    }
+
+    fn header(&mut self, line: &str) -> Result<(), String> {
+        let (name, value) = line.split_once(':').ok_or_else(|| format!("`{line}` is no header"))?;
+        let value = value.trim();
+        match name {
+            "revision" => self.revisions = revisions(value)?,
+            // The requirements that the file guards are read by the ledger.
+            "spec" => {}
+            "server" => self.server = Some(value.to_owned()),
+            "limits" => self.limits = value.to_owned(),
+            "client" => self.client = value.to_owned(),
+            "side" => {
+                self.side = match value {
+                    "client" => Side::Client,
+                    "server" => Side::Server,
+                    _ => return Err("`side` is `client` or `server`".to_owned()),
+                };
+            }
+            _ => return Err(format!("the header `{name}` is unknown")),
+        }
+        Ok(())
+    }
+
+    fn checked(self) -> Result<Self, String> {
+        if self.title.is_empty() {
+            return Err("it lacks a line `# …` that says what it shows".to_owned());
+        }
+        if self.revisions.is_empty() {
+            return Err("it lacks the header `revision:`".to_owned());
+        }
+        if self.lines.is_empty() {
+            return Err("nobody says anything in it".to_owned());
+        }
+        self.limits(Limits::default())?;
+        Ok(self)
+    }
+}
+
+/// Dates, or `legacy` for every revision with a handshake.
+fn revisions(text: &str) -> Result<Vec<Revision>, String> {
+    if text == "legacy" {
+        return Ok(Revision::ALL.into_iter().filter(|revision| !revision.is_modern()).collect());
+    }
+    text.split_whitespace().map(|date| date.parse().map_err(|error| format!("{error}"))).collect()
+}
+
+/// The words in the braces of `@initialize{…}`.
+fn handshake(line: &str) -> Result<String, String> {
+    let rest = line.strip_prefix("@initialize").unwrap_or_default();
+    let inside = rest.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    match inside {
+        Some(extras) => Ok(extras.to_owned()),
+        None if rest.is_empty() => Ok(String::new()),
+        None => Err(format!("`{line}`: write `@initialize` or `@initialize{{…}}`")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (count, unit) = text.split_at(split);
+    let wrong = || format!("`{text}` is no time; write `10s` or `10ms`");
+    let count: u64 = count.parse().map_err(|_| wrong())?;
+    match unit {
+        "ms" => Ok(Duration::from_millis(count)),
+        "s" => Ok(Duration::from_secs(count)),
+        "m" => Ok(Duration::from_secs(count.saturating_mul(60))),
+        _ => Err(wrong()),
+    }
+}
+
+/// The bytes that a text with escapes stands for: `\n`, `\r`, `\t`, `\\`, `\xFF`.
+fn unescape(text: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        let (byte, length) = match after.as_bytes() {
+            [b'n', ..] => (b'\n', 1),
+            [b'r', ..] => (b'\r', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', ..] => {
+                let digits = after.get(1..3).ok_or("`\\x` wants two digits")?;
+                let byte = u8::from_str_radix(digits, 16);
+                (byte.map_err(|error| format!("`\\x{digits}`: {error}"))?, 3)
+            }
+            _ => return Err("after `\\` comes `n`, `r`, `t`, `\\` or `xFF`".to_owned()),
+        };
+        bytes.push(byte);
+        rest = after.get(length..).unwrap_or_default();
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# A call.\n# More of it.\nrevision: 2025-03-26 2026-07-28\nspec: TOOL-33\n\
+        server: kit\nlimits: frame=200 question_timeout=5s\n\n@initialize{elicitation}\n> {\"id\":1}\n\
+        # A word on the way.\n> raw {}\\r\\n\\xff\\\\\n.. 10s\n< {\"id\":1}\n! stop\n= ready\n> end\n";
+
+    #[test]
+    fn a_file_is_a_header_and_lines() {
+        let script = Script::parse(FILE).unwrap();
+        assert_eq!(script.title, "A call.");
+        assert_eq!(script.revisions, [Revision::V2025_03_26, Revision::V2026_07_28]);
+        assert_eq!(script.server.as_deref(), Some("kit"));
+        let limits = script.limits(Limits::default()).unwrap();
+        assert_eq!((limits.frame, limits.question_timeout), (200, Duration::from_secs(5)));
+        let said: Vec<_> = script.lines.into_iter().map(|line| (line.number, line.said)).collect();
+        let expected = [
+            (8, Said::Handshake("elicitation".to_owned())),
+            (9, Said::ByClient("{\"id\":1}".to_owned())),
+            (11, Said::RawByClient(b"{}\r\n\xff\\".to_vec())),
+            (12, Said::Pass(Duration::from_secs(10))),
+            (13, Said::ByServer("{\"id\":1}".to_owned())),
+            (14, Said::Do("stop".to_owned())),
+            (15, Said::Learn("ready".to_owned())),
+            (16, Said::End),
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn legacy_means_every_revision_with_a_handshake() {
+        let script = Script::parse("# A.\nrevision: legacy\n> {}\n").unwrap();
+        assert_eq!(script.revisions.len(), 4);
+        assert!(script.revisions.iter().all(|revision| !revision.is_modern()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, reason) in [
+            ("revision: legacy\n> {}\n", "says what it shows"),
+            ("# A.\n> {}\n", "`revision:`"),
+            ("# A.\nrevision: legacy\n", "nobody"),
+            ("# A.\nrevision: 2024\n", "line 2: `2024` is no revision"),
+            ("# A.\ncolour: red\n", "line 2: the header `colour`"),
+            ("# A.\nrevision: legacy\nside: left\n", "line 3"),
+            ("# A.\nrevision: legacy\n> {}\nwhat\n", "line 4: `what`"),
+            ("# A.\nrevision: legacy\n.. 10\n", "`10` is no time"),
+            ("# A.\nrevision: legacy\n> raw \\q\n", "after `\\`"),
+            ("# A.\nrevision: legacy\n@initialize(x)\n", "`@initialize(x)`"),
+            ("# A.\nrevision: legacy\nlimits: speed=9\n> {}\n", "`speed`"),
+            ("# A.\nrevision: legacy\nlimits: frame=many\n> {}\n", "`frame=many`"),
+        ] {
+            let error = Script::parse(text).unwrap_err();
+            assert!(error.contains(reason), "{text:?}: {error}");
+        }
+    }
+}
