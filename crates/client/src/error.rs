@@ -118,6 +118,16 @@ impl Error {
         }
     }
 
+    /// Whether a server that was started may get on with the other era: it died of a probe, or what
+    /// was remembered of it is wrong.
+    pub(crate) fn speaks_for_another_era(&self, remembered: bool) -> bool {
+        match &self.0.kind {
+            Kind::Connect(ConnectError::Closed(_)) => true,
+            Kind::Connect(_) => remembered && !self.is_timeout(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn start(error: ChannelError) -> Self {
         Self::new(None, Kind::Start(error))
     }

@@ -50,7 +50,7 @@ pub(crate) fn callable(function: &Function, what: &str, problems: &mut Problems)
             "{what} is a free function and has no `self`; what calls share is a parameter of type \
              `State<T>`"
         );
-        problems.point_at(&receiver.self_token, text);
+        problems.point_at(receiver.self_token, text);
     }
     check_generics(signature, what, problems);
     if let Safety::Unsafe(token) = &signature.safety {

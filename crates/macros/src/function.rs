@@ -6,7 +6,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Result, ReturnType, Signature, Token, Type, Visibility, parse_quote};
+use syn::{Attribute, ReturnType, Signature, Token, Type, Visibility, parse_quote};
 
 /// A function with its attributes, ready to be written out again.
 pub(crate) struct Function {
@@ -17,6 +17,15 @@ pub(crate) struct Function {
 }
 
 impl Function {
+    /// Reads the function, or gives back the code together with what is wrong with it.
+    pub(crate) fn read(code: TokenStream) -> Result<Self, TokenStream> {
+        syn::parse2(code.clone()).map_err(|problem| {
+            let mut rejected = problem.into_compile_error();
+            rejected.extend(code);
+            rejected
+        })
+    }
+
     /// The attributes that decide whether the function exists; what is generated beside it needs
     /// them too.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &Attribute> {
@@ -33,7 +42,7 @@ impl Function {
 }
 
 impl Parse for Function {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         if !begins_signature(input) {

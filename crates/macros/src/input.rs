@@ -1,13 +1,13 @@
-//! The struct that the arguments of a call are read into.
+//! The struct that the arguments of a call are read into, and the handler's parameters.
 //!
-//! Its fields are generic, for the reason that [`crate::slot`] gives.
+//! The fields are generic, for the reason that [`crate::slot`] gives.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Expr, RangeLimits, Type};
 
 use crate::attr::as_text;
-use crate::param::{Argument, Default, Param, last_segment};
+use crate::param::{Argument, Fallback, Param, last_segment};
 use crate::slot::Slot;
 
 /// The definition of the struct, `tool` being the name that messages have for it.
@@ -35,8 +35,22 @@ pub(crate) fn define(slots: &[Slot<'_>], tool: &str) -> Option<TokenStream> {
     })
 }
 
+/// The parameters of a handler: extractors in their order, then all arguments in one.
+pub(crate) fn handler_parameters(slots: &[Slot<'_>]) -> TokenStream {
+    let of = |wanted: fn(&Param) -> bool| {
+        slots.iter().filter(move |slot| wanted(slot.param)).map(|slot| {
+            let (local, ty) = (&slot.local, slot.ty());
+            quote!(#local: #ty,)
+        })
+    };
+    let extractors = of(|param| matches!(param, Param::Extractor(_)));
+    let args = of(|param| matches!(param, Param::Args(_)));
+    let arguments = parameter(slots);
+    quote!(#(#extractors)* #(#args)* #arguments)
+}
+
 /// The parameter of a handler that takes the struct apart into the variables of its fields.
-pub(crate) fn parameter(slots: &[Slot<'_>]) -> Option<TokenStream> {
+fn parameter(slots: &[Slot<'_>]) -> Option<TokenStream> {
     arguments(slots).next()?;
     let generics = generics(slots);
     let fields =
@@ -48,7 +62,7 @@ pub(crate) fn parameter(slots: &[Slot<'_>]) -> Option<TokenStream> {
 
 fn arguments<'a>(slots: &'a [Slot<'a>]) -> impl Iterator<Item = (&'a Slot<'a>, &'a Argument)> {
     slots.iter().filter_map(|slot| match slot.param {
-        Param::Argument(argument) => Some((slot, argument)),
+        Param::Argument(argument) => Some((slot, &**argument)),
         _ => None,
     })
 }
@@ -64,8 +78,8 @@ fn field((slot, argument): (&Slot<'_>, &Argument)) -> TokenStream {
     let rename = argument.rename.iter();
     let description = argument.description.iter();
     let default = argument.default.as_ref().map(|default| match default {
-        Default::OfType => quote!(#[serde(default)]),
-        Default::Expression(_) => {
+        Fallback::OfType => quote!(#[serde(default)]),
+        Fallback::Expression(_) => {
             let function = slot.default.to_string();
             quote!(#[serde(default = #function)])
         }
@@ -82,7 +96,7 @@ fn field((slot, argument): (&Slot<'_>, &Argument)) -> TokenStream {
 
 /// The function that serde calls for an argument that was left out.
 fn default_function((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStream> {
-    let Some(Default::Expression(value)) = &argument.default else {
+    let Some(Fallback::Expression(value)) = &argument.default else {
         return None;
     };
     let function = &slot.default;

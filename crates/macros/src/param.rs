@@ -5,7 +5,7 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, PatType, PathSegment, Type};
+use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, PatType, PathSegment, Type, TypeReference};
 
 use crate::attr::{Syntax, Value, Word, Words};
 use crate::check::{self, Problems};
@@ -36,7 +36,7 @@ pub(crate) enum Param {
     /// All arguments in one value of this type, `T` of `Args<T>`.
     Args(Type),
     /// One argument, by its name.
-    Argument(Argument),
+    Argument(Box<Argument>),
 }
 
 /// An argument that the client sends.
@@ -45,7 +45,7 @@ pub(crate) struct Argument {
     pub(crate) ty: Type,
     pub(crate) rename: Option<LitStr>,
     pub(crate) description: Option<Description>,
-    pub(crate) default: Option<Default>,
+    pub(crate) default: Option<Fallback>,
     pub(crate) range: Option<syn::ExprRange>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Description {
 }
 
 /// The value of an argument that the client left out.
-pub(crate) enum Default {
+pub(crate) enum Fallback {
     /// `Default::default()`.
     OfType,
     Expression(Expr),
@@ -134,8 +134,8 @@ fn sort_one(param: &mut PatType, problems: &mut Problems) -> Option<Param> {
     match (context, words) {
         (Some(_), _) => Some(Param::Extractor((*param.ty).clone())),
         (None, None) => known_extractor(&param.ty)
-            .or_else(|| argument(param, Words::default(), description, problems)),
-        (None, Some(words)) => argument(param, words, description, problems),
+            .or_else(|| argument(param, &Words::default(), description, problems)),
+        (None, Some(words)) => argument(param, &words, description, problems),
     }
 }
 
@@ -161,7 +161,7 @@ fn known_extractor(ty: &Type) -> Option<Param> {
 
 fn argument(
     param: &PatType,
-    words: Words,
+    words: &Words,
     comment: Option<String>,
     problems: &mut Problems,
 ) -> Option<Param> {
@@ -171,8 +171,9 @@ fn argument(
         problems.point_at(&param.pat, text);
         return None;
     };
-    if let Some(found) = check::find_type(&param.ty, |ty| matches!(ty, Type::Reference(_))) {
-        problems.point_at(found, owned_instead(found));
+    let is_reference = |ty: &Type| matches!(ty, Type::Reference(_));
+    if let Some(Type::Reference(borrowed)) = check::find_type(&param.ty, is_reference) {
+        problems.point_at(borrowed, owned_instead(borrowed));
         return None;
     }
     let described = words.value("describe").cloned();
@@ -182,15 +183,15 @@ fn argument(
         rename: words.text("rename").cloned(),
         description: described.map(Description::Expression).or(comment.map(Description::Text)),
         default: words.has("default").then(|| match words.value("default") {
-            Some(value) => Default::Expression(value.clone()),
-            None => Default::OfType,
+            Some(value) => Fallback::Expression(value.clone()),
+            None => Fallback::OfType,
         }),
         range: words.value("range").and_then(|range| bounds(range, problems)),
     };
     if argument.range.is_some() {
-        check_is_number(&argument, &words, problems);
+        check_is_number(&argument, words, problems);
     }
-    Some(Param::Argument(argument))
+    Some(Param::Argument(Box::new(argument)))
 }
 
 /// The name that the pattern binds, if it does nothing else.
@@ -201,21 +202,15 @@ fn plain_name(pattern: &Pat) -> Option<&Ident> {
     }
 }
 
-fn owned_instead(reference: &Type) -> String {
-    let Type::Reference(reference) = reference else {
-        return String::new();
-    };
-    let advice = match &*reference.elem {
-        Type::Slice(_) => "use `Vec<T>`",
-        inner if last_segment(inner).is_some_and(|segment| segment.ident == "str") => {
-            "use `String`"
-        }
-        inner if last_segment(inner).is_some_and(|segment| segment.ident == "Path") => {
-            "use `PathBuf`"
-        }
+fn owned_instead(borrowed: &TypeReference) -> String {
+    let name = last_segment(&borrowed.elem).map(|segment| segment.ident.to_string());
+    let advice = match (&*borrowed.elem, name.as_deref()) {
+        (Type::Slice(_), _) => "use `Vec<T>`",
+        (_, Some("str")) => "use `String`",
+        (_, Some("Path")) => "use `PathBuf`",
         _ => "take it by value",
     };
-    format!("an argument is owned, nothing outlives the call that it could refer to: {advice}")
+    format!("an argument belongs to its call and cannot be borrowed: {advice}")
 }
 
 fn bounds(value: &Expr, problems: &mut Problems) -> Option<syn::ExprRange> {

@@ -9,10 +9,9 @@
 //! in the schema only if that type is known.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 
-use crate::input;
-use crate::param::{Argument, Param};
+use crate::param::Param;
 
 /// A parameter and its names.
 pub(crate) struct Slot<'a> {
@@ -47,7 +46,7 @@ impl<'a> Slot<'a> {
 
     /// Whether a type parameter stands for the type.
     pub(crate) fn is_generic(&self) -> bool {
-        !matches!(self.param, Param::Argument(Argument { default: Some(_), .. }))
+        !matches!(self.param, Param::Argument(argument) if argument.default.is_some())
     }
 
     /// The type that the function takes, in the words of the generated code.
@@ -55,7 +54,7 @@ impl<'a> Slot<'a> {
         let generic = &self.generic;
         match self.param {
             Param::Args(_) => quote!(::bowline::Args<#generic>),
-            Param::Argument(Argument { ty, .. }) if !self.is_generic() => quote!(#ty),
+            Param::Argument(argument) if !self.is_generic() => argument.ty.to_token_stream(),
             Param::Argument(_) | Param::Extractor(_) => quote!(#generic),
         }
     }
@@ -78,22 +77,10 @@ impl<'a> Slot<'a> {
 
     /// What the type parameters are in truth.
     pub(crate) fn given(&self) -> Option<TokenStream> {
-        let (Param::Extractor(ty) | Param::Args(ty) | Param::Argument(Argument { ty, .. })) =
-            self.param;
+        let ty = match self.param {
+            Param::Extractor(ty) | Param::Args(ty) => ty,
+            Param::Argument(argument) => &argument.ty,
+        };
         self.is_generic().then(|| quote!(#ty, _,))
     }
-}
-
-/// The parameters of a handler: extractors in their order, then all arguments in one.
-pub(crate) fn handler_parameters(slots: &[Slot<'_>]) -> TokenStream {
-    let of = |wanted: fn(&Param) -> bool| {
-        slots.iter().filter(move |slot| wanted(slot.param)).map(|slot| {
-            let (local, ty) = (&slot.local, slot.ty());
-            quote!(#local: #ty,)
-        })
-    };
-    let extractors = of(|param| matches!(param, Param::Extractor(_)));
-    let args = of(|param| matches!(param, Param::Args(_)));
-    let arguments = input::parameter(slots);
-    quote!(#(#extractors)* #(#args)* #arguments)
 }

@@ -28,12 +28,9 @@ const ABOUT_TESTS: &[&str] = &["ignore", "should_panic"];
 
 /// Expands `#[bowline::test] function`.
 pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
-    let mut function: Function = match syn::parse2(function.clone()) {
-        Ok(parsed) => parsed,
-        Err(problem) => {
-            let problem = problem.into_compile_error();
-            return quote!(#problem #function);
-        }
+    let mut function = match Function::read(function) {
+        Ok(function) => function,
+        Err(rejected) => return rejected,
     };
     let mut problems = Problems::default();
     Words::parse(&TEST, words, &mut problems);
@@ -85,5 +82,45 @@ fn check(function: &Function, problems: &mut Problems) {
     if !one || !matches!(signature.inputs.first(), Some(FnArg::Typed(_))) {
         let text = "a test takes the harness and nothing else, as in `(t: Harness)`";
         problems.point_at(&signature.ident, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::{File, Item, ItemFn};
+
+    use super::*;
+
+    #[test]
+    fn attributes_go_where_they_belong() {
+        let function = quote! {
+            #[cfg(unix)]
+            #[should_panic]
+            #[allow(unused)]
+            async fn works(t: Harness) {}
+        };
+        let file: File = syn::parse2(expand(TokenStream::new(), function)).unwrap();
+        let [Item::Fn(function), Item::Mod(module)] = &file.items[..] else {
+            panic!("a function and a module");
+        };
+        assert_eq!(names(&function.attrs), ["cfg", "cfg", "allow"]);
+        assert_eq!(names(&module.attrs), ["cfg", "cfg"]);
+        let items = &module.content.as_ref().unwrap().1;
+        let tests: Vec<&ItemFn> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Fn(test) => Some(test),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(tests.len(), CASES.len());
+        for test in tests {
+            assert_eq!(names(&test.attrs), ["test", "should_panic"]);
+        }
+    }
+
+    fn names(attributes: &[Attribute]) -> Vec<String> {
+        let paths = attributes.iter().map(Attribute::path);
+        paths.map(|path| path.segments.last().unwrap().ident.to_string()).collect()
     }
 }

@@ -5,9 +5,9 @@
 //! calls the other.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Type, Visibility};
+use syn::{Attribute, FnArg, Signature, Type};
 
 use crate::attr::{Syntax, Value, Word, Words};
 use crate::check::{self, Problems};
@@ -15,7 +15,7 @@ use crate::docs;
 use crate::function::Function;
 use crate::input;
 use crate::param::{self, Description, Param};
-use crate::slot::{self, Slot};
+use crate::slot::Slot;
 
 const TOOL: Syntax = Syntax {
     attribute: "`#[tool(..)]`",
@@ -38,12 +38,9 @@ const MOST_PARAMETERS: usize = 12;
 
 /// Expands `#[tool(words)] function`.
 pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
-    let mut function: Function = match syn::parse2(function.clone()) {
-        Ok(parsed) => parsed,
-        Err(problem) => {
-            let problem = problem.into_compile_error();
-            return quote!(#problem #function);
-        }
+    let mut function = match Function::read(function) {
+        Ok(function) => function,
+        Err(rejected) => return rejected,
     };
     let mut problems = Problems::default();
     let words = Words::parse(&TOOL, words, &mut problems);
@@ -111,8 +108,9 @@ fn check_count(params: &[Param], function: &Function, problems: &mut Problems) {
 /// The struct of the function's name.
 fn beside(function: &Function, body: &TokenStream) -> TokenStream {
     let name = &function.signature.ident;
-    let visibility: &Visibility = &function.visibility;
-    let conditions: Vec<_> = function.conditions().collect();
+    let visibility = &function.visibility;
+    let conditions: Vec<&Attribute> = function.conditions().collect();
+    // The lints would say about the struct what they say about the function already.
     quote! {
         #(#conditions)*
         #[doc(hidden)]
@@ -134,7 +132,7 @@ fn beside(function: &Function, body: &TokenStream) -> TokenStream {
 fn body(function: &Function, params: &[Param], settings: &Settings) -> TokenStream {
     let slots = Slot::of(params);
     let input = input::define(&slots, &settings.name);
-    let build = build(&slots, function, &settings.name);
+    let build = build(&slots, &settings.name);
     let call = call(&slots, function);
     let title = settings.title.iter();
     let description = settings.description.iter();
@@ -147,41 +145,24 @@ fn body(function: &Function, params: &[Param], settings: &Settings) -> TokenStre
 }
 
 /// The generic function that everything goes through, see [`crate::slot`].
-fn build(slots: &[Slot<'_>], function: &Function, name: &str) -> TokenStream {
+fn build(slots: &[Slot<'_>], name: &str) -> TokenStream {
     let generics = slots.iter().map(Slot::generics);
     let bounds = slots.iter().map(Slot::bounds);
     let types = slots.iter().map(Slot::ty);
-    let parameters = slot::handler_parameters(slots);
-    let locals: Vec<&Ident> = slots.iter().map(|slot| &slot.local).collect();
-    let (future, returned, called) = match function.signature.asyncness {
-        Some(_) => (
-            Some(
-                quote!(__Future: ::core::future::Future<Output = __Result> + ::core::marker::Send + 'static,),
-            ),
-            quote!(__Future),
-            quote!(__call(#(#locals),*)),
-        ),
-        // Run when polled, not when called, so that a panic is caught like that of an `async fn`.
-        None => (
-            None,
-            quote!(__Result),
-            quote!({
-                let __call = ::core::clone::Clone::clone(&__call);
-                async move { __call(#(#locals),*) }
-            }),
-        ),
-    };
-    let future_name = future.iter().map(|_| quote!(, __Future));
+    let locals = slots.iter().map(|slot| &slot.local);
+    let parameters = input::handler_parameters(slots);
     quote! {
-        fn __tool<#(#generics)* __Result, __Kind, __Call #(#future_name)*>(__call: __Call) -> ::bowline::Tool
+        fn __tool<#(#generics)* __Result, __Kind, __Call, __Future>(
+            __call: __Call,
+        ) -> ::bowline::Tool
         where
             #(#bounds)*
             __Result: ::bowline::__private::ToolOutput<__Kind>,
-            #future
-            __Call: ::core::ops::Fn(#(#types),*) -> #returned
+            __Call: ::core::ops::Fn(#(#types),*) -> __Future
                 + ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static,
+            __Future: ::core::future::Future<Output = __Result> + ::core::marker::Send + 'static,
         {
-            ::bowline::Tool::new(#name, move |#parameters| #called)
+            ::bowline::Tool::new(#name, move |#parameters| __call(#(#locals),*))
         }
     }
 }
@@ -195,9 +176,27 @@ fn call(slots: &[Slot<'_>], function: &Function) -> TokenStream {
         named => quote!(#named),
     };
     let name = &function.signature.ident;
+    let (later, handler) = match function.signature.asyncness {
+        Some(_) => (None, name.clone()),
+        None => (Some(later(slots, function)), format_ident!("__later")),
+    };
     // The future has no name. Its place in the list is that of the function's, because that is
     // where the compiler then says that it cannot be sent to another thread.
-    let future = function.signature.asyncness;
-    let future = future.map(|_| quote_spanned!(name.span()=> , _));
-    quote!(__tool::<#(#types)* #result, _, _ #future>(#name))
+    let future = quote_spanned!(name.span()=> _);
+    quote! {
+        #later
+        __tool::<#(#types)* #result, _, _, #future>(#handler)
+    }
+}
+
+/// The function made async. Its body runs when it is polled, not when it is called, so a panic is
+/// caught as if it had been async from the start.
+fn later(slots: &[Slot<'_>], function: &Function) -> TokenStream {
+    let Signature { ident, inputs, output, .. } = &function.signature;
+    let locals: Vec<&Ident> = slots.iter().map(|slot| &slot.local).collect();
+    let types = inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(param) => Some(&param.ty),
+        FnArg::Receiver(_) => None,
+    });
+    quote!(async fn __later(#(#locals: #types),*) #output { #ident(#(#locals),*) })
 }

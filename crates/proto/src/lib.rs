@@ -1,4 +1,33 @@
 //! The Model Context Protocol as a machine: no I/O, no clock, no randomness.
+//!
+//! Time and bytes arrive as arguments; what to do and what to write is taken out afterwards. So the
+//! rules of the protocol are tested with plain function calls, and any runtime can drive them.
+//!
+//! ```text
+//!   bytes ─► codec ─► frame ─► classify ─► wire (lift) ─► Request ─► a service
+//!                                                                        │ Outbox: progress, logs, questions
+//!   bytes ◄───────── Transmit ◄─ wire (splice, stamp) ◄─ project ◄─ Response
+//! ```
+//!
+//! Whoever drives a connection does three things in a loop: hands in what arrived (`receive`), what
+//! handlers said (`emit`, `complete`) or that time has passed (`handle_timeout`); then takes
+//! `poll_event` and `poll_transmit` until both give nothing; then waits for the next of the three,
+//! at most until `poll_timeout`. `bowline-transport` has such drivers for Tokio.
+//!
+//! In reading order:
+//!
+//! * [`limits`] — every bound on what a peer may make us hold, count or wait for;
+//! * [`codec`] — bytes of a channel to units of text;
+//! * [`frame`] — text to JSON-RPC messages, strictly;
+//! * [`members`] — objects cut into members whose values stay text;
+//! * [`classify`] — which era is this request?
+//! * [`request`] — the waist: what every transport brings and every service answers;
+//! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
+//! * [`table`] — requests of ours that await an answer;
+//! * [`transmit`] — what to write, and where it belongs;
+//! * [`server`], [`client`] — the two sides of a connection;
+//! * [`schema`] — JSON Schema, bounded.
+
 pub mod classify;
 pub mod client;
 pub mod codec;
@@ -6,6 +35,7 @@ pub mod frame;
 pub mod limits;
 pub mod members;
 pub mod request;
+pub mod schema;
 pub mod server;
 pub mod table;
 pub mod transmit;

@@ -34,7 +34,7 @@ pub use log::Log;
 pub use progress::{Amount, Bar, Progress};
 pub use state::State;
 
-pub(crate) use ask::Rounds;
+pub(crate) use ask::{Pause, Rounds};
 pub(crate) use state::States;
 
 /// A parameter of a handler.

@@ -4,7 +4,7 @@ pub(crate) mod set;
 mod tool;
 
 pub use tool::{Tool, ToolFn};
-pub(crate) use tool::{ToolCall, ToolEntry};
+pub(crate) use tool::{Invoked, ToolEntry};
 
 /// Anything that can be registered.
 ///

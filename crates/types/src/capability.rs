@@ -5,6 +5,8 @@
 //! `{}`, `false` and `null` as missing, and unknown members are passed over. Questions are asked
 //! with `supports_…`, so that rules such as "an empty `elicitation` means forms" stand here once.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 mod client;
@@ -13,7 +15,7 @@ mod extensions;
 mod server;
 
 pub use client::{ClientCapabilities, ElicitationCapability, SamplingCapability};
-use declared::{flag, is_false};
+use declared::flag;
 pub use extensions::{Extensions, InvalidExtension};
 pub use server::{ResourcesCapability, ServerCapabilities};
 
@@ -23,7 +25,7 @@ pub use server::{ResourcesCapability, ServerCapabilities};
 #[non_exhaustive]
 pub struct ListCapability {
     /// Whether changes of the list are announced. Meaningless for roots since 2026-07-28.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub list_changed: bool,
 }
 

@@ -4,10 +4,12 @@
 //! [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 they came unasked, or after
 //! `resources/subscribe` ([`crate::legacy::subscribe`]).
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use crate::capability::ServerCapabilities;
-use crate::capability::declared::{flag, is_false};
+use crate::capability::declared::flag;
 use crate::id::RequestId;
 use crate::json::Json;
 use crate::member::or_default;
@@ -38,13 +40,13 @@ impl Notice for Acknowledged {
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// Changes of the list of tools.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub tools_list_changed: bool,
     /// Changes of the list of prompts.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub prompts_list_changed: bool,
     /// Changes of the list of resources.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub resources_list_changed: bool,
     /// Changes of these resources, by URI.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]

@@ -43,7 +43,7 @@ pub(super) enum Step {
     /// Send `initialize` for this revision.
     Shake(Revision),
     /// Both sides agree.
-    Agreed(ServerProfile),
+    Agreed(Box<ServerProfile>),
     /// They never will.
     Failed(NegotiationError),
 }
@@ -98,12 +98,12 @@ pub(super) fn shaken(config: &ClientConfig, outcome: Result<&Json, &ErrorObject>
     match revision.filter(|revision: &Revision| {
         !revision.is_modern() && config.revisions().contains(revision)
     }) {
-        Some(revision) => Step::Agreed(ServerProfile {
+        Some(revision) => Step::Agreed(Box::new(ServerProfile {
             revision,
             info: Some(result.server_info),
             capabilities: result.capabilities,
             instructions: result.instructions,
-        }),
+        })),
         None => Step::Failed(NegotiationError::NoCommonRevision(vec![result.protocol_version])),
     }
 }
@@ -118,12 +118,12 @@ pub(super) fn handshake(config: &ClientConfig, revision: Revision) -> Initialize
 
 fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
     match common(config, &discovered.supported_versions) {
-        Some(revision) if revision.is_modern() => Step::Agreed(ServerProfile {
+        Some(revision) if revision.is_modern() => Step::Agreed(Box::new(ServerProfile {
             revision,
             info: discovered.meta.parse(key::SERVER_INFO),
             capabilities: discovered.capabilities,
             instructions: discovered.instructions,
-        }),
+        })),
         Some(revision) => Step::Shake(revision),
         None => Step::Failed(NegotiationError::NoCommonRevision(discovered.supported_versions)),
     }

@@ -70,7 +70,7 @@ impl Identity {
     }
 
     /// What is declared, in the words of a revision.
-    fn capabilities(&self, revision: Revision) -> Value {
+    pub(crate) fn capabilities(&self, revision: Revision) -> Value {
         let mut capabilities = self.capabilities.clone();
         if let Some(elicitation) = capabilities.get_mut("elicitation")
             && !revision.has_elicitation_modes()

@@ -224,10 +224,10 @@ impl Shutdown {
 
     /// Waits until the child is reaped and its group is empty.
     fn settles_within(&mut self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+        let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         while !self.is_settled() {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = patience.saturating_sub(start.elapsed());
             if left.is_zero() {
                 return false;
             }

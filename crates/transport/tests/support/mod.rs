@@ -52,13 +52,15 @@ pub(crate) async fn echo(transport: impl Transport) {
     writer.close().await;
 }
 
-/// Waits until something holds, and fails if it never does.
+/// Looks until something holds, and fails if it never does.
+///
+/// For what sends no message when it happens, such as the end of a process that is not our child.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < deadline, "it never came true that {what}");
-        thread::sleep(Duration::from_millis(5));
+        thread::park_timeout(Duration::from_millis(5));
     }
 }
 

@@ -173,8 +173,10 @@ impl ClientCapabilities {
 
     /// What of `required` is not declared here; `None` if all of it is.
     ///
-    /// The answer goes into [`ErrorObject::missing_capability`](crate::error::ErrorObject::missing_capability).
-    /// Settings are not compared, only whether something is declared at all.
+    /// The answer goes into [`ErrorObject::missing_capability`]. Settings are not compared, only
+    /// whether something is declared at all.
+    ///
+    /// [`ErrorObject::missing_capability`]: crate::error::ErrorObject::missing_capability
     pub fn missing(&self, required: &Self) -> Option<Self> {
         let missing = Self {
             experimental: declared::lacking(&self.experimental, &required.experimental),

@@ -45,12 +45,6 @@ where
     Ok(entries.filter_map(|(name, entry)| entry.0.map(|value| (name, value))).collect())
 }
 
-/// Leaves a flag that is not set out of the message.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-pub(crate) fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
 /// The entries of `required` whose names are not `there`.
 pub(crate) fn lacking<T: Clone>(
     there: &BTreeMap<String, T>,

@@ -1,10 +1,11 @@
 //! What a server can do.
 
 use std::collections::BTreeMap;
+use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
-use super::declared::{declared, declared_map, flag, is_false};
+use super::declared::{declared, declared_map, flag};
 use super::{Extensions, InvalidExtension, ListCapability};
 use crate::json::Object;
 use crate::legacy::task::TasksCapability;
@@ -50,10 +51,10 @@ pub struct ServerCapabilities {
 #[non_exhaustive]
 pub struct ResourcesCapability {
     /// Whether changes of single resources are announced to those who ask for it.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub subscribe: bool,
     /// Whether changes of the list are announced.
-    #[serde(default, deserialize_with = "flag", skip_serializing_if = "is_false")]
+    #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub list_changed: bool,
 }
 

@@ -78,13 +78,13 @@ pub struct TasksCapability {
         deserialize_with = "declared_map",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
-    pub requests: BTreeMap<String, Methods>,
+    pub requests: BTreeMap<String, TaskMethods>,
 }
 
 /// The second halves of method names, such as `call` of `tools/call`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Methods(#[serde(deserialize_with = "declared_map")] pub BTreeMap<String, Object>);
+pub struct TaskMethods(#[serde(deserialize_with = "declared_map")] pub BTreeMap<String, Object>);
 
 impl TasksCapability {
     /// No request may become a task.
@@ -129,7 +129,7 @@ impl TasksCapability {
                 Some(there) => lacking(&there.0, &methods.0),
                 None => methods.0.clone(),
             };
-            (!missing.is_empty()).then(|| (area.clone(), Methods(missing)))
+            (!missing.is_empty()).then(|| (area.clone(), TaskMethods(missing)))
         });
         let missing = Self {
             list: self.list.clone().filter(|_| there.list.is_none()),

@@ -274,8 +274,8 @@ impl Reader<'_> {
     fn kind(&self, byte: u8) -> Kind {
         use Operator::{Continuation, Parameter, Path, Query};
         let operator = self.expression.operator;
-        let is_list = byte == b',';
-        let is_pair = byte == b'=' && (operator.is_named() || self.has_explode());
+        let is_list = byte == b',' && (operator.separator() == ',' || self.has_plain());
+        let is_pair = byte == b'=' && operator.is_named();
         match (operator, byte) {
             (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => Kind::Separator,
             (_, b'%') => Kind::Value,
@@ -294,6 +294,10 @@ impl Reader<'_> {
 
     fn has_explode(&self) -> bool {
         self.expression.variables.iter().any(|variable| variable.modifier == Modifier::Explode)
+    }
+
+    fn has_plain(&self) -> bool {
+        self.expression.variables.iter().any(|variable| variable.modifier != Modifier::Explode)
     }
 
     fn may_be_missing(&self) -> bool {

@@ -1,0 +1,234 @@
+//! Questions that a server asks the user, and the answers to them.
+//!
+//! Up to 2025-11-25 a question is a request of the server's, since 2026-07-28 it is part of a
+//! result; whoever answers cannot tell.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bowline_types::elicitation::schema::FormSchema;
+use bowline_types::elicitation::{ElicitParams, ElicitResult, FormParams, UrlParams};
+use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
+use bowline_types::json::{Json, Object};
+use serde::Serialize;
+
+/// A question that a server asks the user.
+///
+/// Show which server asks and what for, let the user change the answer before it is sent, and make
+/// it as easy to decline as to accept.
+#[derive(Clone, Debug)]
+pub struct Question {
+    asked: Asked,
+    server: Option<Implementation>,
+}
+
+#[derive(Clone, Debug)]
+enum Asked {
+    Form(FormParams),
+    Url(UrlParams),
+}
+
+impl Question {
+    /// Reads a question.
+    ///
+    /// # Errors
+    ///
+    /// If it is asked in a way that this library does not know.
+    pub(crate) fn new(
+        params: ElicitParams,
+        server: Option<Implementation>,
+    ) -> Result<Self, ErrorObject> {
+        let asked = match params {
+            ElicitParams::Form(form) => Asked::Form(form),
+            ElicitParams::Url(url) => Asked::Url(url),
+            _ => return Err(ErrorObject::invalid_params("`mode`: neither `form` nor `url`")),
+        };
+        Ok(Self { asked, server })
+    }
+
+    /// What is asked, and why.
+    pub fn message(&self) -> &str {
+        match &self.asked {
+            Asked::Form(form) => &form.message,
+            Asked::Url(page) => &page.message,
+        }
+    }
+
+    /// The form to fill in; `None` if the user is to visit a page instead.
+    pub fn form(&self) -> Option<&FormSchema> {
+        match &self.asked {
+            Asked::Form(form) => Some(&form.requested_schema),
+            Asked::Url(_) => None,
+        }
+    }
+
+    /// The page to visit; `None` if there is a form to fill in.
+    ///
+    /// Show it in full and open it in the user's browser only after consent; never fetch it.
+    pub fn url(&self) -> Option<&str> {
+        match &self.asked {
+            Asked::Form(_) => None,
+            Asked::Url(page) => Some(&page.url),
+        }
+    }
+
+    /// Who the asking server says it is.
+    pub fn server(&self) -> Option<&Implementation> {
+        self.server.as_ref()
+    }
+
+    /// The user filled in the form, or agreed to visit the page.
+    ///
+    /// The content is anything that serializes to a JSON object with the fields of the form; for a
+    /// form of one field its value alone will do, and for one without fields `true` or `()`. Fields
+    /// that are missing get their defaults. The answer is then checked against the form, and if it
+    /// does not fit, it is not sent; see [`Answer::problem`]. For a page the content is ignored.
+    pub fn accept(&self, content: impl Serialize) -> Answer {
+        let form = match &self.asked {
+            Asked::Form(form) => &form.requested_schema,
+            Asked::Url(_) => return Answer(Ok(ElicitResult::consent())),
+        };
+        Answer(fill(form, &content).map(ElicitResult::accept))
+    }
+
+    /// The user said no.
+    pub fn decline(&self) -> Answer {
+        Answer(Ok(ElicitResult::decline()))
+    }
+
+    /// The user made no choice: closed the window, or went away.
+    pub fn cancel(&self) -> Answer {
+        Answer(Ok(ElicitResult::cancel()))
+    }
+}
+
+/// The answer to a [`Question`], made by one of its methods.
+///
+/// A handler that can fail returns a `Result` of it: an error means that nobody could be asked. The
+/// call that led to the question then fails, or up to 2025-11-25 the server is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer(Result<ElicitResult, String>);
+
+impl Answer {
+    /// Why the answer cannot be sent; `None` if it can. Worth showing to the user, who may then
+    /// answer again.
+    pub fn problem(&self) -> Option<&str> {
+        self.0.as_ref().err().map(String::as_str)
+    }
+
+    /// What the server gets.
+    pub(crate) fn into_response(self) -> Result<Json, ErrorObject> {
+        let unsent = |problem| {
+            ErrorObject::internal(format!("the client has no answer that it can send: {problem}"))
+        };
+        let result = self.0.map_err(unsent)?;
+        Json::from_value(&result).map_err(|error| unsent(error.to_string()))
+    }
+}
+
+impl<E: fmt::Display> From<Result<Answer, E>> for Answer {
+    fn from(answer: Result<Answer, E>) -> Self {
+        answer.unwrap_or_else(|error| Self(Err(error.to_string())))
+    }
+}
+
+/// Makes content for a form out of what was filled in.
+fn fill(form: &FormSchema, content: &impl Serialize) -> Result<Object, String> {
+    let content = Json::from_value(content)
+        .map_err(|error| format!("the content cannot be written as JSON: {error}"))?;
+    let content = form.fill_defaults(&object(form, content)?);
+    form.check(&content).map_err(|error| error.to_string())
+}
+
+fn object(form: &FormSchema, content: Json) -> Result<Object, String> {
+    let mut fields = form.fields();
+    let content = match (content.as_str(), fields.next(), fields.next()) {
+        ("null", ..) | ("true", None, _) => Json::empty_object(),
+        _ if content.is_object() => content,
+        (_, Some((name, _)), None) => {
+            // A map with one text for a key is always an object.
+            Json::from_value(&BTreeMap::from([(name, &content)])).unwrap_or_default()
+        }
+        _ => content,
+    };
+    Object::new(content).map_err(|json| {
+        let shown: String = json.as_str().chars().take(40).collect();
+        let names: Vec<_> = form.fields().map(|(name, _)| format!("`{name}`")).collect();
+        format!("`{shown}` is no object with the fields of the form ({})", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_types::elicitation::schema::{BooleanSchema, Field, NumberSchema, StringSchema};
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(form: FormSchema) -> Question {
+        Question::new(ElicitParams::form("Who?", form), None).unwrap()
+    }
+
+    fn response(answer: Answer) -> String {
+        answer.into_response().unwrap().as_str().to_owned()
+    }
+
+    fn person() -> FormSchema {
+        FormSchema::new()
+            .with_required("name", StringSchema::new())
+            .with_optional("age", Field::integer(NumberSchema::new().with_default(30)))
+    }
+
+    // spec: ELIC-22, ELIC-27
+    #[test]
+    fn fields_that_are_missing_get_their_defaults() {
+        let answer = question(person()).accept(json!({ "name": "Ada" }));
+        assert_eq!(answer.problem(), None);
+        let expected = r#"{"action":"accept","content":{"name":"Ada","age":30}}"#;
+        assert_eq!(response(answer), expected);
+    }
+
+    // spec: ELIC-56, ELIC-57
+    #[test]
+    fn an_answer_that_does_not_fit_the_form_is_not_sent() {
+        let answer = question(person()).accept(json!({ "age": "old" }));
+        let problem = answer.problem().unwrap();
+        assert!(problem.contains("`name`: it is required but missing"), "{problem}");
+        assert!(problem.contains("`age`: expected a whole number"), "{problem}");
+        assert_eq!(answer.into_response().unwrap_err().code, -32603);
+    }
+
+    #[test]
+    fn the_value_alone_answers_a_form_of_one_field() {
+        let one = FormSchema::new().with_required("sure", BooleanSchema::new());
+        let answer = question(one).accept(true);
+        assert_eq!(response(answer), r#"{"action":"accept","content":{"sure":true}}"#);
+        let none = question(FormSchema::new());
+        assert_eq!(response(none.accept(true)), r#"{"action":"accept","content":{}}"#);
+        assert_eq!(response(none.accept(())), r#"{"action":"accept","content":{}}"#);
+        let several = question(person()).accept("Ada");
+        let expected = r#"`"Ada"` is no object with the fields of the form (`name`, `age`)"#;
+        assert_eq!(several.problem(), Some(expected));
+    }
+
+    // spec: ELIC-27
+    #[test]
+    fn content_goes_only_with_an_accepted_form() {
+        let page = ElicitParams::url("Sign in", "https://example.com/login");
+        let page = Question::new(page, None).unwrap();
+        assert_eq!(page.url(), Some("https://example.com/login"));
+        assert_eq!(page.form(), None);
+        assert_eq!(response(page.accept(json!({ "a": 1 }))), r#"{"action":"accept"}"#);
+        assert_eq!(response(page.decline()), r#"{"action":"decline"}"#);
+        assert_eq!(response(question(person()).cancel()), r#"{"action":"cancel"}"#);
+    }
+
+    #[test]
+    fn a_handler_that_fails_has_no_answer() {
+        let answer = Answer::from(Err::<Answer, _>("no terminal"));
+        assert_eq!(answer.problem(), Some("no terminal"));
+        let error = answer.into_response().unwrap_err();
+        assert_eq!(error.message, "the client has no answer that it can send: no terminal");
+    }
+}

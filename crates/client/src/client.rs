@@ -1,0 +1,104 @@
+//! The handle that people call through.
+
+use bowline_proto::client::CallRequest;
+use bowline_transport::connect::{Host, Link};
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::implementation::Implementation;
+use bowline_types::json::{Json, Object};
+use bowline_types::legacy::set_level::{SetLevel, SetLevelParams};
+use bowline_types::revision::Revision;
+use bowline_types::rpc::Rpc;
+
+use crate::builder::ClientBuilder;
+use crate::call;
+use crate::connect::Connect;
+use crate::error::Result;
+use crate::host::Application;
+
+/// A connection to one server; cheap to clone, and shared by its clones.
+///
+/// Which revision the server speaks is found out while connecting and matters to nobody after. The
+/// connection ends with [`close`](Self::close), or when the last clone is dropped; a server that
+/// was started for it is then gone too.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) link: Link,
+    /// What every call asks to be logged.
+    pub(crate) log_level: Option<LoggingLevel>,
+}
+
+impl Client {
+    /// Connects to a server: a [`Command`](crate::Command), which is started, or any transport.
+    ///
+    /// Must be called inside a Tokio runtime with I/O and time enabled.
+    ///
+    /// ```no_run
+    /// use bowline_client::{Client, Command};
+    /// use serde_json::json;
+    ///
+    /// # async fn example() -> bowline_client::Result<()> {
+    /// let git = Client::connect(Command::new("uvx").arg("mcp-server-git")).await?;
+    /// let status = git.call("git_status", json!({ "repo_path": "." })).await?.text();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started, is gone before it answers, or speaks no revision that this
+    /// library speaks.
+    pub async fn connect<How>(server: impl Connect<How>) -> Result<Self> {
+        Self::builder("bowline", env!("CARGO_PKG_VERSION")).connect(server).await
+    }
+
+    /// Says what the client is and does before it connects: its name and version here.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(Implementation::new(name, version))
+    }
+
+    /// The revision that is spoken.
+    pub fn revision(&self) -> Revision {
+        self.link.profile().revision
+    }
+
+    /// Who the server says it is: for display and logs, not for decisions.
+    pub fn server_info(&self) -> Option<&Implementation> {
+        self.link.profile().info.as_ref()
+    }
+
+    /// What the server offers.
+    pub fn capabilities(&self) -> &ServerCapabilities {
+        &self.link.profile().capabilities
+    }
+
+    /// How to use the server, in its own words: a hint for the model.
+    pub fn instructions(&self) -> Option<&str> {
+        self.link.profile().instructions.as_deref()
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.link.is_closed()
+    }
+
+    /// Ends the connection, also for clones of this client, and waits until all that it held is
+    /// released: a server that was started for it is gone then. Calls in flight fail.
+    pub async fn close(&self) {
+        self.link.close().await;
+    }
+
+    /// Asks a session for log messages once; later revisions are asked with every call.
+    pub(crate) async fn ask_for_logs(&self, application: &Application) {
+        let Some(level) = self.log_level else { return };
+        if self.revision().is_modern() || !self.capabilities().supports_logging() {
+            return;
+        }
+        let params = Json::from_value(&SetLevelParams::new(level)).unwrap_or_default();
+        let request = CallRequest::new(SetLevel::METHOD, Object::new(params).unwrap_or_default());
+        // Missing logs are no reason to have no client.
+        if let Err(error) = call::ask(&self.link, SetLevel::METHOD.name(), request).await {
+            application.odd(&error.to_string());
+        }
+    }
+}

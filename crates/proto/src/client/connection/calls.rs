@@ -1,0 +1,186 @@
+//! Calls from their start to their end, with the rounds of questions between.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequired;
+use bowline_types::json::Json;
+use bowline_types::method::Method;
+use bytes::Bytes;
+
+use super::super::legacy;
+use super::super::rounds::{Flight, Round};
+use super::{Answer, AskId, CallError, ClientConnection, Event, Origin, ServerProfile, Waiting};
+use crate::request::ExchangeId;
+use crate::table::outgoing::Timing;
+use crate::transmit::{Role, Route, Transmit};
+use crate::wire::splice;
+
+/// How long a subscription may stay open: until somebody ends it.
+const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+impl ClientConnection {
+    /// Sends a call, the first time or again with answers.
+    pub(super) fn send(&mut self, flight: Flight, extra: &str, now: Instant) {
+        let limits = self.config.limits();
+        let (timeout, deadline) = if flight.request.method.streams() {
+            (FOREVER, FOREVER)
+        } else {
+            (
+                flight.request.timeout.unwrap_or(limits.request_timeout),
+                flight.request.deadline.unwrap_or(limits.request_deadline),
+            )
+        };
+        let id = self.waiting.next_id();
+        let params = flight.request.text(id, &self.always, extra);
+        let frame = splice::request(&id.into(), flight.request.method, &params);
+        let exchange = flight.exchange;
+        self.flights.insert(exchange, id);
+        self.await_answer(Waiting::Call(flight), timeout, deadline, now);
+        self.transmit(Route::Exchange(exchange), Role::Opens, frame);
+    }
+
+    pub(super) fn await_answer(
+        &mut self,
+        waiting: Waiting,
+        timeout: Duration,
+        deadline: Duration,
+        now: Instant,
+    ) -> i64 {
+        let maximum = now.checked_add(deadline).or_else(|| now.checked_add(FOREVER)).unwrap_or(now);
+        self.waiting.insert(waiting, Timing { timeout, maximum }, now)
+    }
+
+    /// Puts the questions of a result to whoever uses the client.
+    pub(super) fn ask(
+        &mut self,
+        flight: Flight,
+        result: &Json,
+        now: Instant,
+    ) -> Result<(), CallError> {
+        let required: InputRequired =
+            result.parse().map_err(|e| CallError::Invalid(e.to_string()))?;
+        let most = self.config.limits().rounds;
+        if flight.round >= most {
+            return Err(CallError::TooManyRounds(most));
+        }
+        if required.input_requests.is_empty() && required.request_state.is_none() {
+            let reason = "`input_required` has neither `inputRequests` nor `requestState`";
+            return Err(CallError::Invalid(reason.to_owned()));
+        }
+        for (key, question) in required.input_requests.iter() {
+            legacy::permitted(question, self.config.capabilities()).map_err(|error| {
+                CallError::Invalid(format!("the question `{key}`: {}", error.message))
+            })?;
+        }
+        let mut asks = BTreeMap::new();
+        for (key, question) in required.input_requests.iter() {
+            let ask = self.new_ask(Origin::Round(flight.exchange));
+            asks.insert(ask, key.to_owned());
+            self.events.push_back(Event::Ask(ask, Box::new(question.clone())));
+        }
+        let round = Round::new(flight, &required, asks);
+        if round.is_complete() {
+            let (flight, extra) = round.retry();
+            self.send(flight, &extra, now);
+        } else {
+            self.rounds.insert(round.flight.exchange, round);
+        }
+        Ok(())
+    }
+
+    pub(super) fn answer_round(
+        &mut self,
+        exchange: ExchangeId,
+        ask: AskId,
+        answer: Result<Json, ErrorObject>,
+        now: Instant,
+    ) {
+        let Some(mut round) = self.rounds.remove(&exchange) else { return };
+        match answer {
+            Ok(response) => {
+                round.answer(ask, response);
+                if round.is_complete() {
+                    let (flight, extra) = round.retry();
+                    self.send(flight, &extra, now);
+                } else {
+                    self.rounds.insert(exchange, round);
+                }
+            }
+            Err(error) => {
+                self.forget_asks(&round);
+                self.end(exchange, Err(CallError::Unanswered(error)));
+            }
+        }
+    }
+
+    /// Whether the server offers a method, as far as it says.
+    pub(super) fn offered(&self, method: Method) -> Result<(), CallError> {
+        let Some(profile) = &self.profile else { return Err(CallError::Closed) };
+        let missing = |missing: String| Err(CallError::NotOffered { method, missing });
+        if !method.is_from_client(profile.revision) {
+            return missing(format!("it in revision {}", profile.revision));
+        }
+        match lacking(profile, method) {
+            Some(capability) => missing(format!("the capability `{capability}`")),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn new_ask(&mut self, origin: Origin) -> AskId {
+        self.last_ask += 1;
+        let ask = AskId(self.last_ask);
+        self.asks.insert(ask, origin);
+        ask
+    }
+
+    pub(super) fn forget_asks(&mut self, round: &Round) {
+        for ask in round.open() {
+            if self.asks.remove(&ask).is_some() {
+                self.events.push_back(Event::AskCancelled(ask));
+            }
+        }
+    }
+
+    pub(super) fn tell_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
+        let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
+        let frame = splice::notification(Method::Cancelled, &params);
+        self.transmit(Route::Exchange(exchange), Role::Cancels, frame);
+    }
+
+    pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<Answer, CallError>) {
+        self.flights.remove(&exchange);
+        self.events.push_back(Event::Answered(exchange, outcome));
+    }
+
+    pub(super) fn odd(&mut self, what: String) {
+        self.events.push_back(Event::Odd(what));
+    }
+
+    pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Bytes) {
+        self.transmits.push_back(Transmit { route, role, frame });
+    }
+}
+
+/// The capability that a method needs and the server does not declare.
+fn lacking(profile: &ServerProfile, method: Method) -> Option<&'static str> {
+    let server = &profile.capabilities;
+    let (offered, capability) = match method {
+        Method::ToolsList | Method::ToolsCall => (server.supports_tools(), "tools"),
+        Method::ResourcesList | Method::ResourcesTemplatesList | Method::ResourcesRead => {
+            (server.supports_resources(), "resources")
+        }
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
+            (server.supports_resources_subscribe(), "resources.subscribe")
+        }
+        Method::PromptsList | Method::PromptsGet => (server.supports_prompts(), "prompts"),
+        Method::LoggingSetLevel => (server.supports_logging(), "logging"),
+        Method::CompletionComplete => {
+            let needed = profile.revision.has_completions_capability();
+            (!needed || server.supports_completions(), "completions")
+        }
+        _ => (true, ""),
+    };
+    (!offered).then_some(capability)
+}

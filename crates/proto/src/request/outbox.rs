@@ -1,0 +1,185 @@
+//! What a handler may say before its answer, and the way it takes.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bowline_types::deprecated::logging::LogMessageParams;
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use bowline_types::subscription::SubscriptionFilter;
+
+use super::ExchangeId;
+
+/// What a handler may say before its answer.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// How far the call has come. Dropped if the caller did not ask, or if it does not increase.
+    Progress(Advance),
+    /// A log message. Dropped if the caller did not ask for its level.
+    Log(LogMessageParams),
+    /// A change that a subscription reports.
+    Change(Change),
+    /// A question to the client, where the era lets servers send requests.
+    Ask(Question),
+}
+
+impl Outgoing {
+    /// Whether it may be dropped when the client reads too slowly.
+    pub fn is_droppable(&self) -> bool {
+        matches!(self, Self::Progress(_) | Self::Log(_))
+    }
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Advance {
+    /// Grows with each report.
+    pub progress: f64,
+    /// What `progress` will be in the end, if known.
+    pub total: Option<f64>,
+    /// A line for people.
+    pub message: Option<String>,
+}
+
+/// A change that subscriptions report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The subscription stands; this is what it will report.
+    Acknowledged(SubscriptionFilter),
+    /// The list of tools changed.
+    Tools,
+    /// The list of prompts changed.
+    Prompts,
+    /// The list of resources changed.
+    Resources,
+    /// A resource changed.
+    Resource(String),
+}
+
+/// A question to the client and where its answer goes.
+#[derive(Debug)]
+pub struct Question {
+    /// What is asked.
+    pub request: InputRequest,
+    /// Called once with the answer, or with why there is none.
+    pub reply: Reply,
+}
+
+/// Takes the answer to a [`Question`]. Dropped unanswered only if the whole connection is dropped.
+pub struct Reply(Box<dyn FnOnce(Result<Json, QuestionError>) + Send>);
+
+impl Reply {
+    /// A reply that calls a function once.
+    pub fn new(deliver: impl FnOnce(Result<Json, QuestionError>) + Send + 'static) -> Self {
+        Self(Box::new(deliver))
+    }
+
+    /// Delivers the answer.
+    pub fn deliver(self, answer: Result<Json, QuestionError>) {
+        (self.0)(answer);
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reply")
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// This caller cannot be asked: the transport has no way back, or the era has none.
+    NoBackChannel,
+    /// Too many questions are open on this connection.
+    TooMany,
+    /// The client did not answer in time.
+    TimedOut,
+    /// The connection closed first.
+    Closed,
+    /// The client answered with an error.
+    Refused(ErrorObject),
+}
+
+impl fmt::Display for QuestionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoBackChannel => f.write_str("the client cannot be asked on this connection"),
+            Self::TooMany => f.write_str("too many questions are open on this connection"),
+            Self::TimedOut => f.write_str("the client did not answer in time"),
+            Self::Closed => f.write_str("the connection closed before the client answered"),
+            Self::Refused(error) => write!(f, "the client answered with an error: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for QuestionError {}
+
+/// The way to talk back while a call runs; messages belong to that call and go where its answer
+/// will go.
+#[derive(Clone)]
+pub struct Outbox {
+    exchange: ExchangeId,
+    sink: Arc<dyn Sink>,
+}
+
+impl Outbox {
+    /// An outbox for one call.
+    pub fn new(exchange: ExchangeId, sink: Arc<dyn Sink>) -> Self {
+        Self { exchange, sink }
+    }
+
+    /// An outbox that nobody empties.
+    pub fn closed() -> Self {
+        Self::new(ExchangeId(0), Arc::new(Nowhere))
+    }
+
+    /// Says something if there is room. What may be dropped is dropped without a word.
+    ///
+    /// # Errors
+    ///
+    /// Gives back what could not be said because there is no room or nobody listens any more.
+    pub fn emit(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
+        self.sink.emit(self.exchange, outgoing)
+    }
+
+    /// Waits until there is room, or nobody listens any more (then [`emit`](Self::emit) fails).
+    pub async fn ready(&self) {
+        std::future::poll_fn(|cx| self.sink.poll_ready(cx)).await;
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Outbox").field(&self.exchange).finish()
+    }
+}
+
+/// Where outboxes lead; implemented by whatever drives the connection.
+pub trait Sink: Send + Sync {
+    /// Ready when [`emit`](Self::emit) would take something, or when it never will again.
+    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Takes a message of a call, or gives it back.
+    ///
+    /// # Errors
+    ///
+    /// Gives the message back if there is no room or the connection is gone.
+    fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing>;
+}
+
+/// A sink for calls that nobody listens to.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        Err(outgoing)
+    }
+}

@@ -1,0 +1,161 @@
+//! Calls from their start to their answer: turns, questions, answers.
+
+use std::time::Instant;
+
+use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
+use bowline_types::method::Method;
+use bytes::Bytes;
+
+use super::super::batch::BatchId;
+use super::super::exchange::{Call, Caller, Exchange};
+use super::{Event, ServerConnection, Slot, State};
+use crate::frame::RequestMessage;
+use crate::request::{ExchangeId, Extensions, Question, QuestionError, Response};
+use crate::transmit::{Role, Route, Transmit};
+use crate::wire::{Lifted, legacy, splice};
+
+impl ServerConnection {
+    /// Opens an exchange, and starts it if not too many run already.
+    pub(super) fn open(
+        &mut self,
+        request: RequestMessage,
+        method: Method,
+        lifted: Lifted,
+        batch: Option<BatchId>,
+    ) -> Result<(), ErrorObject> {
+        if method.streams() && self.listening() >= self.config.limits().subscriptions {
+            let most = self.config.limits().subscriptions;
+            let message =
+                format!("{most} subscriptions are open on this connection; end one first");
+            return Err(ErrorObject::invalid_request(message));
+        }
+        let call = Call { id: request.id, method, params: request.params };
+        let number = self.number();
+        let (exchange, request) =
+            Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        let state = if method.streams() { State::Listening } else { State::Waiting };
+        self.slots.insert(number, Slot::Call { exchange, batch, state });
+        if state == State::Listening {
+            self.events.push_back(Event::Call(Box::new(request)));
+        } else {
+            self.backlog.push_back(Box::new(request));
+            self.start_next();
+        }
+        Ok(())
+    }
+
+    /// Starts calls from the backlog while there is room.
+    pub(super) fn start_next(&mut self) {
+        while self.running < self.config.limits().in_flight {
+            let Some(request) = self.backlog.pop_front() else { return };
+            if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&request.parts.exchange) {
+                *state = State::Running;
+                self.running += 1;
+                self.events.push_back(Event::Call(request));
+            }
+        }
+    }
+
+    /// A call has left its slot: makes room, and gives up what it still asked.
+    pub(super) fn leave(&mut self, number: ExchangeId, state: State) {
+        match state {
+            State::Running => self.running -= 1,
+            State::Waiting => self.backlog.retain(|request| request.parts.exchange != number),
+            State::Asking(_) | State::Listening => {}
+        }
+        let frames =
+            self.session.as_mut().map(|session| session.give_up(number)).unwrap_or_default();
+        for frame in frames {
+            self.transmit(Route::Exchange(number), Role::Within, Some(frame));
+        }
+        self.start_next();
+    }
+
+    pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
+        let limits = self.config.limits().clone();
+        let session = match (self.slots.get(&number), &mut self.session) {
+            (Some(Slot::Call { exchange, .. }), Some(session))
+                if !exchange.revision().is_modern() =>
+            {
+                session
+            }
+            _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
+        };
+        let Some(frame) = session.ask(number, question, &limits, now) else { return };
+        self.transmit(Route::Exchange(number), Role::Within, Some(frame));
+        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&number) {
+            *state = match *state {
+                State::Asking(questions) => State::Asking(questions + 1),
+                _ => {
+                    self.running -= 1;
+                    State::Asking(1)
+                }
+            };
+        }
+        self.start_next();
+    }
+
+    /// An answer for a call has come: once it has them all, it counts as running again.
+    pub(super) fn resume(&mut self, number: ExchangeId) {
+        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&number) {
+            *state = match *state {
+                State::Asking(1) => {
+                    self.running += 1;
+                    State::Running
+                }
+                State::Asking(questions) => State::Asking(questions - 1),
+                other => other,
+            };
+        }
+    }
+
+    pub(super) fn welcome(&mut self, number: ExchangeId, id: &RequestId, response: Response) {
+        let Some(session) = &mut self.session else { return };
+        let response = response.and_then(|discovered| session.welcome(&discovered, &self.config));
+        if response.is_err() {
+            self.session = None;
+        }
+        let frame = match response {
+            Ok(success) => splice::result(id, &legacy::stamp(&success), success.body().as_str()),
+            Err(error) => splice::error(Ok(id), &error),
+        };
+        self.transmit(Route::Exchange(number), Role::Ends, Some(frame));
+    }
+
+    /// Answers a request of a session that needs no service.
+    pub(super) fn reply(&mut self, id: &RequestId, batch: Option<BatchId>, response: Response) {
+        let frame = match response {
+            Ok(success) => splice::result(id, &legacy::stamp(&success), success.body().as_str()),
+            Err(error) => splice::error(Ok(id), &error),
+        };
+        self.answer(Route::Standalone, batch, Some(frame));
+    }
+
+    /// Sends an answer, or keeps it until its batch is complete.
+    pub(super) fn answer(&mut self, route: Route, batch: Option<BatchId>, frame: Option<Bytes>) {
+        let frame = match batch {
+            Some(batch) => self.batches.answer(batch, frame),
+            None => frame,
+        };
+        self.transmit(route, Role::Ends, frame);
+    }
+
+    pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Option<Bytes>) {
+        self.transmits.extend(frame.map(|frame| Transmit { route, role, frame }));
+    }
+
+    pub(super) fn listening(&self) -> usize {
+        let listening = |slot: &&Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
+        self.slots.values().filter(listening).count()
+    }
+
+    pub(super) fn number(&mut self) -> ExchangeId {
+        self.last += 1;
+        ExchangeId(self.last)
+    }
+
+    pub(super) fn caller(&self, extensions: Extensions) -> Caller {
+        Caller { owner: self.owner.clone(), sink: self.sink.clone(), extensions }
+    }
+}

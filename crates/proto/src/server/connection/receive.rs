@@ -1,0 +1,231 @@
+//! What arrives from the client: told apart, admitted or refused.
+
+use std::time::Instant;
+
+use bowline_types::cancel::CancelledParams;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
+use bowline_types::method::Method;
+use bowline_types::progress::ProgressParams;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+
+use super::super::batch::BatchId;
+use super::super::exchange::{Call, Exchange};
+use super::super::legacy::Session;
+use super::{Event, ServerConnection, Slot, State};
+use crate::classify::{Claim, classify};
+use crate::frame::{
+    Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
+};
+use crate::members::Members;
+use crate::request::{EveryResource, Extensions, Success};
+use crate::transmit::Route;
+use crate::wire::splice::NoId;
+use crate::wire::{legacy, modern, splice};
+
+impl ServerConnection {
+    pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
+        match message {
+            Message::Request(request) => self.request(request, batch),
+            Message::Notification(notification) => self.notification(&notification, now),
+            Message::Response(response) => {
+                let answered = self.session.as_mut().and_then(|session| session.answered(response));
+                if let Some(number) = answered {
+                    self.resume(number);
+                }
+            }
+        }
+    }
+
+    pub(super) fn batch(&mut self, items: Vec<Result<Message, Malformed>>, now: Instant) {
+        if !self.session.as_ref().is_some_and(|session| session.revision.has_batches()) {
+            let error = ErrorObject::invalid_request(
+                "a message is one object; only 2025-03-26 has batches",
+            );
+            return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
+        }
+        let batch = self.batches.open();
+        // Held open until every message has been looked at.
+        self.batches.await_one(batch);
+        for item in items {
+            match item {
+                Ok(message) => self.message(message, Some(batch), now),
+                Err(malformed) => self.refuse(malformed, Some(batch)),
+            }
+        }
+        self.answer(Route::Standalone, Some(batch), None);
+    }
+
+    pub(super) fn request(&mut self, request: RequestMessage, batch: Option<BatchId>) {
+        if let Some(batch) = batch {
+            self.batches.await_one(batch);
+        }
+        let id = request.id.clone();
+        if let Err(error) = self.admit(request, batch) {
+            self.answer(Route::Standalone, batch, Some(splice::error(Ok(&id), &error)));
+        }
+    }
+
+    /// Finds out what a request is, and starts what it asks.
+    pub(super) fn admit(
+        &mut self,
+        request: RequestMessage,
+        batch: Option<BatchId>,
+    ) -> Result<(), ErrorObject> {
+        let meta = request
+            .params
+            .object("_meta")
+            .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))?;
+        let session = self.session.as_ref().map(|session| session.revision);
+        match classify(&request, &meta, session, self.config.revisions())? {
+            Claim::Modern(revision) => {
+                let method = known(&request.method, revision)?;
+                let lifted = modern::lift(method, &request.params, meta, revision)?;
+                self.open(request, method, lifted, batch)
+            }
+            Claim::Legacy(revision) => self.admit_legacy(request, meta, revision, batch),
+            Claim::Handshake => {
+                if batch.is_some() {
+                    return Err(ErrorObject::invalid_request(
+                        "`initialize` must not stand in a batch",
+                    ));
+                }
+                self.handshake(&request)
+            }
+            Claim::EarlyPing => {
+                self.reply(&request.id, batch, Ok(Success::empty()));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn admit_legacy(
+        &mut self,
+        request: RequestMessage,
+        meta: Members,
+        revision: Revision,
+        batch: Option<BatchId>,
+    ) -> Result<(), ErrorObject> {
+        let method = known(&request.method, revision)?;
+        let limits = self.config.limits().clone();
+        let Some(session) = &mut self.session else { return Ok(()) };
+        if let Some(response) = session.serve(method, &request.params, &limits) {
+            self.reply(&request.id, batch, response);
+            return Ok(());
+        }
+        let lifted = legacy::lift(meta, revision, session.client.clone())?;
+        self.open(request, method, lifted, batch)
+    }
+
+    pub(super) fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
+        let session = Session::open(&request.params, &self.config)?;
+        let lifted = legacy::lift(Members::default(), session.revision, session.client.clone())?;
+        self.session = Some(session);
+        let number = self.number();
+        self.slots.insert(number, Slot::Handshake(request.id.clone()));
+        let call = Call {
+            id: request.id.clone(),
+            method: Method::ServerDiscover,
+            params: Members::default(),
+        };
+        let (_, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        self.events.push_back(Event::Call(Box::new(request)));
+        Ok(())
+    }
+
+    pub(super) fn notification(&mut self, notification: &NotificationMessage, now: Instant) {
+        let MethodName::Known(method) = notification.method else { return };
+        match method {
+            Method::Cancelled => {
+                if let Ok(CancelledParams { request_id: Some(id), .. }) =
+                    notification.params.parse_all()
+                {
+                    self.cancel(&id);
+                }
+            }
+            Method::Initialized => self.initialized(),
+            Method::Progress => {
+                let token =
+                    notification.params.parse_all().map(|p: ProgressParams| p.progress_token.0);
+                if let (Some(session), Ok(Some(id))) =
+                    (&mut self.session, token.map(|t| t.as_integer()))
+                {
+                    session.touch(id, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Cancels the call with this id, if exactly one has it: when several do, there is no telling
+    /// which is meant.
+    pub(super) fn cancel(&mut self, id: &RequestId) {
+        let named =
+            |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
+        let mut numbers =
+            self.slots.iter().filter(|(_, slot)| named(slot)).map(|(number, _)| *number);
+        let (Some(number), None) = (numbers.next(), numbers.next()) else { return };
+        if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(&number) {
+            if state != State::Waiting {
+                self.events.push_back(Event::Cancelled(number));
+            }
+            self.leave(number, state);
+            self.answer(Route::Exchange(number), batch, None);
+        }
+    }
+
+    /// The session is open: listens to changes on its behalf.
+    pub(super) fn initialized(&mut self) {
+        let Some(session) = &self.session else { return };
+        let standing = self.slots.values().any(|slot| matches!(slot, Slot::Standalone));
+        if standing {
+            return;
+        }
+        let filter = r#"{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}"#;
+        let Ok(params) = Members::cut(Bytes::from_static(filter.as_bytes())) else { return };
+        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone())
+        else {
+            return;
+        };
+        let number = self.number();
+        let call = Call { id: RequestId::from(0), method: Method::SubscriptionsListen, params };
+        let mut extensions = Extensions::default();
+        extensions.insert(EveryResource);
+        let (_, request) = Exchange::open(number, call, lifted, self.caller(extensions));
+        self.slots.insert(number, Slot::Standalone);
+        self.events.push_back(Event::Call(Box::new(request)));
+    }
+
+    pub(super) fn refuse_too_long(&mut self, head: &[u8]) {
+        let most = self.config.limits().frame;
+        let error =
+            ErrorObject::invalid_request(format!("the message is longer than {most} bytes"));
+        self.refuse(Malformed { error, kind: MalformedKind::Request(id_within(head)) }, None);
+    }
+
+    /// Answers what could not be read, unless it wants no answer.
+    pub(super) fn refuse(&mut self, malformed: Malformed, batch: Option<BatchId>) {
+        let MalformedKind::Request(id) = malformed.kind else { return };
+        let without = match &self.session {
+            Some(session) if !session.revision.has_errors_without_id() => NoId::Null,
+            _ => NoId::Absent,
+        };
+        if let Some(batch) = batch {
+            self.batches.await_one(batch);
+        }
+        let frame = splice::error(id.as_ref().ok_or(without), &malformed.error);
+        self.answer(Route::Standalone, batch, Some(frame));
+    }
+}
+
+/// The method of a request, if clients may send it in this revision.
+fn known(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
+    match name {
+        MethodName::Known(method) if method.is_from_client(revision) => Ok(*method),
+        _ => Err(ErrorObject::method_not_found(format!(
+            "{revision} has no method `{}`",
+            name.as_str()
+        ))),
+    }
+}

@@ -1,0 +1,263 @@
+//! What changed, and who is told.
+//!
+//! Every `subscriptions/listen` is a subscriber, be it a client's own or the one that stands in for
+//! a legacy session. A subscriber has a set of changes that it has not been told yet, not a queue:
+//! a client that reads slowly hears of each thing once, however often it changed meanwhile.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+
+use bowline_proto::request::{Change, EveryResource, Outgoing, Request, Response, Success};
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::error::ErrorObject;
+use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+
+use crate::sync::{lock, say};
+
+/// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
+/// ones that it subscribed to instead, whose number it has chosen itself.
+const MOST_RESOURCES: usize = 1024;
+
+/// Tells clients what changed; see [`Server::notify`](crate::Server::notify). Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Notify(Arc<Mutex<Subscribers>>);
+
+#[derive(Debug, Default)]
+struct Subscribers {
+    last: u64,
+    by_number: HashMap<u64, Arc<Subscriber>>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    filter: SubscriptionFilter,
+    every_resource: bool,
+    pending: Mutex<Pending>,
+    /// Has a permit while anything may be pending.
+    woken: tokio::sync::Notify,
+}
+
+/// What a subscriber has not been told yet.
+#[derive(Debug, Default)]
+struct Pending {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    updated: BTreeSet<String>,
+}
+
+impl Notify {
+    /// The list of tools changed. Registering and removing tools says so by itself.
+    pub fn tools_changed(&self) {
+        self.tell(&Change::Tools);
+    }
+
+    /// The list of prompts changed.
+    pub fn prompts_changed(&self) {
+        self.tell(&Change::Prompts);
+    }
+
+    /// The list of resources changed.
+    pub fn resources_changed(&self) {
+        self.tell(&Change::Resources);
+    }
+
+    /// A resource changed. Told to whoever subscribed to it, or to one that it is a part of.
+    pub fn resource_updated(&self, uri: impl Into<String>) {
+        self.tell(&Change::Resource(uri.into()));
+    }
+
+    fn tell(&self, change: &Change) {
+        let subscribers: Vec<_> = lock(&self.0).by_number.values().cloned().collect();
+        for subscriber in subscribers {
+            subscriber.add(change);
+        }
+    }
+
+    fn subscribe(&self, filter: SubscriptionFilter, every_resource: bool) -> Subscription {
+        let (pending, woken) = Default::default();
+        let subscriber = Arc::new(Subscriber { filter, every_resource, pending, woken });
+        let mut subscribers = lock(&self.0);
+        subscribers.last += 1;
+        let number = subscribers.last;
+        subscribers.by_number.insert(number, subscriber.clone());
+        Subscription { number, subscriber, notify: self.clone() }
+    }
+}
+
+/// Serves `subscriptions/listen`: acknowledges, and then tells of changes until it is dropped or
+/// nobody listens any more.
+pub(crate) async fn listen(
+    notify: Notify,
+    request: Request,
+    capabilities: ServerCapabilities,
+) -> Response {
+    let params: ListenParams = request.params.parse_all().map_err(|error| {
+        ErrorObject::invalid_params(format!("`params` of `subscriptions/listen`: {error}"))
+    })?;
+    let honoured = params.notifications.honoured_by(&capabilities);
+    let every_resource = request.parts.extensions.get::<EveryResource>().is_some()
+        && capabilities.supports_resources_subscribe();
+    // Registered before it is acknowledged, so that no change after the acknowledgement is missed.
+    let subscription = notify.subscribe(honoured.clone(), every_resource);
+    let outbox = request.parts.outbox;
+    let mut change = Change::Acknowledged(honoured);
+    while say(&outbox, Outgoing::Change(change)).await.is_ok() {
+        subscription.changed().await;
+        // What changes while there is no room is told once.
+        outbox.ready().await;
+        change = subscription.take().await;
+    }
+    Ok(Success::empty())
+}
+
+/// A subscriber's place among the others; dropping it ends the subscription.
+struct Subscription {
+    number: u64,
+    subscriber: Arc<Subscriber>,
+    notify: Notify,
+}
+
+impl Subscription {
+    /// Waits until there is something to tell.
+    async fn changed(&self) {
+        while lock(&self.subscriber.pending).is_empty() {
+            self.subscriber.woken.notified().await;
+        }
+    }
+
+    /// Takes something to tell.
+    async fn take(&self) -> Change {
+        loop {
+            if let Some(change) = lock(&self.subscriber.pending).take() {
+                return change;
+            }
+            self.subscriber.woken.notified().await;
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        lock(&self.notify.0).by_number.remove(&self.number);
+    }
+}
+
+impl Subscriber {
+    fn add(&self, change: &Change) {
+        let mut pending = lock(&self.pending);
+        match change {
+            Change::Acknowledged(_) => {}
+            Change::Tools => pending.tools |= self.filter.tools_list_changed,
+            Change::Prompts => pending.prompts |= self.filter.prompts_list_changed,
+            Change::Resources => pending.resources |= self.filter.resources_list_changed,
+            Change::Resource(uri) => {
+                if let Some(subscribed) = self.subscribed(uri) {
+                    let is_full = pending.updated.len() >= MOST_RESOURCES;
+                    pending.updated.insert(if is_full { subscribed } else { uri }.to_owned());
+                }
+            }
+        }
+        drop(pending);
+        self.woken.notify_one();
+    }
+
+    /// What was subscribed to that this resource is, or is a part of.
+    fn subscribed<'a>(&'a self, uri: &'a str) -> Option<&'a str> {
+        let is_part_of = |whole: &str| {
+            uri.strip_prefix(whole)
+                .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
+        };
+        let named = self.filter.resource_subscriptions.iter().map(String::as_str);
+        named.into_iter().find(|whole| is_part_of(whole)).or(self.every_resource.then_some(uri))
+    }
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        !self.tools && !self.prompts && !self.resources && self.updated.is_empty()
+    }
+
+    fn take(&mut self) -> Option<Change> {
+        let lists = [
+            (&mut self.tools, Change::Tools),
+            (&mut self.prompts, Change::Prompts),
+            (&mut self.resources, Change::Resources),
+        ];
+        for (is_pending, change) in lists {
+            if std::mem::take(is_pending) {
+                return Some(change);
+            }
+        }
+        self.updated.pop_first().map(Change::Resource)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(subscription: &Subscription) -> Vec<Change> {
+        let mut pending = lock(&subscription.subscriber.pending);
+        std::iter::from_fn(|| pending.take()).collect()
+    }
+
+    // spec: SUB-2
+    #[test]
+    fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
+        let notify = Notify::default();
+        let tools = notify.subscribe(SubscriptionFilter::new().with_tools_list_changed(), false);
+        let nothing = notify.subscribe(SubscriptionFilter::new(), false);
+        notify.tools_changed();
+        notify.prompts_changed();
+        notify.resources_changed();
+        notify.resource_updated("a://b");
+        assert_eq!(heard(&tools), [Change::Tools]);
+        assert_eq!(heard(&nothing), []);
+    }
+
+    #[test]
+    fn what_happens_often_is_told_once() {
+        let notify = Notify::default();
+        let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
+        let subscription = notify.subscribe(filter, false);
+        for _ in 0..1000 {
+            notify.tools_changed();
+            notify.resource_updated("a://b");
+        }
+        assert_eq!(heard(&subscription), [Change::Tools, Change::Resource("a://b".to_owned())]);
+    }
+
+    // spec: RSRC-9
+    #[test]
+    fn a_change_of_a_part_is_told_to_those_who_follow_the_whole() {
+        let notify = Notify::default();
+        let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
+        let subscription = notify.subscribe(filter, false);
+        for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
+            notify.resource_updated(uri);
+        }
+        let told = [Change::Resource("a://b/part".to_owned()), Change::Resource("c://d/e".to_owned())];
+        assert_eq!(heard(&subscription), told);
+    }
+
+    #[test]
+    fn a_slow_subscriber_is_told_of_the_whole_when_there_are_too_many_parts() {
+        let notify = Notify::default();
+        let subscription =
+            notify.subscribe(SubscriptionFilter::new().with_resource("a://b"), false);
+        for part in 0..10 * MOST_RESOURCES {
+            notify.resource_updated(format!("a://b/{part}"));
+        }
+        let told = heard(&subscription);
+        assert_eq!(told.len(), MOST_RESOURCES + 1);
+        assert!(told.contains(&Change::Resource("a://b".to_owned())));
+    }
+
+    #[test]
+    fn a_subscription_that_is_dropped_leaves_nothing_behind() {
+        let notify = Notify::default();
+        drop(notify.subscribe(SubscriptionFilter::new(), true));
+        assert!(lock(&notify.0).by_number.is_empty());
+    }
+}

@@ -1,0 +1,234 @@
+//! An ordered set of features that is read by all calls and changed while they run.
+//!
+//! Readers get a snapshot that never changes; a change makes a new one. The pages of the list are
+//! written once per snapshot and revision, when somebody first asks for them. Order is the order of
+//! registration, and a cursor names the number of the last item seen, so that pages neither repeat
+//! nor skip what stays, whatever comes and goes meanwhile, on whichever replica.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bowline_proto::request::Response;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::Cursor;
+use bowline_types::revision::Revision;
+
+/// Something that is listed and found by name.
+pub(crate) trait Item: Send + Sync + 'static {
+    /// What the list holds, in the plural.
+    const KIND: &'static str;
+
+    fn name(&self) -> &Arc<str>;
+
+    /// Writes one page of the list.
+    fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response;
+}
+
+/// An ordered set that can change.
+#[derive(Debug)]
+pub(crate) struct Set<T>(RwLock<Arc<Snapshot<T>>>);
+
+impl<T: Item> Set<T> {
+    pub(crate) fn new() -> Self {
+        Self::from_snapshot(Snapshot::default())
+    }
+
+    /// A set of the same items that changes by itself.
+    pub(crate) fn fork(&self) -> Self {
+        Self::from_snapshot(Snapshot::clone(&self.snapshot()))
+    }
+
+    fn from_snapshot(snapshot: Snapshot<T>) -> Self {
+        Self(RwLock::new(Arc::new(snapshot)))
+    }
+
+    /// Declares that there is such a set, even while it is empty.
+    pub(crate) fn offer(&self) {
+        self.change(|snapshot| snapshot.is_offered = true);
+    }
+
+    /// Adds an item at the end; `false` if there is one of that name already.
+    pub(crate) fn insert(&self, item: T) -> bool {
+        self.change(|snapshot| snapshot.insert(item))
+    }
+
+    /// Removes the item of a name; `false` if there is none.
+    pub(crate) fn remove(&self, name: &str) -> bool {
+        self.change(|snapshot| snapshot.remove(name))
+    }
+
+    /// What is in the set now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot<T>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Snapshot<T>) -> R) -> R {
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = Arc::make_mut(&mut current);
+        snapshot.pages = Default::default();
+        change(snapshot)
+    }
+}
+
+/// What was in a set at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot<T> {
+    /// Sorted by number.
+    items: Vec<Numbered<T>>,
+    positions: HashMap<Arc<str>, usize>,
+    /// The number of the last item that was ever added; the first has number 1.
+    last: u64,
+    is_offered: bool,
+    /// By revision.
+    pages: [OnceLock<Vec<Page>>; Revision::ALL.len()],
+}
+
+#[derive(Debug)]
+struct Numbered<T> {
+    number: u64,
+    item: Arc<T>,
+}
+
+/// A page of the list, written.
+#[derive(Debug)]
+struct Page {
+    /// The number of the item before it.
+    after: u64,
+    response: Response,
+}
+
+impl<T: Item> Snapshot<T> {
+    /// Whether there was ever anything in the set, or was to be.
+    pub(crate) fn is_offered(&self) -> bool {
+        self.is_offered
+    }
+
+    /// The item of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<T>> {
+        let position = self.positions.get(name)?;
+        self.items.get(*position).map(|numbered| &numbered.item)
+    }
+
+    /// All items, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|numbered| &*numbered.item)
+    }
+
+    /// The page after a cursor, or the first.
+    ///
+    /// # Errors
+    ///
+    /// If the cursor is not one that this list gave.
+    pub(crate) fn page(
+        &self,
+        cursor: Option<&Cursor>,
+        size: usize,
+        revision: Revision,
+    ) -> Response {
+        let after = match cursor {
+            None => 0,
+            Some(cursor) => self.read_cursor(cursor).ok_or_else(|| {
+                ErrorObject::invalid_params(format!(
+                    "`cursor` is not one that this list of {} gave; start again without it",
+                    T::KIND
+                ))
+            })?,
+        };
+        let write = || self.write_pages(size, revision);
+        let pages = self.pages.get(revision as usize).map(|pages| pages.get_or_init(write));
+        let written = pages.and_then(|pages| pages.iter().find(|page| page.after == after));
+        match written {
+            Some(page) => page.response.clone(),
+            // The list has changed since the cursor was given, and pages begin elsewhere now.
+            None => self.write_page(after, size, revision).0,
+        }
+    }
+
+    fn write_pages(&self, size: usize, revision: Revision) -> Vec<Page> {
+        let mut pages = Vec::new();
+        let mut next = Some(0);
+        while let Some(after) = next {
+            let (response, last) = self.write_page(after, size, revision);
+            pages.push(Page { after, response });
+            next = last;
+        }
+        pages
+    }
+
+    /// Writes the page after an item, and names the item that the next one comes after.
+    fn write_page(&self, after: u64, size: usize, revision: Revision) -> (Response, Option<u64>) {
+        let start = self.items.partition_point(|numbered| numbered.number <= after);
+        let rest = self.items.get(start..).unwrap_or_default();
+        let (page, more) = rest.split_at_checked(size.max(1)).unwrap_or((rest, &[]));
+        let last = page.last().filter(|_| !more.is_empty()).map(|numbered| numbered.number);
+        let items: Vec<&T> = page.iter().map(|numbered| &*numbered.item).collect();
+        (T::page(&items, last.map(write_cursor::<T>), revision), last)
+    }
+
+    fn read_cursor(&self, cursor: &Cursor) -> Option<u64> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).ok()?;
+        let text = std::str::from_utf8(&bytes).ok()?;
+        let number = text.strip_prefix(T::KIND)?.strip_prefix(':')?.parse().ok()?;
+        (1..=self.last).contains(&number).then_some(number)
+    }
+
+    fn insert(&mut self, item: T) -> bool {
+        if self.positions.contains_key(item.name()) {
+            return false;
+        }
+        self.is_offered = true;
+        self.last += 1;
+        self.positions.insert(item.name().clone(), self.items.len());
+        self.items.push(Numbered { number: self.last, item: Arc::new(item) });
+        true
+    }
+
+    fn remove(&mut self, name: &str) -> bool {
+        let Some(position) = self.positions.remove(name) else { return false };
+        self.items.remove(position);
+        for other in self.positions.values_mut().filter(|other| **other > position) {
+            *other -= 1;
+        }
+        true
+    }
+}
+
+fn write_cursor<T: Item>(number: u64) -> Cursor {
+    Cursor::new(URL_SAFE_NO_PAD.encode(format!("{}:{number}", T::KIND)))
+}
+
+impl<T> Default for Snapshot<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            positions: HashMap::new(),
+            last: 0,
+            is_offered: false,
+            pages: Default::default(),
+        }
+    }
+}
+
+impl<T> Clone for Snapshot<T> {
+    /// Pages are left behind: a copy is made to be changed.
+    fn clone(&self) -> Self {
+        Self {
+            items: self.items.clone(),
+            positions: self.positions.clone(),
+            last: self.last,
+            is_offered: self.is_offered,
+            pages: Default::default(),
+        }
+    }
+}
+
+impl<T> Clone for Numbered<T> {
+    fn clone(&self) -> Self {
+        Self { number: self.number, item: self.item.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

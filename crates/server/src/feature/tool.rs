@@ -1,0 +1,265 @@
+//! Tools: a function, and what clients are told about it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::{Request, Response};
+use bowline_types::implementation::Icon;
+use bowline_types::tool::{self as wire, CallToolResult, ToolAnnotations};
+use serde::Serialize;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::call::Call;
+use crate::contract::Terms;
+use crate::error::{BoxError, Result};
+use crate::handler::Handler;
+use crate::layer::{BoxFuture, Fault, Route};
+use crate::respond::IntoToolResult;
+use crate::schema;
+use crate::signature::Signature;
+
+mod call;
+mod entry;
+
+use call::ToolCall;
+pub(crate) use entry::{Invoked, ToolEntry};
+
+/// How long a handler that takes [`Cancel`](crate::Cancel) may go on after a cancellation.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A function that a model can call.
+///
+/// The schemas, and what the client must be able to do, come from the function's parameters and
+/// result; the rest is said here.
+///
+/// ```
+/// use bowline_server::{Args, Json, Tool};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Sum {
+///     sum: i64,
+/// }
+///
+/// async fn add(Args(add): Args<Add>) -> Json<Sum> {
+///     Json(Sum { sum: add.a + add.b })
+/// }
+///
+/// let tool = Tool::new("add", add).describe("Add two numbers").read_only();
+/// ```
+#[derive(Clone)]
+pub struct Tool {
+    definition: wire::Tool,
+    signature: Arc<Signature>,
+    /// What arguments are checked against.
+    input: Terms,
+    /// What results are checked against.
+    output: Option<Terms>,
+    handler: Arc<dyn ErasedHandler>,
+    /// The layers around the handler, if there are any.
+    route: Option<Route>,
+    grace: Duration,
+    /// What was found wrong while the tool was described; told when it is registered.
+    problem: Option<String>,
+}
+
+/// Something that is a tool by itself: what `#[tool]` makes of a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "put `#[tool]` on the function"
+)]
+pub trait ToolFn {
+    /// The tool.
+    fn tool() -> Tool;
+}
+
+impl Tool {
+    /// A tool with a name, served by a function.
+    ///
+    /// Names hold 1 to 128 characters out of `A-Z a-z 0-9 _ - .`; that is checked when the tool is
+    /// registered.
+    pub fn new<M, H>(name: impl Into<String>, handler: H) -> Self
+    where
+        M: 'static,
+        H: Handler<M>,
+        H::Output: IntoToolResult,
+    {
+        let mut signature = Signature::default();
+        H::describe(&mut signature);
+        H::Output::describe(&mut signature);
+        let input = signature.input().cloned().unwrap_or_else(schema::no_arguments);
+        let mut definition = wire::Tool::new(name, input.published);
+        definition.output_schema = signature.output().map(|output| output.published.clone());
+        Self {
+            definition,
+            input: input.terms,
+            output: signature.output().map(|output| output.terms.clone()),
+            problem: signature.problem().map(str::to_owned),
+            signature: Arc::new(signature),
+            handler: Arc::new(Erased { handler, marker: PhantomData }),
+            route: None,
+            grace: GRACE,
+        }
+    }
+
+    /// Tells the model what the tool does and when to use it.
+    #[must_use]
+    pub fn describe(mut self, text: impl Into<String>) -> Self {
+        self.definition.description = Some(text.into());
+        self
+    }
+
+    /// Names the tool for people.
+    #[must_use]
+    pub fn title(mut self, text: impl Into<String>) -> Self {
+        self.definition.title = Some(text.into());
+        self
+    }
+
+    /// Adds a picture to show for the tool.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Says that the tool changes nothing.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.hint(|hints| hints.read_only_hint = Some(true))
+    }
+
+    /// Says that the tool may delete or overwrite.
+    #[must_use]
+    pub fn destructive(self) -> Self {
+        self.hint(|hints| hints.destructive_hint = Some(true))
+    }
+
+    /// Says that the tool changes things, but only ever adds to them.
+    #[must_use]
+    pub fn additive(self) -> Self {
+        self.hint(|hints| hints.destructive_hint = Some(false))
+    }
+
+    /// Says that a second call with the same arguments changes nothing more.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        self.hint(|hints| hints.idempotent_hint = Some(true))
+    }
+
+    /// Says that the tool touches nothing outside of the server's own world.
+    #[must_use]
+    pub fn closed_world(self) -> Self {
+        self.hint(|hints| hints.open_world_hint = Some(false))
+    }
+
+    /// Adds something to the `_meta` of the tool's definition.
+    #[must_use]
+    pub fn meta<T: Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
+        if let Err(error) = self.definition.meta.set(key, value) {
+            self.problem = Some(error.to_string());
+        }
+        self
+    }
+
+    /// Replaces the schema of the arguments by one written by hand, which clients see word for
+    /// word. Arguments are checked against all of it before they are decoded.
+    #[must_use]
+    pub fn input_schema(mut self, schema: impl Serialize) -> Self {
+        match schema::by_hand(&schema) {
+            Ok((published, terms)) => (self.definition.input_schema, self.input) = (published, terms),
+            Err(reason) => self.problem = Some(format!("has a bad input schema: {reason}")),
+        }
+        self
+    }
+
+    /// Replaces the schema of the structured results by one written by hand. Results are checked
+    /// against all of it before they are sent.
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl Serialize) -> Self {
+        match schema::by_hand(&schema) {
+            Ok((published, terms)) => {
+                (self.definition.output_schema, self.output) = (Some(published), Some(terms));
+            }
+            Err(reason) => self.problem = Some(format!("has a bad output schema: {reason}")),
+        }
+        self
+    }
+
+    /// Says how long the handler may go on after a cancellation, if it takes
+    /// [`Cancel`](crate::Cancel). Five seconds by default.
+    #[must_use]
+    pub fn grace(mut self, duration: Duration) -> Self {
+        self.grace = duration;
+        self
+    }
+
+    /// Wraps a tower layer around the calls of this tool; the last one added is the outermost. An
+    /// error of the layer is told to the model, like one of the handler.
+    #[must_use]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<Route>,
+        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Error: Into<BoxError>,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        let inner = self.route.take().unwrap_or_else(entry::innermost);
+        self.route = Some(Route::new(layer.layer(inner), Fault::Tool));
+        self
+    }
+
+    /// The name of the tool.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// What clients are told about the tool.
+    pub fn definition(&self) -> &wire::Tool {
+        &self.definition
+    }
+
+    fn hint(mut self, change: impl FnOnce(&mut ToolAnnotations)) -> Self {
+        change(self.definition.annotations.get_or_insert_default());
+        self
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.definition).finish()
+    }
+}
+
+/// A handler whose type nobody needs to know any more.
+trait ErasedHandler: Send + Sync {
+    fn call(&self, call: Call) -> BoxFuture<Result<CallToolResult>>;
+}
+
+struct Erased<H, M> {
+    handler: H,
+    marker: PhantomData<fn() -> M>,
+}
+
+impl<M, H> ErasedHandler for Erased<H, M>
+where
+    M: 'static,
+    H: Handler<M>,
+    H::Output: IntoToolResult,
+{
+    fn call(&self, call: Call) -> BoxFuture<Result<CallToolResult>> {
+        let handler = self.handler.clone();
+        Box::pin(async move { handler.call(call).await?.into_tool_result() })
+    }
+}

@@ -1,0 +1,192 @@
+//! Layers: code around calls, of the whole server or of one tool.
+//!
+//! A layer is any [`tower_layer::Layer`] whose service answers a [`Request`] with a [`Response`]:
+//! those of the `tower` crate for time-outs and limits, or a function made into one by [`from_fn`].
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{Request, Response, Success};
+use bowline_types::error::ErrorObject;
+use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::error::{BoxError, chain};
+
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Makes a layer of a function that is given each request and what comes after it.
+///
+/// ```
+/// use bowline_proto::request::{Request, Response};
+/// use bowline_server::Server;
+/// use bowline_server::layer::{self, Next};
+///
+/// async fn audit(request: Request, next: Next) -> Response {
+///     let method = request.parts.method;
+///     let response = next.run(request).await;
+///     eprintln!("{method}: {}", if response.is_ok() { "answered" } else { "refused" });
+///     response
+/// }
+///
+/// let server = Server::new("audited", "1.0.0").layer(layer::from_fn(audit));
+/// ```
+pub fn from_fn<F, Answer>(function: F) -> FromFn<F>
+where
+    F: Fn(Request, Next) -> Answer + Clone + Send + Sync + 'static,
+    Answer: Future<Output = Response> + Send + 'static,
+{
+    FromFn(function)
+}
+
+/// A layer made of a function; see [`from_fn`].
+#[derive(Clone, Copy, Debug)]
+pub struct FromFn<F>(F);
+
+/// The service of [`FromFn`].
+#[derive(Clone, Debug)]
+pub struct FromFnService<F> {
+    function: F,
+    inner: Route,
+}
+
+/// What comes after a layer: further layers, and in the end the handler.
+#[derive(Clone, Debug)]
+pub struct Next(Route);
+
+impl Next {
+    /// Hands the request on, and waits for the answer.
+    pub async fn run(self, request: Request) -> Response {
+        self.0.serve(request).await
+    }
+}
+
+impl<F, S> Layer<S> for FromFn<F>
+where
+    F: Clone,
+    S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+{
+    type Service = FromFnService<F>;
+
+    fn layer(&self, inner: S) -> FromFnService<F> {
+        FromFnService { function: self.0.clone(), inner: Route::new(inner, Fault::Server) }
+    }
+}
+
+impl<F, Answer> Service<Request> for FromFnService<F>
+where
+    F: Fn(Request, Next) -> Answer,
+    Answer: Future<Output = Response> + Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let answer = (self.function)(request, Next(self.inner.clone()));
+        Box::pin(async move { Ok(answer.await) })
+    }
+}
+
+/// A service whose type nobody needs to know: what layers are put around.
+///
+/// Each call waits until the service is ready for it, so limits make calls wait and nothing else.
+#[derive(Clone)]
+pub struct Route(Arc<dyn Serve>);
+
+/// Who is told when a layer fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The model, as with any failure of a tool.
+    Tool,
+    /// The client.
+    Server,
+}
+
+impl Route {
+    pub(crate) fn new<S>(service: S, fault: Fault) -> Self
+    where
+        S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+    {
+        Self(Arc::new(Wrapped { service, fault }))
+    }
+
+    /// Serves one request.
+    pub(crate) fn serve(&self, request: Request) -> BoxFuture<Response> {
+        self.0.serve(request)
+    }
+}
+
+impl Service<Request> for Route {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let answer = self.serve(request);
+        Box::pin(async move { Ok(answer.await) })
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Route")
+    }
+}
+
+trait Serve: Send + Sync {
+    fn serve(&self, request: Request) -> BoxFuture<Response>;
+}
+
+struct Wrapped<S> {
+    service: S,
+    fault: Fault,
+}
+
+impl<S> Serve for Wrapped<S>
+where
+    S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+{
+    fn serve(&self, request: Request) -> BoxFuture<Response> {
+        let mut service = self.service.clone();
+        let fault = self.fault;
+        let revision = request.parts.revision;
+        Box::pin(async move {
+            let ready = poll_fn(|cx| service.poll_ready(cx)).await;
+            let answered = match ready {
+                Ok(()) => service.call(request).await,
+                Err(error) => Err(error),
+            };
+            answered.unwrap_or_else(|error| fault.response(&*error.into(), revision))
+        })
+    }
+}
+
+impl Fault {
+    fn response(self, error: &(dyn std::error::Error + 'static), revision: Revision) -> Response {
+        match self {
+            Self::Tool => Success::complete(CallToolResult::error(chain(error)), revision),
+            Self::Server => Err(ErrorObject::internal(chain(error))),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A server under test: any service, and the configuration that it is served with.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Request, Response};
+use bowline_proto::server::ServerConfig;
+use tower_service::Service;
+
+/// A server under test; cheap to clone.
+#[derive(Clone)]
+pub struct Subject {
+    call: Arc<dyn Fn(Request) -> BoxFuture + Send + Sync>,
+    config: Arc<ServerConfig>,
+}
+
+type BoxFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+impl Subject {
+    /// A service, and what it is served with.
+    pub fn new<S>(service: S, config: impl Into<Arc<ServerConfig>>) -> Self
+    where
+        S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send,
+    {
+        let service = Mutex::new(service);
+        let call = move |request| -> BoxFuture {
+            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Box::pin(async move {
+                let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
+                let Ok(response) = service.call(request).await;
+                response
+            })
+        };
+        Self { call: Arc::new(call), config: config.into() }
+    }
+
+    /// The same server within other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        let config = ServerConfig::clone(&self.config).with_limits(limits);
+        Self { call: self.call, config: Arc::new(config) }
+    }
+
+    /// What it is served with.
+    pub fn config(&self) -> &Arc<ServerConfig> {
+        &self.config
+    }
+}
+
+impl Service<Request> for Subject {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let response = (self.call)(request);
+        Box::pin(async move { Ok(response.await) })
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").field("config", &self.config).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,321 @@
+//! Wire transcripts: what client and server say to each other, as files that are played.
+//!
+//! ```text
+//! # A call to a tool that does not exist is an error of the request, not of the tool.
+//! revision: 2026-07-28
+//!
+//! > {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope","_meta":@client}}
+//! < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no tool is named `nope`"}}
+//! ```
+//!
+//! Lines that begin with `>` are said by the client, those with `<` by the server. What the side
+//! under test says must come in this order and as exactly this text, and nothing else may come.
+//! A file is played once for each revision in its header, on every [`Stage`].
+//!
+//! | line | what it does |
+//! |---|---|
+//! | `# …` | the first says what the file shows; later ones are comments |
+//! | `revision: 2025-03-26 2025-06-18` | the revisions to play in; `legacy` means all with a handshake |
+//! | `server: kit` | which server to talk to, if there are several |
+//! | `side: client` | the client is under test, not the server |
+//! | `limits: frame=200` | bounds that differ from the usual ones |
+//! | `@initialize` | the whole handshake of the revision; `@initialize{elicitation}` declares more |
+//! | `> raw {}\r\n` | bytes with escapes (`\n`, `\r`, `\t`, `\\`, `\xFF`), without a line end of their own |
+//! | `> end` | the client closes its end, which it also does after the last line |
+//! | `.. 10s` | virtual time goes by |
+//! | `! stop` | the server is stopped |
+//!
+//! In messages `@client`, `@server`, `@revision`, `@any` and `@name` stand for values: what a
+//! request of 2026-07-28 says in `_meta`, what the server stamps its results with, the revision,
+//! any value at all, and any value the first time but the same one from then on.
+//!
+//! Files about a client (`side: client`) have two more kinds of lines: `! …` is what its user does,
+//! `= …` what its user learns. What the client says comes first, then what its user learns:
+//!
+//! | line | what it means |
+//! |---|---|
+//! | `! call 1 tools/call {"name":"echo"}` | makes a call under a number of ours; `+progress` asks for progress |
+//! | `! cancel 1` | gives the call up |
+//! | `! answer 1 {"action":"decline"}`, `! refuse 1 MESSAGE` | answers the first question, or cannot |
+//! | `! close` | closes the connection |
+//! | `= ready 2026-07-28`, `= failed …` | how first contact ended |
+//! | `= answered 1 {…}`, `= unanswered 1 …` | how a call ended |
+//! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= odd …` | what happens meanwhile |
+//!
+//! With `UPDATE=1` in the environment, [`Transcript::play_or_update`] writes what is really said
+//! into the file. Read the difference before you keep it.
+
+mod channel;
+mod client;
+mod identity;
+mod machine;
+mod play;
+mod script;
+mod stage;
+mod text;
+mod update;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs, io};
+
+use bowline_proto::limits::Limits;
+use bowline_types::implementation::Implementation;
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use tokio::runtime::{Builder, Runtime};
+
+use channel::Channel;
+use client::ClientMachine;
+use machine::Machine;
+use play::{Step, play, steps};
+use script::Script;
+use text::Words;
+
+pub use play::{Failure, Message};
+pub use script::Side;
+pub(crate) use text::{Text, Values};
+
+use crate::clock::hold_still;
+use crate::subject::Subject;
+
+/// How long a play may take in real time.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A file that tells what client and server say to each other.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    path: PathBuf,
+    text: String,
+    script: Script,
+}
+
+/// What a transcript is played on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Stage {
+    /// The connection as a machine, without any channel: nothing may come too early here.
+    Machine,
+    /// A channel in memory that cuts messages to pieces.
+    Duplex,
+    /// A Unix socket.
+    Socket,
+    /// A process that serves over its standard input and output, as the transcript says.
+    Process(Command),
+}
+
+impl Transcript {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or a line of it makes no sense.
+    pub fn read(path: impl Into<PathBuf>) -> Result<Self, Failure> {
+        let path = path.into();
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(path, text),
+            Err(error) => Err(Failure { path, line: 0, reason: format!("cannot be read: {error}") }),
+        }
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If a line of it makes no sense.
+    pub fn parse(path: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, Failure> {
+        let (path, text) = (path.into(), text.into());
+        match Script::parse(&text) {
+            Ok(script) => Ok(Self { path, text, script }),
+            Err(reason) => Err(Failure { path, line: 0, reason }),
+        }
+    }
+
+    /// Finds every file below a directory whose name ends in `.mcp`, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read.
+    pub fn find(directory: impl AsRef<Path>) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                found.extend(Self::find(&path)?);
+            } else if path.extension().is_some_and(|extension| extension == "mcp") {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// What it shows.
+    pub fn title(&self) -> &str {
+        &self.script.title
+    }
+
+    /// The revisions that it is played in.
+    pub fn revisions(&self) -> &[Revision] {
+        &self.script.revisions
+    }
+
+    /// Who is under test.
+    pub fn side(&self) -> Side {
+        self.script.side
+    }
+
+    /// The server that it wants to talk to, if it says.
+    pub fn server(&self) -> Option<&str> {
+        self.script.server.as_deref()
+    }
+
+    /// The limits that it wants to be played within.
+    pub fn limits(&self, usual: Limits) -> Limits {
+        // They were checked when the file was read.
+        self.script.limits(usual.clone()).unwrap_or(usual)
+    }
+
+    /// Whether it can be played against a process: not if it moves the clock or stops the server,
+    /// neither of which can be done from outside.
+    pub fn fits_process(&self) -> bool {
+        let from_inside = |line: &script::Line| matches!(line.said, script::Said::Pass(_) | script::Said::Do(_));
+        self.script.side == Side::Server && !self.script.lines.iter().any(from_inside)
+    }
+
+    /// Plays it with a server, and gives every message that was said.
+    ///
+    /// # Errors
+    ///
+    /// If the server says something else, something more or nothing.
+    pub fn play(&self, revision: Revision, subject: &Subject, stage: Stage) -> Result<Vec<Message>, Failure> {
+        let subject = subject.clone().with_limits(self.limits(subject.config().limits().clone()));
+        let steps = self.steps(&words(revision, &subject))?;
+        let played = match stage {
+            Stage::Machine => paused().block_on(play(Side::Server, &steps, Machine::new(subject))),
+            Stage::Duplex => paused().block_on(self.held(&steps, || Ok(Channel::duplex(subject)))),
+            Stage::Socket => paused().block_on(self.held(&steps, || Channel::socket(subject))),
+            Stage::Process(command) => real().block_on(self.held(&steps, || Channel::process(command))),
+        };
+        played.map_err(|(line, reason)| self.failure(line, reason))
+    }
+
+    /// Plays it with a client as a machine, and gives every message that was said.
+    ///
+    /// # Errors
+    ///
+    /// If the client says something else, something more or nothing.
+    pub fn play_client(&self, revision: Revision) -> Result<Vec<Message>, Failure> {
+        let steps = self.steps(&client_words(revision))?;
+        let client = self.client(revision)?;
+        let played = paused().block_on(play(Side::Client, &steps, client));
+        played.map_err(|(line, reason)| self.failure(line, reason))
+    }
+
+    /// Plays it as a machine; with `UPDATE=1` in the environment, also writes what is really said
+    /// into the file. A subject is needed where a server is under test.
+    ///
+    /// # Errors
+    ///
+    /// As [`play`](Self::play) and [`play_client`](Self::play_client); and if the file cannot be
+    /// written.
+    pub fn play_or_update(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
+        let played = match (self.script.side, subject) {
+            (Side::Client, _) => self.play_client(revision),
+            (Side::Server, Some(subject)) => self.play(revision, subject, Stage::Machine),
+            (Side::Server, None) => return Err(self.failure(0, "nobody serves it".to_owned())),
+        };
+        let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
+        if played.is_err() && wanted && self.script.revisions.first() == Some(&revision) {
+            let text = self.updated(revision, subject).map_err(|(line, reason)| self.failure(line, reason))?;
+            fs::write(&self.path, text).map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
+            return Self::read(&self.path)?.play_or_fail(revision, subject);
+        }
+        played
+    }
+
+    fn play_or_fail(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
+        match subject.filter(|_| self.script.side == Side::Server) {
+            Some(subject) => self.play(revision, subject, Stage::Machine),
+            None => self.play_client(revision),
+        }
+    }
+
+    /// The text of the file with what is really said in it.
+    fn updated(&self, revision: Revision, subject: Option<&Subject>) -> Result<String, (usize, String)> {
+        let failed = |failure: Failure| (failure.line, failure.reason);
+        let text = match subject.filter(|_| self.script.side == Side::Server) {
+            Some(subject) => {
+                let subject = subject.clone().with_limits(self.limits(subject.config().limits().clone()));
+                let words = words(revision, &subject);
+                let steps = self.steps(&words).map_err(failed)?;
+                let mut stage = Machine::new(subject);
+                paused().block_on(update::update(&self.text, Side::Server, &steps, &words, &mut stage))?
+            }
+            None => {
+                let words = client_words(revision);
+                let steps = self.steps(&words).map_err(failed)?;
+                let mut stage = self.client(revision).map_err(failed)?;
+                paused().block_on(update::update(&self.text, Side::Client, &steps, &words, &mut stage))?
+            }
+        };
+        if self.script.revisions.len() == 1 {
+            return Ok(text);
+        }
+        Ok(update::generalised(&text, revision, &self.text))
+    }
+
+    /// Plays on a channel, while time stands still unless the transcript moves it.
+    async fn held(
+        &self,
+        steps: &[Step],
+        open: impl FnOnce() -> Result<Channel, String>,
+    ) -> Result<Vec<Message>, (usize, String)> {
+        let channel = open().map_err(|reason| (0, reason))?;
+        let played = hold_still(LIMIT, play(Side::Server, steps, channel)).await;
+        played.unwrap_or_else(|stuck| Err((0, stuck.to_string())))
+    }
+
+    fn client(&self, revision: Revision) -> Result<ClientMachine, Failure> {
+        let limits = self.limits(Limits::default());
+        let client = ClientMachine::new(revision, &self.script.client, limits);
+        client.map_err(|reason| self.failure(0, reason))
+    }
+
+    fn steps(&self, words: &Words) -> Result<Vec<Step>, Failure> {
+        steps(&self.script, words).map_err(|reason| self.failure(0, reason))
+    }
+
+    fn failure(&self, line: usize, reason: String) -> Failure {
+        Failure { path: self.path.clone(), line, reason }
+    }
+}
+
+fn words(revision: Revision, subject: &Subject) -> Words {
+    Words { revision, server: stamp(subject.config().info()) }
+}
+
+/// What servers call themselves in files about clients.
+fn client_words(revision: Revision) -> Words {
+    Words { revision, server: stamp(&Implementation::new("scripted", "1.0.0")) }
+}
+
+/// `_meta` with which a server stamps its results.
+fn stamp(server: &Implementation) -> String {
+    // A name and a version can always be written.
+    let info = serde_json::to_string(server).unwrap_or_default();
+    format!("{{\"{}\":{info}}}", key::SERVER_INFO)
+}
+
+fn paused() -> Runtime {
+    runtime(Builder::new_current_thread().enable_all().start_paused(true))
+}
+
+fn real() -> Runtime {
+    runtime(Builder::new_current_thread().enable_all())
+}
+
+fn runtime(builder: &mut Builder) -> Runtime {
+    builder.build().expect("a runtime wants nothing but a few descriptors")
+}

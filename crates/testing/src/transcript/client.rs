@@ -1,0 +1,191 @@
+//! A client as a machine: its connection without any channel, its user written down.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::client::{AskId, CallRequest, ClientConfig, ClientConnection, Event};
+use bowline_proto::codec::lines::LineReader;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Change, ExchangeId};
+use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
+use bowline_types::json::{Json, Object};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde::Serialize;
+
+use super::identity::Identity;
+use super::stage::{Heard, Stage};
+use crate::clock::Clock;
+
+/// A client as a machine.
+pub(crate) struct ClientMachine {
+    connection: ClientConnection,
+    lines: LineReader,
+    clock: Clock,
+    /// The server's questions, in the order they came; a transcript counts them from 1.
+    asks: Vec<AskId>,
+    heard: VecDeque<Heard>,
+}
+
+impl ClientMachine {
+    /// A client that has opened the talk. `words` says what it can do; with `only` among them it
+    /// speaks no revision but the one given.
+    pub(crate) fn new(revision: Revision, words: &str, limits: Limits) -> Result<Self, String> {
+        let (only, extras): (Vec<_>, Vec<_>) = words.split(',').map(str::trim).partition(|word| *word == "only");
+        let capabilities = Identity::parse(&extras.join(","))?.capabilities(revision);
+        let capabilities = serde_json::from_value(capabilities).map_err(|error| error.to_string())?;
+        let info = Implementation::new("transcript", "1.0.0");
+        let revisions = (!only.is_empty()).then_some(revision);
+        let lines = LineReader::new(limits.frame);
+        let config = ClientConfig::new(info, capabilities).with_limits(limits).with_revisions(revisions);
+        let mut client = Self {
+            connection: ClientConnection::new(Arc::new(config)),
+            lines,
+            clock: Clock::new(),
+            asks: Vec::new(),
+            heard: VecDeque::new(),
+        };
+        client.connection.begin(client.clock.now());
+        client.collect();
+        Ok(client)
+    }
+
+    /// Takes what the connection wants written, then what it wants known.
+    fn collect(&mut self) {
+        while let Some(transmit) = self.connection.poll_transmit() {
+            let text = String::from_utf8_lossy(&transmit.frame).into_owned();
+            self.heard.push_back(Heard::Message(text));
+        }
+        while let Some(event) = self.connection.poll_event() {
+            let text = self.told(event);
+            self.heard.push_back(Heard::Event(text));
+        }
+    }
+
+    /// An event as a line of a transcript.
+    fn told(&mut self, event: Event) -> String {
+        match event {
+            Event::Ready(profile) => format!("ready {}", profile.revision),
+            Event::Failed(error) => format!("failed {error}"),
+            Event::Answered(number, Ok(answer)) => format!("answered {} {}", number.0, answer.result),
+            Event::Answered(number, Err(error)) => format!("unanswered {} {error}", number.0),
+            Event::Progress(number, progress) => format!("progress {} {}", number.0, json(&progress)),
+            Event::Log(message) => format!("log {}", json(&message)),
+            Event::Change(None, change) => format!("change {}", changed(&change)),
+            Event::Change(Some(number), change) => format!("change {} {}", number.0, changed(&change)),
+            Event::Ask(ask, question) => {
+                self.asks.push(ask);
+                format!("asked {} {}", self.asks.len(), json(&*question))
+            }
+            Event::AskCancelled(ask) => {
+                let place = self.asks.iter().position(|known| *known == ask);
+                format!("unasked {}", place.map_or(0, |place| place + 1))
+            }
+            Event::Odd(what) => format!("odd {what}"),
+        }
+    }
+
+    fn do_action(&mut self, action: &str) -> Result<(), String> {
+        let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
+        let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        match verb {
+            "call" => self.call(ExchangeId(count(number)?), rest)?,
+            "cancel" => self.connection.cancel(ExchangeId(count(number)?), "not wanted any more"),
+            "answer" => {
+                let answer = Json::from_text(rest).map_err(|error| format!("`{rest}`: {error}"))?;
+                self.connection.answer(self.ask(number)?, Ok(answer), self.clock.now());
+            }
+            "refuse" => {
+                let error = ErrorObject::internal(rest);
+                self.connection.answer(self.ask(number)?, Err(error), self.clock.now());
+            }
+            "close" => self.connection.close(),
+            _ => return Err(format!("nobody knows how to `{verb}`; see the module `transcript`")),
+        }
+        Ok(())
+    }
+
+    /// `METHOD {params}`, followed by what else is wanted.
+    fn call(&mut self, number: ExchangeId, rest: &str) -> Result<(), String> {
+        let (name, rest) = rest.split_once(' ').unwrap_or((rest, "{}"));
+        let method = Method::named(name).ok_or_else(|| format!("`{name}` is no method"))?;
+        let (params, wants) = rest.split_once(" +").unwrap_or((rest, ""));
+        let params = Json::from_text(params).map_err(|error| format!("`{params}`: {error}"))?;
+        let params = Object::new(params).map_err(|params| format!("`{params}` is no object"))?;
+        let mut request = CallRequest::new(method, params);
+        request.progress = wants == "progress";
+        self.connection.call(number, request, self.clock.now());
+        Ok(())
+    }
+
+    fn ask(&self, number: &str) -> Result<AskId, String> {
+        let place = usize::try_from(count(number)?).unwrap_or(usize::MAX);
+        let ask = place.checked_sub(1).and_then(|place| self.asks.get(place));
+        ask.copied().ok_or_else(|| format!("no question has the number {number}"))
+    }
+}
+
+impl Stage for ClientMachine {
+    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.lines.buffer().extend_from_slice(bytes);
+        while let Some(unit) = self.lines.next() {
+            self.connection.receive(unit, self.clock.now());
+        }
+        self.collect();
+        Ok(())
+    }
+
+    async fn act(&mut self, action: &str) -> Result<(), String> {
+        self.do_action(action)?;
+        self.collect();
+        Ok(())
+    }
+
+    async fn pass(&mut self, time: Duration) {
+        let until = self.clock.now() + time;
+        while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until) {
+            self.clock.advance(timeout.saturating_duration_since(self.clock.now()));
+            self.connection.handle_timeout(self.clock.now());
+        }
+        self.clock.advance(until.saturating_duration_since(self.clock.now()));
+        self.collect();
+    }
+
+    async fn end(&mut self) -> Result<(), String> {
+        self.connection.close();
+        self.collect();
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Option<Heard> {
+        self.heard.pop_front()
+    }
+
+    async fn spare(&mut self) -> Option<Heard> {
+        self.heard.pop_front()
+    }
+
+    async fn finish(&mut self) -> Result<Vec<Heard>, String> {
+        Ok(self.heard.drain(..).collect())
+    }
+}
+
+fn changed(change: &Change) -> String {
+    match change {
+        Change::Acknowledged(filter) => format!("acknowledged {}", json(filter)),
+        Change::Tools => "tools".to_owned(),
+        Change::Prompts => "prompts".to_owned(),
+        Change::Resources => "resources".to_owned(),
+        Change::Resource(uri) => format!("resource {uri}"),
+    }
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|error| format!("`{text}`: {error}"))
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| error.to_string())
+}

@@ -1,0 +1,236 @@
+//! Plays a transcript on a stage, line by line, and compares.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bowline_types::revision::Revision;
+
+use super::identity::Identity;
+use super::script::{Said, Script, Side};
+use super::stage::{Heard, Stage};
+use super::text::{Text, Values, Words};
+
+/// One line of a transcript, as it is played in one revision.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// Its line in the file.
+    pub(crate) number: usize,
+    pub(crate) turn: Turn,
+}
+
+/// What happens in a step.
+#[derive(Clone, Debug)]
+pub(crate) enum Turn {
+    /// The side under test is told this.
+    Tell(Text),
+    /// The side under test is told these bytes.
+    TellRaw(Vec<u8>),
+    /// The peer of the side under test closes its end.
+    End,
+    /// The side under test says this.
+    Hear(Text),
+    /// The user of the side under test does this.
+    Act(Text),
+    /// The user of the side under test learns this.
+    Learn(Text),
+    /// Time goes by.
+    Pass(Duration),
+}
+
+/// The id of the handshake that `@initialize` stands for; a text, so that no other is the same.
+const HANDSHAKE: &str = "\"initialize\"";
+
+/// The steps of a script in one revision.
+///
+/// # Errors
+///
+/// Says which line makes no sense.
+pub(crate) fn steps(script: &Script, words: &Words) -> Result<Vec<Step>, String> {
+    let mut steps = Vec::new();
+    for line in &script.lines {
+        let number = line.number;
+        let turns = turns(script.side, &line.said, words).map_err(|reason| format!("line {number}: {reason}"))?;
+        steps.extend(turns.into_iter().map(|turn| Step { number, turn }));
+    }
+    Ok(steps)
+}
+
+fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
+    let text = |line: &str| Text::parse(line, words);
+    let turn = match (side, said) {
+        (_, Said::Pass(time)) => Turn::Pass(*time),
+        (_, Said::Do(action)) => Turn::Act(text(action)?),
+        (Side::Server, Said::Handshake(extras)) => return handshake(extras, words.revision),
+        (Side::Server, Said::ByClient(line)) | (Side::Client, Said::ByServer(line)) => Turn::Tell(text(line)?),
+        (Side::Server, Said::RawByClient(bytes)) | (Side::Client, Said::RawByServer(bytes)) => {
+            Turn::TellRaw(bytes.clone())
+        }
+        (Side::Server, Said::ByServer(line)) | (Side::Client, Said::ByClient(line)) => Turn::Hear(text(line)?),
+        (Side::Server, Said::End) => Turn::End,
+        (Side::Client, Said::Learn(event)) => Turn::Learn(text(event)?),
+        _ => return Err("the side under test cannot be made to do that".to_owned()),
+    };
+    Ok(vec![turn])
+}
+
+/// The handshake: the request, whatever answers it, and the word that all is well.
+fn handshake(extras: &str, revision: Revision) -> Result<Vec<Turn>, String> {
+    let params = Identity::parse(extras)?.handshake(revision);
+    let request = format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"method":"initialize","params":{params}}}"#);
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"result":@any}}"#);
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    Ok(vec![
+        Turn::Tell(Text::plain(request)),
+        Turn::Hear(Text::literal(&answer)),
+        Turn::Tell(Text::plain(initialized)),
+    ])
+}
+
+/// A message that was said during a play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who said it.
+    pub by: Side,
+    /// What was said, as it stood on the wire.
+    pub text: String,
+}
+
+/// Why a play failed, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub(crate) path: PathBuf,
+    pub(crate) line: usize,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.reason)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Plays steps on a stage and gives every message that was said; or the line and the reason of the
+/// first failure.
+pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> Result<Vec<Message>, (usize, String)> {
+    let mut player = Player { stage: &mut stage, side, values: Values::new(), record: Vec::new() };
+    let mut last = 0;
+    for step in steps {
+        last = step.number;
+        player.step(&step.turn).await.map_err(|reason| (last, reason))?;
+    }
+    player.finish().await.map_err(|reason| (last, reason))?;
+    Ok(player.record)
+}
+
+/// A play under way.
+pub(crate) struct Player<'a, S> {
+    pub(crate) stage: &'a mut S,
+    pub(crate) side: Side,
+    pub(crate) values: Values,
+    pub(crate) record: Vec<Message>,
+}
+
+impl<S: Stage> Player<'_, S> {
+    async fn step(&mut self, turn: &Turn) -> Result<(), String> {
+        let expected = match turn {
+            Turn::Hear(text) | Turn::Learn(text) => text,
+            _ => {
+                if let Some(heard) = self.stage.spare().await {
+                    return Err(format!("nobody expected\n  {}", self.shown(&heard)));
+                }
+                return self.act(turn).await;
+            }
+        };
+        let Some(heard) = self.stage.next().await else {
+            return Err("expected, but it never came".to_owned());
+        };
+        if !self.fits(turn, &heard) {
+            return Err(format!("expected\n  {}\ngot\n  {}", self.expected(turn, expected), self.shown(&heard)));
+        }
+        self.note(&heard);
+        Ok(())
+    }
+
+    /// Does a step in which nothing is expected.
+    pub(crate) async fn act(&mut self, turn: &Turn) -> Result<(), String> {
+        match turn {
+            Turn::Tell(text) => {
+                let text = text.fill(&self.values)?;
+                self.record.push(Message { by: self.side.other(), text: text.clone() });
+                self.stage.tell(format!("{text}\n").as_bytes()).await
+            }
+            Turn::TellRaw(bytes) => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                self.record.push(Message { by: self.side.other(), text });
+                self.stage.tell(bytes).await
+            }
+            Turn::End => self.stage.end().await,
+            Turn::Act(action) => self.stage.act(&action.fill(&self.values)?).await,
+            Turn::Pass(time) => {
+                self.stage.pass(*time).await;
+                Ok(())
+            }
+            Turn::Hear(_) | Turn::Learn(_) => Ok(()),
+        }
+    }
+
+    /// Whether what was heard is what a turn expects.
+    pub(crate) fn fits(&mut self, turn: &Turn, heard: &Heard) -> bool {
+        match (turn, heard) {
+            (Turn::Hear(text), Heard::Message(said)) | (Turn::Learn(text), Heard::Event(said)) => {
+                text.matches(said, &mut self.values)
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn note(&mut self, heard: &Heard) {
+        if let Heard::Message(text) = heard {
+            self.record.push(Message { by: self.side, text: text.clone() });
+        }
+    }
+
+    async fn finish(&mut self) -> Result<(), String> {
+        let rest = self.stage.finish().await?;
+        match rest.first() {
+            Some(heard) => Err(format!("at the end nobody expected\n  {}", self.shown(heard))),
+            None => Ok(()),
+        }
+    }
+
+    fn expected(&self, turn: &Turn, text: &Text) -> String {
+        match turn {
+            Turn::Learn(_) => format!("= {text}"),
+            _ => format!("{} {text}", self.side.mark()),
+        }
+    }
+
+    /// What was heard, as a line of a transcript.
+    pub(crate) fn shown(&self, heard: &Heard) -> String {
+        match heard {
+            Heard::Message(text) => format!("{} {text}", self.side.mark()),
+            Heard::Event(text) => format!("= {text}"),
+        }
+    }
+}
+
+impl Side {
+    /// The side at the other end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// What its lines begin with.
+    pub(crate) fn mark(self) -> char {
+        match self {
+            Self::Client => '>',
+            Self::Server => '<',
+        }
+    }
+}

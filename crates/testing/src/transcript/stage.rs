@@ -1,0 +1,36 @@
+//! What a transcript is played on: something that can be told things, and heard.
+
+use std::time::Duration;
+
+/// What comes from the side under test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It says this on the wire.
+    Message(String),
+    /// It lets its user know this.
+    Event(String),
+}
+
+/// What a transcript is played on.
+pub(crate) trait Stage {
+    /// Tells it these bytes, as its peer.
+    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String>;
+
+    /// Does something, as its user.
+    async fn act(&mut self, action: &str) -> Result<(), String>;
+
+    /// Lets time go by.
+    async fn pass(&mut self, time: Duration);
+
+    /// Closes its peer's end.
+    async fn end(&mut self) -> Result<(), String>;
+
+    /// The next thing that comes, if anything does before somebody says or does more.
+    async fn next(&mut self) -> Option<Heard>;
+
+    /// Something that has come by now, although nobody waits for it.
+    async fn spare(&mut self) -> Option<Heard>;
+
+    /// Ends the play, and gives what had not been heard yet.
+    async fn finish(&mut self) -> Result<Vec<Heard>, String>;
+}
