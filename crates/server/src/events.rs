@@ -165,8 +165,9 @@ impl Subscriber {
     /// What was subscribed to that this resource is, or is a part of.
     fn subscribed<'a>(&'a self, uri: &'a str) -> Option<&'a str> {
         let is_part_of = |whole: &str| {
-            uri.strip_prefix(whole)
-                .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
+            uri.strip_prefix(whole).is_some_and(|part| {
+                part.is_empty() || part.starts_with('/') || whole.ends_with('/')
+            })
         };
         let named = self.filter.resource_subscriptions.iter().map(String::as_str);
         named.into_iter().find(|whole| is_part_of(whole)).or(self.every_resource.then_some(uri))
@@ -237,7 +238,8 @@ mod tests {
         for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
             notify.resource_updated(uri);
         }
-        let told = [Change::Resource("a://b/part".to_owned()), Change::Resource("c://d/e".to_owned())];
+        let told =
+            [Change::Resource("a://b/part".to_owned()), Change::Resource("c://d/e".to_owned())];
         assert_eq!(heard(&subscription), told);
     }
 

@@ -3,8 +3,8 @@
 pub(crate) mod set;
 mod tool;
 
-pub use tool::{Tool, ToolFn};
 pub(crate) use tool::{Invoked, ToolEntry};
+pub use tool::{Tool, ToolFn};
 
 /// Anything that can be registered.
 ///

@@ -30,7 +30,8 @@ pub trait Handler<M>: Clone + Send + Sync + 'static {
     fn describe(signature: &mut Signature);
 
     /// Extracts the parameters and calls the function.
-    fn call(self, call: Call) -> impl Future<Output = Result<Self::Output, Error>> + Send + 'static;
+    fn call(self, call: Call)
+    -> impl Future<Output = Result<Self::Output, Error>> + Send + 'static;
 }
 
 macro_rules! handler {

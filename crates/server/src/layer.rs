@@ -172,12 +172,12 @@ where
         let fault = self.fault;
         let revision = request.parts.revision;
         Box::pin(async move {
-            let ready = poll_fn(|cx| service.poll_ready(cx)).await;
+            let ready = poll_fn(|cx| service.poll_ready(cx).map_err(Into::<BoxError>::into)).await;
             let answered = match ready {
-                Ok(()) => service.call(request).await,
+                Ok(()) => service.call(request).await.map_err(Into::into),
                 Err(error) => Err(error),
             };
-            answered.unwrap_or_else(|error| fault.response(&*error.into(), revision))
+            answered.unwrap_or_else(|error| fault.response(&*error, revision))
         })
     }
 }

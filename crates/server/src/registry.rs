@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::events::Notify;
 use crate::extract::States;
-use crate::feature::set::{Set, Snapshot};
+use crate::feature::set::{Item, Set, Snapshot};
 use crate::feature::{Feature, ToolEntry};
 use crate::server::BuildError;
 

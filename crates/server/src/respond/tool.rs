@@ -56,7 +56,10 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
 
     fn into_tool_result(self) -> Result<CallToolResult> {
         CallToolResult::structured(&self.0).map_err(|error| {
-            Error::rpc(code::INTERNAL_ERROR, format!("the result cannot be written as JSON: {error}"))
+            Error::rpc(
+                code::INTERNAL_ERROR,
+                format!("the result cannot be written as JSON: {error}"),
+            )
         })
     }
 }

@@ -92,9 +92,7 @@ impl Ordered<'_> {
     fn inside<'a>(&'a self, name: &str, siblings: &'a Map<String, Value>) -> Place<'a> {
         match self.place {
             Place::Schema { declared } => match name {
-                "properties" => {
-                    Place::Properties { declared, required: siblings.get("required") }
-                }
+                "properties" => Place::Properties { declared, required: siblings.get("required") },
                 "patternProperties" | "$defs" | "dependentSchemas" => {
                     Place::Properties { declared: &[], required: None }
                 }

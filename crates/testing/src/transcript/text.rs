@@ -137,7 +137,7 @@ struct TextReader<'a> {
     pieces: Vec<Piece>,
 }
 
-impl TextReader<'_> {
+impl<'a> TextReader<'a> {
     fn read(&mut self) -> Result<(), String> {
         let (mut in_string, mut escaped) = (false, false);
         while let Some(next) = self.rest.chars().next() {
@@ -180,7 +180,7 @@ impl TextReader<'_> {
     }
 
     /// What stands in braces directly after a word; nothing if there are none.
-    fn extras(&mut self) -> Result<&str, String> {
+    fn extras(&mut self) -> Result<&'a str, String> {
         let Some(inside) = self.rest.strip_prefix('{') else { return Ok("") };
         let (extras, rest) = inside.split_once('}').ok_or("`@client{` lacks its closing brace")?;
         self.rest = rest;

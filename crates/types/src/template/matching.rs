@@ -275,11 +275,10 @@ impl Reader<'_> {
         use Operator::{Continuation, Parameter, Path, Query};
         let operator = self.expression.operator;
         let is_list = byte == b',' && (operator.separator() == ',' || self.has_plain());
-        let is_pair = byte == b'=' && operator.is_named();
         match (operator, byte) {
             (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => Kind::Separator,
             (_, b'%') => Kind::Value,
-            (_, byte) if is_unreserved(byte) || is_list || is_pair => Kind::Value,
+            (_, byte) if is_unreserved(byte) || is_list => Kind::Value,
             (operator, _) if operator.allows_reserved() => Kind::Value,
             _ if self.reading == Reading::Exact => Kind::Foreign,
             (Query | Continuation, b'/' | b'?') => Kind::Value,

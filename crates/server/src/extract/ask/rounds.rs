@@ -104,14 +104,16 @@ impl Rounds {
     /// # Errors
     ///
     /// If the memory is not one that we wrote.
-    pub(crate) fn next(memory: &[u8], responses: InputResponses) -> Result<Self, serde_json::Error> {
+    pub(crate) fn next(
+        memory: &[u8],
+        responses: InputResponses,
+    ) -> Result<Self, serde_json::Error> {
         Ok(Self::new(serde_json::from_slice(memory)?, responses))
     }
 
     fn new(memory: Memory, responses: InputResponses) -> Self {
         let (used, open) = Default::default();
-        let round =
-            Round { memory, responses, asked: 0, used, open, running: 0, driver: None };
+        let round = Round { memory, responses, asked: 0, used, open, running: 0, driver: None };
         Self(Mutex::new(round))
     }
 
@@ -223,7 +225,9 @@ impl Round {
     fn end(&mut self, limits: &Limits) -> Result<Pause, String> {
         if self.memory.rounds >= limits.rounds {
             let rounds = self.memory.rounds;
-            return Err(format!("the user was asked {rounds} times in a row; there must be an end"));
+            return Err(format!(
+                "the user was asked {rounds} times in a row; there must be an end"
+            ));
         }
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();

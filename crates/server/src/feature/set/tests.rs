@@ -100,7 +100,8 @@ fn another_process_understands_the_same_cursor() {
 fn a_cursor_that_was_never_given_is_refused() {
     let set = set("one two three");
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
-    let bad = ["", "x", "%", &encode("words:0"), &encode("words:4"), &encode("tools:1"), &encode("1")];
+    let bad =
+        ["", "x", "%", &encode("words:0"), &encode("words:4"), &encode("tools:1"), &encode("1")];
     for bad in bad {
         let response = set.snapshot().page(Some(&Cursor::new(bad)), 2, Revision::LATEST);
         let error = response.unwrap_err();

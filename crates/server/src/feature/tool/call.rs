@@ -185,7 +185,8 @@ fn rounds(
         return Rounds::first().map_err(no_randomness);
     };
     let parts = &request.parts;
-    let binding = Binding::new(&parts.owner, parts.method, name, arguments).map_err(|_| BadState)?;
+    let binding =
+        Binding::new(&parts.owner, parts.method, name, arguments).map_err(|_| BadState)?;
     let memory = kit.sealer.open(&state, &binding, SystemTime::now())?;
     Rounds::next(&memory, input.responses).map_err(|_| BadState.into())
 }

@@ -110,6 +110,7 @@ pub(super) fn innermost() -> Route {
 struct Innermost;
 
 /// Carries what is called through the layers to the innermost service.
+#[derive(Clone)]
 struct Invocation {
     entry: Arc<ToolEntry>,
     kit: Arc<Kit>,
@@ -125,12 +126,13 @@ impl Service<Request> for Innermost {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let invocation = request.parts.extensions.get::<Invocation>();
+        let invocation = request.parts.extensions.get::<Invocation>().cloned();
         let Some(Invocation { entry, kit }) = invocation else {
-            let lost = "a layer replaced the request by one of its own; change the one it was given";
+            let lost =
+                "a layer replaced the request by one of its own; change the one it was given";
             return Box::pin(async move { Ok(Err(ErrorObject::internal(lost))) });
         };
-        let call = ToolCall::start(entry.clone(), request, kit.clone());
+        let call = ToolCall::start(entry, request, kit);
         Box::pin(async move { Ok(call.await) })
     }
 }

@@ -1,0 +1,332 @@
+//! A server: what it is called, what it offers, and how it serves.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Request, Response};
+use bowline_proto::server::ServerConfig;
+use bowline_types::cache::{CacheHint, CacheScope};
+use bowline_types::implementation::{Icon, Implementation};
+use bowline_types::revision::Revision;
+use tower_layer::Layer;
+
+use crate::call::Kit;
+use crate::error::BoxError;
+use crate::events::Notify;
+use crate::extract::States;
+use crate::feature::{Feature, Tool};
+use crate::layer::{Fault, Route};
+use crate::registry::Registry;
+use crate::router::{Profile, Router};
+use crate::seal::{Sealer, StateKey};
+use crate::service::Service;
+
+mod build;
+
+pub use build::BuildError;
+
+/// Tools per page of `tools/list`, unless [`Server::page_size`] says otherwise.
+const PAGE_SIZE: usize = 100;
+
+/// How long a client may take over a question, unless [`Server::state_expiry`] says otherwise.
+const STATE_EXPIRY: Duration = Duration::from_secs(15 * 60);
+
+/// A server, made by value and served over any transport to any number of clients.
+///
+/// Cloning is cheap, and a clone is the same server: it shares the [`registry`](Self::registry). A
+/// method that changes a server which has clones, or serves already, makes a new one and leaves
+/// those alone.
+///
+/// ```
+/// use bowline_server::{Server, Tool};
+///
+/// async fn greet() -> &'static str {
+///     "Good morning"
+/// }
+///
+/// let server = Server::new("greeter", "1.0.0")
+///     .instructions("Greet the user once a day")
+///     .tool(Tool::new("greet", greet).describe("Greet the user").read_only());
+/// assert!(server.build().is_ok());
+/// ```
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+struct Inner {
+    info: Implementation,
+    instructions: Option<String>,
+    revisions: Vec<Revision>,
+    limits: Limits,
+    cache: CacheHint,
+    page_size: usize,
+    states: States,
+    layers: Vec<Wrap>,
+    state_keys: Option<Vec<StateKey>>,
+    state_expiry: Duration,
+    registry: Registry,
+    /// The first thing that went wrong while the server was described.
+    problem: Option<BuildError>,
+    built: OnceLock<Result<Service, BuildError>>,
+}
+
+/// Puts a layer around a service.
+type Wrap = Arc<dyn Fn(Route) -> Route + Send + Sync>;
+
+impl Server {
+    /// A server with a name and a version of its own.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self(Arc::new(Inner {
+            info: Implementation::new(name, version),
+            instructions: None,
+            revisions: Revision::ALL.to_vec(),
+            limits: Limits::default(),
+            // Everybody is shown the same lists.
+            cache: CacheHint::public(Duration::ZERO),
+            page_size: PAGE_SIZE,
+            states: States::default(),
+            layers: Vec::new(),
+            state_keys: None,
+            state_expiry: STATE_EXPIRY,
+            registry: Registry::new(),
+            problem: None,
+            built: OnceLock::new(),
+        }))
+    }
+
+    /// Offers a tool.
+    #[must_use]
+    pub fn tool(self, tool: Tool) -> Self {
+        self.edit(|inner| inner.register(tool))
+    }
+
+    /// Offers tools, or will: with none given, tools are declared and may be registered later.
+    #[must_use]
+    pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.edit(|inner| {
+            inner.registry.offer_tools();
+            tools.into_iter().for_each(|tool| inner.register(tool));
+        })
+    }
+
+    /// Gives handlers something to take as [`State<T>`](crate::State). One value per type; the last
+    /// one counts.
+    #[must_use]
+    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
+        self.edit(|inner| inner.states.insert(value))
+    }
+
+    /// Wraps a tower layer around all requests; the last one added is the outermost. An error of
+    /// the layer is told to the client as an internal error.
+    #[must_use]
+    pub fn layer<L>(self, layer: L) -> Self
+    where
+        L: Layer<Route> + Send + Sync + 'static,
+        L::Service:
+            tower_service::Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
+        <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
+    {
+        let wrap = move |inner| Route::new(layer.layer(inner), Fault::Server);
+        self.edit(|inner| inner.layers.push(Arc::new(wrap)))
+    }
+
+    /// Tells models how to use the server, beyond what its tools say of themselves.
+    #[must_use]
+    pub fn instructions(self, text: impl Into<String>) -> Self {
+        self.edit(|inner| inner.instructions = Some(text.into()))
+    }
+
+    /// Names the server for people.
+    #[must_use]
+    pub fn title(self, text: impl Into<String>) -> Self {
+        self.edit(|inner| inner.info.title = Some(text.into()))
+    }
+
+    /// Says what the server is for.
+    #[must_use]
+    pub fn description(self, text: impl Into<String>) -> Self {
+        self.edit(|inner| inner.info.description = Some(text.into()))
+    }
+
+    /// Says where to read more about the server.
+    #[must_use]
+    pub fn website(self, url: impl Into<String>) -> Self {
+        self.edit(|inner| inner.info.website_url = Some(url.into()))
+    }
+
+    /// Adds a picture to show for the server.
+    #[must_use]
+    pub fn icon(self, icon: Icon) -> Self {
+        self.edit(|inner| inner.info.icons.push(icon))
+    }
+
+    /// Sets how much clients may make the server hold, count and wait for.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        self.edit(|inner| inner.limits = limits)
+    }
+
+    /// Sets how many items a page of a list holds: 100 by default, and at least one.
+    #[must_use]
+    pub fn page_size(self, items: usize) -> Self {
+        self.edit(|inner| inner.page_size = items.max(1))
+    }
+
+    /// Says for how long lists may be reused (2026-07-28). By default they may not.
+    #[must_use]
+    pub fn ttl(self, duration: Duration) -> Self {
+        self.edit(|inner| inner.cache.ttl = duration)
+    }
+
+    /// Says that lists may only be reused by whoever asked for them. By default they are the same
+    /// for everybody.
+    #[must_use]
+    pub fn private(self) -> Self {
+        self.edit(|inner| inner.cache.scope = CacheScope::Private)
+    }
+
+    /// Sets the keys that seal the state of calls which ask the user (2026-07-28): the first seals,
+    /// all of them open. By default a server has a key that only this process knows; give the same
+    /// keys to all replicas, so that any of them can go on with a call.
+    #[must_use]
+    pub fn state_keys<K: Into<StateKey>>(self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.edit(|inner| inner.state_keys = Some(keys.into_iter().map(Into::into).collect()))
+    }
+
+    /// Sets how long the state of a call which asks the user can be used (2026-07-28): fifteen
+    /// minutes by default.
+    #[must_use]
+    pub fn state_expiry(self, duration: Duration) -> Self {
+        self.edit(|inner| inner.state_expiry = duration)
+    }
+
+    /// Speaks only these revisions of the protocol. An empty list changes nothing.
+    #[must_use]
+    pub fn revisions(self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        let revisions: Vec<_> = revisions.into_iter().collect();
+        self.edit(|inner| {
+            if !revisions.is_empty() {
+                inner.revisions = revisions;
+            }
+        })
+    }
+
+    /// The features of the server, to be changed while it serves.
+    pub fn registry(&self) -> Registry {
+        self.0.registry.clone()
+    }
+
+    /// Tells clients what changed beyond the registry.
+    pub fn notify(&self) -> Notify {
+        self.0.registry.notify().clone()
+    }
+
+    /// What the engine needs to know of the server.
+    pub fn config(&self) -> ServerConfig {
+        ServerConfig::new(self.0.info.clone())
+            .with_revisions(self.0.revisions.iter().copied())
+            .with_limits(self.0.limits.clone())
+    }
+
+    /// Checks everything, and makes the service that transports drive. Done once: every call gives
+    /// the same service.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong: state that was never given, a name that is taken or breaks the rules, a
+    /// schema that cannot be used.
+    pub fn build(&self) -> Result<Service, BuildError> {
+        self.0.built.get_or_init(|| self.0.build(self.config())).clone()
+    }
+
+    /// Changes the server if nobody else has it, or else a copy of it.
+    fn edit(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        let is_served = self.0.built.get().is_some_and(Result::is_ok);
+        match Arc::get_mut(&mut self.0).filter(|_| !is_served) {
+            Some(inner) => {
+                inner.built = OnceLock::new();
+                change(inner);
+            }
+            None => {
+                let mut inner = self.0.fork();
+                change(&mut inner);
+                self.0 = Arc::new(inner);
+            }
+        }
+        self
+    }
+}
+
+impl Inner {
+    fn register(&mut self, feature: impl Into<Feature>) {
+        if let Err(error) = self.registry.insert(feature) {
+            self.problem.get_or_insert(error);
+        }
+    }
+
+    /// A server of its own that is like this one.
+    fn fork(&self) -> Self {
+        Self {
+            info: self.info.clone(),
+            instructions: self.instructions.clone(),
+            revisions: self.revisions.clone(),
+            limits: self.limits.clone(),
+            cache: self.cache,
+            page_size: self.page_size,
+            states: self.states.clone(),
+            layers: self.layers.clone(),
+            state_keys: self.state_keys.clone(),
+            state_expiry: self.state_expiry,
+            registry: self.registry.fork(),
+            problem: self.problem.clone(),
+            built: OnceLock::new(),
+        }
+    }
+
+    fn build(&self, config: ServerConfig) -> Result<Service, BuildError> {
+        if let Some(problem) = &self.problem {
+            return Err(problem.clone());
+        }
+        self.registry.bind(&self.states)?;
+        let kit = Kit {
+            states: self.states.clone(),
+            sealer: Sealer::new(self.keys()?, self.state_expiry),
+            limits: self.limits.clone(),
+        };
+        let profile = Profile {
+            revisions: config.revisions().to_vec(),
+            instructions: self.instructions.clone(),
+            cache: self.cache,
+            page_size: self.page_size,
+        };
+        let router = Router::new(self.registry.clone(), kit, profile);
+        if self.layers.is_empty() {
+            return Ok(Service::plain(router));
+        }
+        let innermost = Route::new(router, Fault::Server);
+        Ok(Service::layered(self.layers.iter().fold(innermost, |inner, wrap| wrap(inner))))
+    }
+
+    fn keys(&self) -> Result<Vec<StateKey>, BuildError> {
+        match &self.state_keys {
+            Some(keys) if keys.is_empty() => {
+                Err(BuildError::new("`.state_keys(..)` was given no keys; give at least one"))
+            }
+            Some(keys) => Ok(keys.clone()),
+            None => {
+                let key = StateKey::random().map_err(|error| {
+                    BuildError::new(format!("the system gives no randomness for a key: {error}"))
+                })?;
+                Ok(vec![key])
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("info", &self.0.info).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,53 @@
+//! What can be wrong with a server before it serves.
+
+use std::fmt;
+
+/// What is wrong with a server or one of its features; found when it is built or the feature is
+/// registered, never while a call runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    kind: Kind,
+    message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    MissingState,
+    Duplicate,
+    Other,
+}
+
+impl BuildError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Other, message: message.into() }
+    }
+
+    pub(crate) fn missing_state(tool: &str, state: &str) -> Self {
+        let message = format!(
+            "tool `{tool}` needs `State<{state}>`, but `.state::<{state}>(..)` was never called"
+        );
+        Self { kind: Kind::MissingState, message }
+    }
+
+    pub(crate) fn duplicate(what: &str, name: &str) -> Self {
+        Self { kind: Kind::Duplicate, message: format!("two {what}s are named `{name}`") }
+    }
+
+    /// Whether a handler needs state that the server was not given.
+    pub fn is_missing_state(&self) -> bool {
+        self.kind == Kind::MissingState
+    }
+
+    /// Whether a name is taken.
+    pub fn is_duplicate(&self) -> bool {
+        self.kind == Kind::Duplicate
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BuildError {}
