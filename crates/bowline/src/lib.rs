@@ -1,1 +1,192 @@
-//! To be written.
+//! The Model Context Protocol in Rust: servers and clients for every revision.
+//!
+//! The [protocol](https://modelcontextprotocol.io) lets language models use programs. A program
+//! offers *tools*, a model calls them, and an application with a model in it stands between the
+//! two. With this crate tools are functions.
+//!
+//! # A server in ten lines
+//!
+//! ```no_run
+//! use bowline::{Server, tool, tools};
+//!
+//! /// Add two numbers
+//! #[tool]
+//! async fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> bowline::Result {
+//!     Server::new("calculator", "1.0.0").tools(tools![add]).run().await
+//! }
+//! ```
+//!
+//! It speaks over standard input and output, which is how most applications start servers, and it
+//! speaks all revisions of the protocol, from 2024-11-05 to 2026-07-28: which one is the client's
+//! choice, and no handler can tell. [`tool`](macro@tool) says all about arguments and their
+//! descriptions.
+//!
+//! # State and errors
+//!
+//! What all calls share is given to the server once and taken as [`State`]. If it is missing, the
+//! server does not start. Whatever leaves a tool by `?` is told to the model, which can then do
+//! better; [`Error::rpc`] is for the rare errors that are the client's.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::Arc;
+//!
+//! use bowline::{Json, Server, State, tool, tools};
+//!
+//! #[derive(Clone)]
+//! struct Phones(Arc<BTreeMap<String, String>>);
+//!
+//! /// Find the phone number of somebody
+//! #[tool(read_only)]
+//! async fn phone(State(phones): State<Phones>, name: String) -> bowline::Result<String> {
+//!     let number = phones.0.get(&name);
+//!     Ok(number.cloned().ok_or_else(|| format!("nobody is called {name}; ask for the full name"))?)
+//! }
+//!
+//! /// List everybody whose number is known
+//! #[tool(read_only)]
+//! fn names(State(phones): State<Phones>) -> Json<Vec<String>> {
+//!     Json(phones.0.keys().cloned().collect())
+//! }
+//!
+//! # fn main() -> Result<(), bowline::BuildError> {
+//! let phones = Phones(Arc::new([("Ada".into(), "1815".into())].into()));
+//! let server = Server::new("phones", "1.0.0").state(phones).tools(tools![phone, names]);
+//! # server.build()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Json`] is a result for programs: it has a schema, and it is sent as text too. [`respond`]
+//! lists what else a tool may return.
+//!
+//! # While a tool runs
+//!
+//! Other parameters let a tool talk to its caller: [`Progress`] tells how far it has come, [`Ask`]
+//! asks the user, [`Log`] and [`Context`] do what they say. A call that is cancelled is dropped; who
+//! needs to clean up takes [`Cancel`].
+//!
+//! ```
+//! use bowline::{Ask, Progress, tool};
+//!
+//! /// Delete files for good
+//! #[tool(destructive)]
+//! async fn shred(ask: Ask, progress: Progress, files: Vec<String>) -> bowline::Result<String> {
+//!     if !ask.confirm(format!("Delete {} files?", files.len())).await? {
+//!         return Ok("Nothing was deleted".into());
+//!     }
+//!     let mut bar = progress.total(files.len());
+//!     for file in &files {
+//!         std::fs::remove_file(file)?;
+//!         bar.inc(file);
+//!     }
+//!     Ok(format!("Deleted {} files", files.len()))
+//! }
+//! ```
+//!
+//! # Without macros
+//!
+//! `#[tool]` writes nothing that you could not. A handler is any async function of extractors, and
+//! [`Args`] is the one that holds the arguments:
+//!
+//! ```no_run
+//! use bowline::{Args, Json, Server, Tool};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Add {
+//!     a: i64,
+//!     b: i64,
+//! }
+//!
+//! #[derive(Serialize, JsonSchema)]
+//! struct Sum {
+//!     sum: i64,
+//! }
+//!
+//! async fn add(Args(add): Args<Add>) -> Json<Sum> {
+//!     Json(Sum { sum: add.a + add.b })
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> bowline::Result {
+//!     let add = Tool::new("add", add).describe("Add two numbers").read_only();
+//!     Server::new("calculator", "1.0.0").tool(add).run().await
+//! }
+//! ```
+//!
+//! # Layers
+//!
+//! Every request passes the server's tower layers, every call of a tool that tool's own. Both take
+//! any [`tower`](https://docs.rs/tower) layer, and [`layer::from_fn`] makes one of a function.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use bowline::layer::{self, Next};
+//! use bowline::proto::request::{Request, Response};
+//! use bowline::{Server, Tool};
+//! use tower::limit::ConcurrencyLimitLayer;
+//! use tower::timeout::TimeoutLayer;
+//!
+//! async fn audit(request: Request, next: Next) -> Response {
+//!     eprintln!("{}", request.parts.method);
+//!     next.run(request).await
+//! }
+//!
+//! let report = Tool::new("report", || async { "all is well" }).describe("Report on everything");
+//! let server = Server::new("api", "1.0.0")
+//!     .tool(report.layer(ConcurrencyLimitLayer::new(4)))
+//!     .layer(TimeoutLayer::new(Duration::from_secs(30)))
+//!     .layer(layer::from_fn(audit));
+//! ```
+//!
+//! # Features
+//!
+//! * `server` (default): write servers.
+//! * `macros` (default): [`tool`](macro@tool), [`tools!`] and [`test`](macro@test).
+//! * `client`: write clients, and start servers as child processes.
+//!
+//! # Crates
+//!
+//! This crate only re-exports others, in this order: [`types`] has the words of the protocol,
+//! [`proto`] its rules without any I/O, [`transport`] carries messages, and servers are written with
+//! what is at the root here.
+
+#[doc(inline)]
+pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
+
+pub mod prelude;
+
+#[cfg(feature = "server")]
+#[doc(inline)]
+pub use {
+    bowline_server::extract::FromCall,
+    bowline_server::{
+        Answer, Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Error, Feature,
+        Handler, IntoToolResult, Json, Log, Notify, Progress, Registry, Result, ServeError, Server,
+        Service, Signature, State, StateKey, Tool, ToolFn, extract, layer, respond,
+    },
+    bowline_types::content::Content,
+};
+
+// `Client` and `Command` belong here, under the feature `client`.
+
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use bowline_macros::test;
+
+#[cfg(all(feature = "macros", feature = "server"))]
+#[doc(inline)]
+pub use bowline_macros::{tool, tools};
+
+#[cfg(all(feature = "macros", feature = "server"))]
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;

@@ -7,7 +7,8 @@
 pub use schemars;
 pub use serde;
 
-use bowline_server::{FromCall, IntoToolResult};
+use bowline_server::IntoToolResult;
+use bowline_server::extract::FromCall;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 

@@ -52,7 +52,8 @@ use proc_macro::TokenStream;
 /// | `title = ".."` | what people see |
 /// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
 /// | `read_only` | changes nothing |
-/// | `destructive` | may destroy something |
+/// | `destructive` | may delete or overwrite; what clients believe if nothing is said |
+/// | `additive` | changes things, but only ever adds to them |
 /// | `idempotent` | calling it again with the same arguments changes nothing more |
 /// | `closed_world` | works on a closed set of things and does not reach out |
 ///

@@ -25,13 +25,17 @@ const TOOL: Syntax = Syntax {
         Word { name: "describe", value: Value::Expression },
         Word { name: "read_only", value: Value::None },
         Word { name: "destructive", value: Value::None },
+        Word { name: "additive", value: Value::None },
         Word { name: "idempotent", value: Value::None },
         Word { name: "closed_world", value: Value::None },
     ],
 };
 
 /// Words that are methods of the builder without arguments.
-const HINTS: &[&str] = &["read_only", "destructive", "idempotent", "closed_world"];
+const HINTS: &[&str] = &["read_only", "destructive", "additive", "idempotent", "closed_world"];
+
+/// Words that say how much a tool changes; one of them is enough.
+const EFFECTS: &[&str] = &["read_only", "destructive", "additive"];
 
 /// Parameters that a handler can have; all arguments together are one.
 const MOST_PARAMETERS: usize = 12;
@@ -81,9 +85,9 @@ fn settings(words: &Words, function: &Function, problems: &mut Problems) -> Sett
         None => (ident.unraw().to_string(), ident.span()),
     };
     check::name(&name, place, problems);
-    if let (true, Some(destructive)) = (words.has("read_only"), words.find("destructive")) {
-        let text = "a tool that is `read_only` destroys nothing; leave one of the two out";
-        problems.point_at(destructive, text);
+    let effects: Vec<&Ident> = EFFECTS.iter().filter_map(|effect| words.find(effect)).collect();
+    if let [first, second, ..] = effects[..] {
+        problems.point_at(second, format!("`{first}` and `{second}` exclude each other"));
     }
     let description = match words.value("describe") {
         Some(description) => Some(Description::Expression(description.clone())),

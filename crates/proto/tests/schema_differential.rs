@@ -3,7 +3,7 @@
 //! The official suite tests what its authors thought of; this tests the combinations that nobody
 //! thought of. Names, values and limits come from a small stock, so that they meet.
 
-use bowline_proto::schema::Validator;
+use bowline_proto::schema::{Bounds, Validator};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -39,6 +39,100 @@ proptest! {
             }
         }
     }
+
+    // spec: SCH-6
+    #[test]
+    fn what_the_meta_schema_refuses_is_refused(schema in anything_as_schema()) {
+        let is_valid = jsonschema::draft202012::meta::is_valid(&schema);
+        prop_assert_eq!(Validator::compile(&schema).is_ok(), is_valid, "{} {:?}", schema, Validator::compile(&schema));
+    }
+
+    // spec: SCH-14
+    #[test]
+    fn tight_bounds_stop_a_check_but_never_turn_its_verdict(
+        schema in document(),
+        value in value(),
+        nesting in 1..12_usize,
+        steps in 1..200_usize,
+    ) {
+        let mut bounds = Bounds::default();
+        (bounds.nesting, bounds.steps) = (nesting, steps);
+        let (Ok(free), Ok(bounded)) = (Validator::compile(&schema), Validator::compile_with(&schema, bounds)) else {
+            return Ok(());
+        };
+        match bounded.check("value", &value) {
+            Ok(()) => prop_assert!(free.check("value", &value).is_ok()),
+            Err(violations) if violations.exceeds_bounds() => {}
+            Err(_) => prop_assert!(free.check("value", &value).is_err()),
+        }
+    }
+}
+
+/// Keywords with values that may or may not be of the right kind.
+fn anything_as_schema() -> impl Strategy<Value = Value> {
+    let keyword = select(vec![
+        "type",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minContains",
+        "maxContains",
+        "required",
+        "dependentRequired",
+        "minProperties",
+        "maxProperties",
+        "items",
+        "prefixItems",
+        "contains",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "propertyNames",
+        "dependentSchemas",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "$defs",
+        "definitions",
+        "$anchor",
+        "$comment",
+        "title",
+        "description",
+        "format",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "examples",
+        "default",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "unknown",
+    ]);
+    let content = prop_oneof![
+        4 => value(),
+        2 => select(vec![json!("string"), json!(["string", "null"]), json!(["a", "a"]), json!([]), json!(-0.0)]),
+        1 => select(vec![json!({}), json!([{}]), json!({"a": {}}), json!({"a": ["b"]}), json!({"a": ["b", "b"]})]),
+    ];
+    vec((keyword, content), 1..3).prop_map(|entries| {
+        entries.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect()
+    })
 }
 
 /// A schema with two definitions that every part of it may refer to.

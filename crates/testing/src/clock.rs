@@ -48,8 +48,11 @@ impl Default for Clock {
 /// How often everything else runs between two steps of [`pass`].
 const ROUNDS: usize = 16;
 
-/// Steps in which [`pass`] moves, so that timers fire about when they should.
-const STEPS: u32 = 100;
+/// The step in which [`pass`] moves, so that timers that follow each other fire when they should.
+const STEP: Duration = Duration::from_millis(100);
+
+/// The most steps that [`pass`] takes; a longer time has larger ones.
+const STEPS: u32 = 1000;
 
 /// Does some work while the paused time of the runtime stands still, and moves only with
 /// [`pass`]; gives up after `limit` of real time.
@@ -76,13 +79,13 @@ pub async fn hold_still<T>(limit: Duration, work: impl Future<Output = T>) -> Re
 
 /// Lets virtual time go by that is held still.
 pub async fn pass(time: Duration) {
-    let step = time / STEPS;
-    for _ in 0..STEPS {
-        tokio::time::advance(step).await;
+    let step = STEP.max(time / STEPS);
+    let mut rest = time;
+    while !rest.is_zero() {
+        tokio::time::advance(step.min(rest)).await;
+        rest = rest.saturating_sub(step);
         settle().await;
     }
-    tokio::time::advance(time - step * STEPS).await;
-    settle().await;
 }
 
 async fn settle() {

@@ -83,6 +83,8 @@ use crate::subject::Subject;
 /// How long a play may take in real time.
 const LIMIT: Duration = Duration::from_secs(60);
 
+const NOBODY_SERVES: &str = "a server is under test, but none was given";
+
 /// A file that tells what client and server say to each other.
 #[derive(Clone, Debug)]
 pub struct Transcript {
@@ -190,7 +192,7 @@ impl Transcript {
     ///
     /// If the server says something else, something more or nothing.
     pub fn play(&self, revision: Revision, subject: &Subject, stage: Stage) -> Result<Vec<Message>, Failure> {
-        let subject = subject.clone().with_limits(self.limits(subject.config().limits().clone()));
+        let subject = self.limited(subject);
         let steps = self.steps(&words(revision, &subject))?;
         let played = match stage {
             Stage::Machine => paused().block_on(play(Side::Server, &steps, Machine::new(subject))),
@@ -213,57 +215,60 @@ impl Transcript {
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
 
-    /// Plays it as a machine; with `UPDATE=1` in the environment, also writes what is really said
-    /// into the file. A subject is needed where a server is under test.
+    /// Plays it as a machine; with `UPDATE=1` in the environment, writes what is really said into
+    /// the file first. A subject is needed where a server is under test.
     ///
     /// # Errors
     ///
     /// As [`play`](Self::play) and [`play_client`](Self::play_client); and if the file cannot be
     /// written.
     pub fn play_or_update(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
-        let played = match (self.script.side, subject) {
+        let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
+        let played = self.play_machine(revision, subject);
+        if played.is_ok() || !wanted || self.script.revisions.first() != Some(&revision) {
+            return played;
+        }
+        let text = self.updated(revision, subject)?;
+        fs::write(&self.path, text).map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
+        Self::read(&self.path)?.play_machine(revision, subject)
+    }
+
+    /// The text of the file with what is really said in it. Lines that are right stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// If a line cannot be said or done.
+    pub fn updated(&self, revision: Revision, subject: Option<&Subject>) -> Result<String, Failure> {
+        let updated = match (self.script.side, subject) {
+            (Side::Server, Some(subject)) => {
+                let subject = self.limited(subject);
+                let words = words(revision, &subject);
+                let (steps, mut stage) = (self.steps(&words)?, Machine::new(subject));
+                paused().block_on(update::update(&self.text, Side::Server, &steps, &words, &mut stage))
+            }
+            (Side::Server, None) => Err((0, NOBODY_SERVES.to_owned())),
+            (Side::Client, _) => {
+                let words = client_words(revision);
+                let (steps, mut stage) = (self.steps(&words)?, self.client(revision)?);
+                paused().block_on(update::update(&self.text, Side::Client, &steps, &words, &mut stage))
+            }
+        };
+        let text = updated.map_err(|(line, reason)| self.failure(line, reason))?;
+        let several = self.script.revisions.len() > 1;
+        Ok(if several { update::generalised(&text, revision, &self.text) } else { text })
+    }
+
+    fn play_machine(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
+        match (self.script.side, subject) {
             (Side::Client, _) => self.play_client(revision),
             (Side::Server, Some(subject)) => self.play(revision, subject, Stage::Machine),
-            (Side::Server, None) => return Err(self.failure(0, "nobody serves it".to_owned())),
-        };
-        let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
-        if played.is_err() && wanted && self.script.revisions.first() == Some(&revision) {
-            let text = self.updated(revision, subject).map_err(|(line, reason)| self.failure(line, reason))?;
-            fs::write(&self.path, text).map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
-            return Self::read(&self.path)?.play_or_fail(revision, subject);
-        }
-        played
-    }
-
-    fn play_or_fail(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
-        match subject.filter(|_| self.script.side == Side::Server) {
-            Some(subject) => self.play(revision, subject, Stage::Machine),
-            None => self.play_client(revision),
+            (Side::Server, None) => Err(self.failure(0, NOBODY_SERVES.to_owned())),
         }
     }
 
-    /// The text of the file with what is really said in it.
-    fn updated(&self, revision: Revision, subject: Option<&Subject>) -> Result<String, (usize, String)> {
-        let failed = |failure: Failure| (failure.line, failure.reason);
-        let text = match subject.filter(|_| self.script.side == Side::Server) {
-            Some(subject) => {
-                let subject = subject.clone().with_limits(self.limits(subject.config().limits().clone()));
-                let words = words(revision, &subject);
-                let steps = self.steps(&words).map_err(failed)?;
-                let mut stage = Machine::new(subject);
-                paused().block_on(update::update(&self.text, Side::Server, &steps, &words, &mut stage))?
-            }
-            None => {
-                let words = client_words(revision);
-                let steps = self.steps(&words).map_err(failed)?;
-                let mut stage = self.client(revision).map_err(failed)?;
-                paused().block_on(update::update(&self.text, Side::Client, &steps, &words, &mut stage))?
-            }
-        };
-        if self.script.revisions.len() == 1 {
-            return Ok(text);
-        }
-        Ok(update::generalised(&text, revision, &self.text))
+    fn limited(&self, subject: &Subject) -> Subject {
+        let usual = subject.config().limits().clone();
+        subject.clone().with_limits(self.limits(usual))
     }
 
     /// Plays on a channel, while time stands still unless the transcript moves it.

@@ -135,14 +135,11 @@ pub(crate) struct Player<'a, S> {
 
 impl<S: Stage> Player<'_, S> {
     async fn step(&mut self, turn: &Turn) -> Result<(), String> {
-        let expected = match turn {
-            Turn::Hear(text) | Turn::Learn(text) => text,
-            _ => {
-                if let Some(heard) = self.stage.spare().await {
-                    return Err(format!("nobody expected\n  {}", self.shown(&heard)));
-                }
-                return self.act(turn).await;
+        let (Turn::Hear(expected) | Turn::Learn(expected)) = turn else {
+            if let Some(heard) = self.stage.spare().await {
+                return Err(format!("nobody expected\n  {}", self.shown(&heard)));
             }
+            return self.act(turn).await;
         };
         let Some(heard) = self.stage.next().await else {
             return Err("expected, but it never came".to_owned());

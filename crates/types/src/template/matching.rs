@@ -255,19 +255,22 @@ impl Reader<'_> {
         let rest = self.text.get(place..)?;
         let is_part = |byte: &&u8| is_unreserved(**byte) || **byte == b'%';
         let length = rest.iter().take_while(is_part).inspect(|_| count_step()).count();
-        let (name, rest) = rest.split_at_checked(length)?;
-        let is_known =
-            |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
+        let (name, rest) = rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())?;
+        let is_known = |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
         self.expression.variables.iter().any(is_known).then_some(())?;
         let end = place + length;
         match (operator, rest) {
-            // A parameter without a value has no `=`, so the value has a character at least.
+            // A parameter that is written with `=` has a value of at least one character.
             (Operator::Parameter, [b'=', byte, ..]) if matches!(self.kind(*byte), Kind::Value) => {
                 Some(self.after_character(end + 1))
             }
-            (_, [b'=', ..]) => Some(end + 1),
-            (Operator::Parameter, _) => Some(end),
-            _ => (self.reading == Reading::Generous).then_some(end),
+            (Operator::Query | Operator::Continuation, [b'=', ..]) => Some(end + 1),
+            (Operator::Parameter, [byte, ..]) if *byte != b'=' => Some(end),
+            (Operator::Parameter, []) => Some(end),
+            (_, rest) if self.reading == Reading::Generous => {
+                Some(end + usize::from(rest.starts_with(b"=")))
+            }
+            _ => None,
         }
     }
 

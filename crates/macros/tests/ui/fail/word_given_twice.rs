@@ -5,7 +5,10 @@ async fn search(#[arg(default, default = 5)] limit: u32) -> u32 {
     limit
 }
 
-#[tool(read_only, destructive)]
+#[tool(destructive, read_only)]
 async fn purge() {}
+
+#[tool(additive, destructive)]
+async fn append() {}
 
 fn main() {}

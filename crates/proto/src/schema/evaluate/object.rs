@@ -126,27 +126,27 @@ impl Evaluation<'_> {
             |this, (position, (name, value))| {
                 this.charge(1)?;
                 let member = instance.member(position, name, value);
-                let mut applicable = Vec::new();
-                if let Some(schema) = schemas.of(name) {
-                    applicable.push(schema);
-                }
+                let by_name = schemas.of(name);
+                let mut is_known = by_name.is_some();
+                let mut verdict = match by_name {
+                    Some(schema) => this.apply(schema, &member, &mut Marks::Unwanted)?,
+                    None => true,
+                };
                 for (pattern, schema) in &schemas.patterns {
                     this.charge(pattern.cost(name))?;
                     if pattern.is_match(name) {
-                        applicable.push(*schema);
+                        is_known = true;
+                        verdict &= this.apply(*schema, &member, &mut Marks::Unwanted)?;
                     }
                 }
-                if applicable.is_empty() {
-                    let Some(additional) = schemas.additional else {
-                        return Ok(true);
-                    };
-                    marks.mark(position);
-                    return this.additional_property(additional, schemas, &member);
+                if let Some(additional) = schemas.additional.filter(|_| !is_known) {
+                    is_known = true;
+                    verdict = this.additional_property(additional, schemas, &member)?;
                 }
-                marks.mark(position);
-                this.every(applicable, |this, schema| {
-                    this.apply(schema, &member, &mut Marks::Unwanted)
-                })
+                if is_known {
+                    marks.mark(position);
+                }
+                Ok(verdict)
             },
         )
     }

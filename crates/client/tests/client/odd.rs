@@ -1,0 +1,190 @@
+//! Servers that do what they should not: the call it concerns fails, the connection goes on.
+
+use bowline_client::types::revision::Revision;
+use bowline_client::{Client, Limits};
+use serde_json::json;
+
+use crate::peer::{Heard, Peer, both, builder, legacy, modern};
+
+/// The connection still works.
+async fn goes_on(client: &Client, peer: &mut Peer) {
+    let serve = async {
+        let request = peer.request("tools/call").await;
+        peer.answer_text(&request, "still here").await;
+    };
+    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    assert_eq!(outcome.unwrap().text(), "still here");
+}
+
+// spec: RPC-6
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_nobody_awaits_is_told_and_changes_nothing() {
+    let heard = Heard::default();
+    let clients = both(builder().on_odd(heard.hear())).await;
+    for (client, mut peer) in clients {
+        for id in ["77", "\"1\"", "\"x\""] {
+            peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
+        }
+        goes_on(&client, &mut peer).await;
+    }
+    let heard = heard.all();
+    assert_eq!(heard.len(), 6, "{heard:?}");
+    assert_eq!(heard[0], "an answer names the id 77, which awaits none");
+}
+
+// spec: RPC-7, RPC-8, RPC-9, RPC-10
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_breaks_the_rules_fails_its_call_alone() {
+    for members in [
+        r#""result":{},"error":{"code":1,"message":"m"}"#,
+        r#""result":[]"#,
+        r#""error":{"code":"1","message":"m"}"#,
+        r#""error":{"code":1}"#,
+        r#""error":null"#,
+    ] {
+        for (client, mut peer) in both(builder()).await {
+            let serve = async {
+                let id = peer.request("tools/call").await.id;
+                peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},{members}}}"#)).await;
+            };
+            let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+            let error = outcome.unwrap_err();
+            assert!(error.is_invalid_answer() && !error.is_refused(), "{members}: {error}");
+            goes_on(&client, &mut peer).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_of_the_wrong_shape_fails_its_call_alone() {
+    for (client, mut peer) in both(builder()).await {
+        let serve = async {
+            let request = peer.request("tools/call").await;
+            peer.answer(&request, r#"{"resultType":"complete","content":"text"}"#).await;
+        };
+        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        let error = outcome.unwrap_err();
+        assert!(error.is_invalid_answer());
+        let text = error.to_string();
+        assert!(text.starts_with("calling `work`: the server's answer is invalid: `result`: "));
+        goes_on(&client, &mut peer).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_long_fails_its_call_alone() {
+    let mut limits = Limits::default();
+    limits.frame = 4096;
+    for (client, mut peer) in both(builder().limits(limits)).await {
+        let serve = async {
+            let request = peer.request("tools/call").await;
+            peer.answer_text(&request, &"x".repeat(10_000)).await;
+        };
+        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        let error = outcome.unwrap_err();
+        assert!(error.is_invalid_answer());
+        assert!(error.to_string().ends_with("it is longer than 4096 bytes"), "{error}");
+        goes_on(&client, &mut peer).await;
+    }
+}
+
+// spec: STDIO-9, STDIO-10
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_that_sends_a_request_gets_no_answer() {
+    let heard = Heard::default();
+    let builder = builder()
+        .on_odd(heard.hear())
+        .on_ask(|_| async { panic!("nobody is asked") as bowline_client::Answer });
+    let (client, mut peer) = modern(builder).await;
+    for method in ["ping", "elicitation/create", "roots/list", "nonsense"] {
+        let params = json!({ "message": "?", "requestedSchema": { "type": "object" } });
+        peer.send_json(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
+        peer.hears_nothing().await;
+    }
+    let expected = "the server sent a request, `ping`, which its revision forbids";
+    assert_eq!(heard.all()[0], expected);
+    goes_on(&client, &mut peer).await;
+}
+
+// spec: ERR-3, PING-1
+#[tokio::test(start_paused = true)]
+async fn a_legacy_server_gets_an_answer_to_every_request() {
+    let (client, mut peer) = legacy(builder(), Revision::V2025_11_25).await;
+    peer.send(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#).await;
+    assert_eq!(peer.message().await, json!({ "jsonrpc": "2.0", "id": "a", "result": {} }));
+    for method in ["nonsense", "tools/call", "roots/list", "sampling/createMessage", "elicitation/create"] {
+        peer.send_json(json!({ "jsonrpc": "2.0", "id": 5, "method": method, "params": {} })).await;
+        let answer = peer.message().await;
+        assert_eq!(answer["id"], 5);
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    goes_on(&client, &mut peer).await;
+}
+
+// spec: CANC-13
+#[tokio::test(start_paused = true)]
+async fn notifications_that_make_no_sense_are_passed_over() {
+    for (client, mut peer) in both(builder()).await {
+        for notification in [
+            r#"{"jsonrpc":"2.0","method":"notifications/unheard-of"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":"far"}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"loud"}}"#,
+        ] {
+            peer.send(notification).await;
+        }
+        goes_on(&client, &mut peer).await;
+    }
+}
+
+// spec: RPC-19
+#[tokio::test(start_paused = true)]
+async fn a_batch_of_answers_is_read_where_batches_exist() {
+    let (client, mut peer) = legacy(builder(), Revision::V2025_03_26).await;
+    let serve = async {
+        let (one, two) = (peer.request("tools/call").await, peer.request("tools/call").await);
+        let answer = |id: i64, text: &str| {
+            let result = json!({ "content": [{ "type": "text", "text": text }] });
+            json!({ "jsonrpc": "2.0", "id": id, "result": result })
+        };
+        peer.send_json(json!([answer(two.id, "two"), answer(one.id, "one")])).await;
+    };
+    let (one, two, ()) = tokio::join!(
+        client.call("one", ()).into_future(),
+        client.call("two", ()).into_future(),
+        serve
+    );
+    assert_eq!((one.unwrap().text(), two.unwrap().text()), ("one".into(), "two".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn noise_between_messages_is_no_reason_to_give_up() {
+    for (client, mut peer) in both(builder()).await {
+        for _ in 0..3 {
+            for line in 0..Limits::default().noise {
+                peer.send(&format!("debug: line {line}")).await;
+            }
+            goes_on(&client, &mut peer).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn too_much_noise_in_a_row_ends_the_connection() {
+    let heard = Heard::default();
+    for (client, mut peer) in both(builder().on_odd(heard.hear())).await {
+        let serve = async {
+            peer.request("tools/call").await;
+            for line in 0..=Limits::default().noise {
+                peer.send(&format!("debug: line {line}")).await;
+            }
+            peer.hears_the_end().await;
+        };
+        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        assert!(outcome.unwrap_err().is_closed());
+        assert!(client.is_closed());
+    }
+    let last = heard.all().pop().unwrap();
+    assert!(last.contains("such as `debug: line 100`"), "{last}");
+}

@@ -1,0 +1,277 @@
+//! A client of a service: makes requests by hand, and keeps what it is told meanwhile.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use bowline_proto::members::Members;
+use bowline_proto::request::{
+    Advance, Change, Client, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
+    QuestionError, Request, Response, Sink, SuccessKind,
+};
+use bowline_server::{Answer, Server, Service};
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::error::ErrorObject;
+use bowline_types::id::ProgressToken;
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+/// Every revision, for what must hold in all of them.
+pub(crate) const EVERY: [Revision; 5] = Revision::ALL;
+/// The newest revision of each era.
+pub(crate) const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATEST];
+
+/// A client, with what it says of itself in each request.
+pub(crate) struct Peer {
+    service: Service,
+    pub(crate) revision: Revision,
+    pub(crate) client: Client,
+    pub(crate) meta: Value,
+    pub(crate) progress: Option<ProgressToken>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) owner: Owner,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+impl Peer {
+    /// A client that can do nothing beyond the bare protocol.
+    pub(crate) fn new(server: &Server, revision: Revision) -> Self {
+        Self {
+            service: server.build().unwrap(),
+            revision,
+            client: Client::default(),
+            meta: json!({}),
+            progress: None,
+            log_level: None,
+            owner: Owner::anonymous(),
+            inbox: Arc::default(),
+        }
+    }
+
+    /// A client that shows forms.
+    pub(crate) fn with_forms(server: &Server, revision: Revision) -> Self {
+        let mut peer = Self::new(server, revision);
+        peer.client.capabilities = ClientCapabilities::new().with_form_elicitation();
+        peer
+    }
+
+    pub(crate) fn request(&self, method: Method, params: &Value) -> Request {
+        Request { parts: self.parts(method), params: members(params) }
+    }
+
+    /// Begins a call, to be polled or dropped.
+    pub(crate) fn begin(&self, request: Request) -> Answer {
+        tower_service::Service::call(&mut self.service.clone(), request)
+    }
+
+    pub(crate) async fn send(&self, request: Request) -> Response {
+        let Ok::<_, Infallible>(response) = self.begin(request).await;
+        response
+    }
+
+    /// The body of the answer.
+    pub(crate) async fn ask(&self, method: Method, params: Value) -> Result<Value, ErrorObject> {
+        self.send(self.request(method, &params)).await.map(|success| body(success.body()))
+    }
+
+    /// The result of a tool.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Value, ErrorObject> {
+        self.ask(Method::ToolsCall, json!({ "name": name, "arguments": arguments })).await
+    }
+
+    /// The text of a tool that succeeds.
+    pub(crate) async fn text(&self, name: &str, arguments: Value) -> String {
+        let result = self.call(name, arguments).await.unwrap();
+        assert_eq!(result["isError"], Value::Null, "{result}");
+        result["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The text of a tool that fails.
+    pub(crate) async fn failure(&self, name: &str, arguments: Value) -> String {
+        let result = self.call(name, arguments).await.unwrap();
+        assert_eq!(result["isError"], json!(true), "{result}");
+        result["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A round of a call that asks: its answers and the state of the round before.
+    pub(crate) async fn round(
+        &self,
+        name: &str,
+        arguments: Value,
+        responses: Value,
+        state: Option<&str>,
+    ) -> Round {
+        let params = json!({ "name": name, "arguments": arguments });
+        let mut request = self.request(Method::ToolsCall, &params);
+        let responses = serde_json::from_value(responses).unwrap();
+        let state = state.map(str::to_owned);
+        request.parts.input = Some(Box::new(Input { responses, state }));
+        Round::of(self.send(request).await)
+    }
+
+    fn parts(&self, method: Method) -> Parts {
+        Parts {
+            exchange: ExchangeId(1),
+            method,
+            revision: self.revision,
+            client: Arc::new(self.client.clone()),
+            meta: members(&self.meta),
+            progress: self.progress.clone(),
+            log_level: self.log_level,
+            input: None,
+            owner: self.owner.clone(),
+            outbox: Outbox::new(ExchangeId(1), self.inbox.clone()),
+            extensions: Extensions::default(),
+        }
+    }
+}
+
+/// What one round of a call came to.
+#[derive(Debug)]
+pub(crate) enum Round {
+    /// It is done, with this result.
+    Done(Value),
+    /// It asks: messages by key, and the state to send back.
+    Asks(Vec<(String, String)>, String),
+    Refused(ErrorObject),
+}
+
+impl Round {
+    fn of(response: Response) -> Self {
+        let success = match response {
+            Ok(success) => success,
+            Err(error) => return Self::Refused(error),
+        };
+        let body = body(success.body());
+        if success.kind() != SuccessKind::InputRequired {
+            return Self::Done(body);
+        }
+        let message = |(key, request): (&String, &Value)| {
+            (key.clone(), request["params"]["message"].as_str().unwrap().to_owned())
+        };
+        let requests = body["inputRequests"].as_object().unwrap().iter().map(message).collect();
+        Self::Asks(requests, body["requestState"].as_str().unwrap().to_owned())
+    }
+
+    /// The keys and messages of the questions, and the state.
+    #[track_caller]
+    pub(crate) fn asks(self) -> (Vec<(String, String)>, String) {
+        match self {
+            Self::Asks(questions, state) => (questions, state),
+            other => panic!("asks nothing: {other:?}"),
+        }
+    }
+
+    /// The text of the result.
+    #[track_caller]
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Done(result) => result["content"][0]["text"].as_str().unwrap().to_owned(),
+            other => panic!("not done: {other:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn error(self) -> ErrorObject {
+        match self {
+            Self::Refused(error) => error,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+}
+
+/// An answer that accepts a form.
+pub(crate) fn accept(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+fn members(value: &Value) -> Members {
+    Members::cut(Bytes::from(value.to_string())).unwrap()
+}
+
+fn body(json: &Json) -> Value {
+    json.parse().unwrap()
+}
+
+/// Where a client's outboxes lead.
+#[derive(Default)]
+pub(crate) struct Inbox(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    progress: Vec<Advance>,
+    logs: Vec<LogMessageParams>,
+    changes: Vec<Change>,
+    questions: Vec<InputRequest>,
+    /// Given to questions, first come first served; without any the client has no back channel.
+    answers: Vec<Result<Value, QuestionError>>,
+    is_full: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Inbox {
+    pub(crate) fn progress(&self) -> Vec<Advance> {
+        self.0.lock().unwrap().progress.clone()
+    }
+
+    pub(crate) fn logs(&self) -> Vec<LogMessageParams> {
+        self.0.lock().unwrap().logs.clone()
+    }
+
+    /// The changes since it was last asked.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        std::mem::take(&mut self.0.lock().unwrap().changes)
+    }
+
+    pub(crate) fn questions(&self) -> Vec<InputRequest> {
+        self.0.lock().unwrap().questions.clone()
+    }
+
+    pub(crate) fn answer(&self, answer: Result<Value, QuestionError>) {
+        self.0.lock().unwrap().answers.push(answer);
+    }
+
+    /// Stops reading, or starts again.
+    pub(crate) fn set_full(&self, is_full: bool) {
+        let mut state = self.0.lock().unwrap();
+        state.is_full = is_full;
+        state.wakers.drain(..).for_each(Waker::wake);
+    }
+}
+
+impl Sink for Inbox {
+    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.lock().unwrap();
+        if !state.is_full {
+            return Poll::Ready(());
+        }
+        state.wakers.push(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        let mut state = self.0.lock().unwrap();
+        if state.is_full {
+            return Err(outgoing);
+        }
+        match outgoing {
+            Outgoing::Progress(advance) => state.progress.push(advance),
+            Outgoing::Log(message) => state.logs.push(message),
+            Outgoing::Change(change) => state.changes.push(change),
+            Outgoing::Ask(question) => {
+                state.questions.push(question.request);
+                let none = state.answers.is_empty();
+                let answer =
+                    if none { Err(QuestionError::NoBackChannel) } else { state.answers.remove(0) };
+                let answer = answer.map(|value| Json::from_value(&value).unwrap());
+                question.reply.deliver(answer);
+            }
+        }
+        Ok(())
+    }
+}
