@@ -1,1 +1,3 @@
 //! Helpers that the tests of this package share.
+
+pub mod peers;

@@ -176,7 +176,9 @@ pub use {
     bowline_types::content::Content,
 };
 
-// `Client` and `Command` belong here, under the feature `client`.
+#[cfg(feature = "client")]
+#[doc(inline)]
+pub use {bowline_client as client, bowline_client::{Client, Command, Question}};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

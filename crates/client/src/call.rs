@@ -12,8 +12,9 @@ use bowline_proto::client::{Answer, CallError, CallRequest};
 use bowline_transport::connect::{Link, Listener};
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::deprecated::logging::LoggingLevel;
-use bowline_types::json::Json;
+use bowline_types::json::{Json, Object};
 use bowline_types::progress::ProgressParams;
+use bowline_types::rpc::Rpc;
 use serde::Serialize;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
@@ -25,7 +26,7 @@ use crate::error::{Error, Result};
 const NOTICES: usize = 32;
 
 /// How long a failed call waits to be told why its connection is gone.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A call that is made when it is awaited.
 ///
@@ -86,8 +87,8 @@ impl<'a, T> Call<'a, T> {
         self.change(|request| request.timeout = Some(timeout))
     }
 
-    /// Sets how long the server may take whatever progress it reports. While the user answers a
-    /// question of the server's, the clock stands still.
+    /// Sets how long the server may take whatever progress it reports. Since 2026-07-28 the time
+    /// that the user takes for a question of the server's does not count.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.change(|request| request.deadline = Some(deadline))
     }
@@ -144,6 +145,12 @@ impl<T> fmt::Debug for Call<'_, T> {
             .field("request", &self.request)
             .finish_non_exhaustive()
     }
+}
+
+/// A call of a method with its params, which are a struct of ours and so always an object.
+pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
+    let params = Json::from_value(params).unwrap_or_default();
+    CallRequest::new(R::METHOD, Object::new(params).unwrap_or_default())
 }
 
 /// Makes a call and awaits its answer.

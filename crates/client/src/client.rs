@@ -1,11 +1,9 @@
 //! The handle that people call through.
 
-use bowline_proto::client::CallRequest;
 use bowline_transport::connect::{Host, Link};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::{Json, Object};
 use bowline_types::legacy::set_level::{SetLevel, SetLevelParams};
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
@@ -94,8 +92,7 @@ impl Client {
         if self.revision().is_modern() || !self.capabilities().supports_logging() {
             return;
         }
-        let params = Json::from_value(&SetLevelParams::new(level)).unwrap_or_default();
-        let request = CallRequest::new(SetLevel::METHOD, Object::new(params).unwrap_or_default());
+        let request = call::request::<SetLevel>(&SetLevelParams::new(level));
         // Missing logs are no reason to have no client.
         if let Err(error) = call::ask(&self.link, SetLevel::METHOD.name(), request).await {
             application.odd(&error.to_string());

@@ -86,11 +86,8 @@ impl Connect<Spawn> for Command {
             return start(self, opening).await;
         };
         let line = CommandLine::of(&self);
-        let (first, second) = if line.is_legacy() {
-            (&without_probe, opening)
-        } else {
-            (opening, &without_probe)
-        };
+        let (first, second) =
+            if line.is_legacy() { (&without_probe, opening) } else { (opening, &without_probe) };
         let link = match start(self.clone(), first).await {
             Err(error) if error.speaks_for_another_era(line.is_legacy()) => {
                 line.forget();

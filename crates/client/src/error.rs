@@ -194,7 +194,9 @@ impl fmt::Display for Kind {
             }
             Self::Call(error) => error.fmt(f),
             Self::Input(reason) => write!(f, "it was not sent: {reason}"),
-            Self::Failed(text) if text.is_empty() => f.write_str("the tool failed and said nothing"),
+            Self::Failed(text) if text.is_empty() => {
+                f.write_str("the tool failed and said nothing")
+            }
             Self::Failed(text) => write!(f, "the tool failed: {text}"),
             Self::Shape(error) => write!(f, "the result is not of the type wanted: {error}"),
             Self::Endless(reason) => f.write_str(reason),
@@ -218,9 +220,11 @@ impl StdError for Error {
             Kind::Start(error) => error.source(),
             Kind::Connect(error) => error.source(),
             Kind::Closed { cause, .. } => cause.as_ref()?.source(),
-            Kind::Call(_) | Kind::Input(_) | Kind::Failed(_) | Kind::Shape(_) | Kind::Endless(_) => {
-                None
-            }
+            Kind::Call(_)
+            | Kind::Input(_)
+            | Kind::Failed(_)
+            | Kind::Shape(_)
+            | Kind::Endless(_) => None,
         }
     }
 }

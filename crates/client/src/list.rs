@@ -7,13 +7,13 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::vec;
 
 use bowline_proto::client::{CallError, CallRequest};
 use bowline_transport::connect::Link;
 use bowline_types::id::Cursor;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::Json;
 use bowline_types::method::Method;
 use bowline_types::page::{Page, PageParams};
 use bowline_types::rpc::Rpc;
@@ -43,6 +43,7 @@ const ALL: usize = 100_000;
 pub struct List<T> {
     link: Link,
     method: Method,
+    request: fn(&PageParams) -> CallRequest,
     read: fn(&Json) -> Result<Items<T>, serde_json::Error>,
     items: vec::IntoIter<T>,
     next: Next<T>,
@@ -56,6 +57,8 @@ type Items<T> = (Vec<T>, Option<Cursor>);
 enum Next<T> {
     Page(PageParams),
     Fetching(Pin<Box<dyn Future<Output = Result<Items<T>>> + Send>>),
+    /// There is no next one, only this to tell.
+    Failure(Error),
     Nowhere,
 }
 
@@ -69,6 +72,7 @@ impl<T> List<T> {
         Self {
             link,
             method: R::METHOD,
+            request: call::request::<R>,
             read: |result| result.parse::<R::Result>().map(Page::into_parts),
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
@@ -107,28 +111,25 @@ impl<T: Send + 'static> List<T> {
             if let Some(item) = self.items.next() {
                 return Poll::Ready(Some(Ok(item)));
             }
-            match &mut self.next {
-                Next::Page(params) => {
-                    let params = std::mem::take(params);
-                    self.next = Next::Fetching(self.fetch(params));
-                }
-                Next::Fetching(page) => {
-                    let page = ready!(page.as_mut().poll(cx));
-                    self.next = Next::Nowhere;
-                    if let Err(error) = page.and_then(|page| self.turn(page)) {
-                        return Poll::Ready(Some(Err(error)));
+            match std::mem::replace(&mut self.next, Next::Nowhere) {
+                Next::Page(params) => self.next = Next::Fetching(self.fetch(&params)),
+                Next::Fetching(mut page) => match page.as_mut().poll(cx) {
+                    Poll::Ready(page) => self.turn(page?),
+                    Poll::Pending => {
+                        self.next = Next::Fetching(page);
+                        return Poll::Pending;
                     }
-                }
+                },
+                Next::Failure(error) => return Poll::Ready(Some(Err(error))),
                 Next::Nowhere => return Poll::Ready(None),
             }
         }
     }
 
-    fn fetch(&self, params: PageParams) -> Pin<Box<dyn Future<Output = Result<Items<T>>> + Send>> {
+    fn fetch(&self, params: &PageParams) -> Pin<Box<dyn Future<Output = Result<Items<T>>> + Send>> {
         let (link, method, read) = (self.link.clone(), self.method, self.read);
+        let request = (self.request)(params);
         Box::pin(async move {
-            let params = Json::from_value(&params).ok().and_then(|json| Object::new(json).ok());
-            let request = CallRequest::new(method, params.unwrap_or_default());
             let answer = call::ask(&link, method.name(), request).await?;
             read(&answer.result).map_err(|error| {
                 Error::call(method.name(), CallError::Invalid(format!("`result`: {error}")))
@@ -137,18 +138,19 @@ impl<T: Send + 'static> List<T> {
     }
 
     /// Goes on to a page.
-    fn turn(&mut self, (items, cursor): Items<T>) -> Result<()> {
+    fn turn(&mut self, (items, cursor): Items<T>) {
         self.items = items.into_iter();
-        let Some(cursor) = cursor else { return Ok(()) };
-        if self.circles.is_old(&cursor) {
-            let reason = format!(
-                "its pages go round in circles: the server gave the cursor {:?} again",
-                cursor.as_str()
-            );
-            return Err(Error::endless(self.method.name(), reason));
-        }
-        self.next = Next::Page(PageParams::after(cursor));
-        Ok(())
+        self.next = match cursor {
+            None => Next::Nowhere,
+            Some(cursor) if self.circles.is_old(&cursor) => {
+                let reason = format!(
+                    "its pages go round in circles: the server gave the cursor {:?} again",
+                    cursor.as_str()
+                );
+                Next::Failure(Error::endless(self.method.name(), reason))
+            }
+            Some(cursor) => Next::Page(PageParams::after(cursor)),
+        };
     }
 }
 

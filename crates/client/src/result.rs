@@ -92,9 +92,7 @@ impl ToolOutcome {
     pub(crate) fn read(tool: String, result: &Json) -> Result<Self> {
         match result.parse() {
             Ok(result) => Ok(Self { tool, result }),
-            Err(error) => {
-                Err(Error::call(&tool, CallError::Invalid(format!("`result`: {error}"))))
-            }
+            Err(error) => Err(Error::call(&tool, CallError::Invalid(format!("`result`: {error}")))),
         }
     }
 }
@@ -164,9 +162,14 @@ mod tests {
 
     #[test]
     fn what_is_no_tool_result_is_an_invalid_answer() {
-        let error = ToolOutcome::read("sum".to_owned(), &Json::from_text(r#"{"content":7}"#).unwrap());
+        let error =
+            ToolOutcome::read("sum".to_owned(), &Json::from_text(r#"{"content":7}"#).unwrap());
         let error = error.unwrap_err();
         assert!(error.is_invalid_answer(), "{error}");
-        assert!(error.to_string().starts_with("calling `sum`: the server's answer is invalid: `result`: "));
+        assert!(
+            error
+                .to_string()
+                .starts_with("calling `sum`: the server's answer is invalid: `result`: ")
+        );
     }
 }

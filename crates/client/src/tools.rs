@@ -2,11 +2,10 @@
 
 use bowline_proto::client::CallRequest;
 use bowline_types::json::{Json, Object};
-use bowline_types::rpc::Rpc;
 use bowline_types::tool::{CallTool, CallToolParams, ListTools, Tool};
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::{self, Call};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
@@ -51,22 +50,18 @@ impl Client {
 }
 
 fn request(tool: &str, arguments: &impl Serialize) -> Result<CallRequest> {
-    let unwritable =
-        |error| Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"));
-    let arguments = Json::from_value(arguments).map_err(unwritable)?;
-    let params = CallToolParams::new(tool).with_arguments(object(tool, arguments)?);
-    let params = Json::from_value(&params).map_err(unwritable)?;
-    Ok(CallRequest::new(CallTool::METHOD, object(tool, params)?))
-}
-
-/// Arguments are an object, even if there are none: many servers refuse a call without the member.
-fn object(tool: &str, arguments: Json) -> Result<Object> {
-    if arguments.as_str() == "null" {
-        return Ok(Object::default());
-    }
-    Object::new(arguments).map_err(|json| {
-        let shown: String = json.as_str().chars().take(40).collect();
-        let reason = format!("the arguments of a tool are an object, for example `json!({{\"name\": …}})`, not `{shown}`");
-        Error::input(tool, reason)
-    })
+    let arguments = Json::from_value(arguments).map_err(|error| {
+        Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"))
+    })?;
+    // Sent even if there are none, because many servers refuse a call without the member.
+    let arguments = match arguments.as_str() {
+        "null" => Object::default(),
+        _ => Object::new(arguments).map_err(|json| {
+            let shown: String = json.as_str().chars().take(40).collect();
+            let example = r#"json!({"name": …})"#;
+            let reason = "the arguments of a tool are an object";
+            Error::input(tool, format_args!("{reason}, for example `{example}`, not `{shown}`"))
+        })?,
+    };
+    Ok(call::request::<CallTool>(&CallToolParams::new(tool).with_arguments(arguments)))
 }

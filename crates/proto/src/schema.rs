@@ -23,6 +23,7 @@ mod node;
 mod number;
 mod pattern;
 mod reference;
+mod rules;
 mod survey;
 mod uri;
 mod violation;
@@ -78,10 +79,7 @@ impl Validator {
     ///
     /// As [`Validator::compile`].
     pub fn compile_with(schema: &Value, bounds: Bounds) -> Result<Self, SchemaError> {
-        Ok(Self {
-            compiled: compile::compile(schema, bounds)?,
-            bounds,
-        })
+        Ok(Self { compiled: compile::compile(schema, bounds)?, bounds })
     }
 
     /// Checks a value, which messages call `root` (`arguments`, say).
@@ -126,12 +124,6 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self {
-            depth: 64,
-            nodes: 10_000,
-            nesting: 256,
-            steps: 1_000_000,
-            violations: 16,
-        }
+        Self { depth: 64, nodes: 10_000, nesting: 256, steps: 1_000_000, violations: 16 }
     }
 }

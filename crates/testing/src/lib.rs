@@ -1,5 +1,9 @@
 //! A test kit for servers and clients of the Model Context Protocol.
 pub mod clock;
+#[cfg(feature = "schemas")]
+pub mod schema;
+mod mailbox;
+pub mod pair;
 mod strict;
 mod subject;
 pub mod transcript;

@@ -100,8 +100,7 @@ async fn an_error_of_the_server_is_told_with_its_code_and_data() {
         assert!(error.is_refused());
         assert_eq!(error.rpc().unwrap().code, -32602);
         assert_eq!(error.rpc().unwrap().data.as_ref().unwrap().as_str(), "[1]");
-        let expected =
-            "calling `nope`: the server answered with an error: no such tool (-32602)";
+        let expected = "calling `nope`: the server answered with an error: no such tool (-32602)";
         assert_eq!(error.to_string(), expected);
     }
 }

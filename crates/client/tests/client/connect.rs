@@ -182,8 +182,7 @@ async fn a_refused_handshake_is_told_in_the_servers_words() {
     };
     let (error, _) = fails(builder(), near, serve).await;
     assert_eq!(error.rpc().unwrap().code, -32602);
-    let expected =
-        "connecting: the server refused to begin: Unsupported protocol version (-32602)";
+    let expected = "connecting: the server refused to begin: Unsupported protocol version (-32602)";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -314,28 +313,25 @@ async fn lines_that_are_no_messages_are_passed_over_and_told() {
 async fn a_server_that_writes_nothing_but_noise_is_given_up() {
     let (near, mut peer) = pair();
     let serve = async move {
+        peer.request("server/discover").await;
         for line in 0..=Limits::default().noise {
             peer.send(&format!("line {line}")).await;
         }
-        peer.request("server/discover").await;
         peer.hears_the_end().await;
         peer
     };
     let (error, _) = fails(builder(), near, serve).await;
-    let expected =
-        "connecting: the server writes lines that are no protocol, such as `line 100`";
+    let expected = "connecting: the server writes lines that are no protocol, such as `line 100`";
     assert_eq!(error.to_string(), expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_gone_before_it_answers_is_told_as_closed() {
     let (near, mut peer) = pair();
-    let serve = async {
-        peer.request("server/discover").await;
-        drop(peer);
-    };
-    let (outcome, ()) = tokio::join!(builder().connect(near), serve);
-    let error = outcome.unwrap_err();
+    let connecting = tokio::spawn(builder().connect(near));
+    peer.request("server/discover").await;
+    drop(peer);
+    let error = connecting.await.unwrap().unwrap_err();
     assert!(error.is_closed() && error.is_connect() && error.may_retry(), "{error:?}");
 }
 

@@ -96,7 +96,7 @@ async fn a_session_without_logs_is_not_asked_for_any() {
     };
     let builder = builder().revisions([Revision::V2025_11_25]).on_log(LoggingLevel::Info, |_| {});
     let (client, ()) = tokio::join!(builder.connect(near), serve);
-    client.unwrap();
+    let _client = client.unwrap();
     peer.hears_nothing().await;
 }
 

@@ -98,7 +98,8 @@ async fn a_modern_server_that_sends_a_request_gets_no_answer() {
     let (client, mut peer) = modern(builder).await;
     for method in ["ping", "elicitation/create", "roots/list", "nonsense"] {
         let params = json!({ "message": "?", "requestedSchema": { "type": "object" } });
-        peer.send_json(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
+        peer.send_json(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
+            .await;
         peer.hears_nothing().await;
     }
     let expected = "the server sent a request, `ping`, which its revision forbids";
@@ -112,8 +113,17 @@ async fn a_legacy_server_gets_an_answer_to_every_request() {
     let (client, mut peer) = legacy(builder(), Revision::V2025_11_25).await;
     peer.send(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#).await;
     assert_eq!(peer.message().await, json!({ "jsonrpc": "2.0", "id": "a", "result": {} }));
-    for method in ["nonsense", "tools/call", "roots/list", "sampling/createMessage", "elicitation/create"] {
-        peer.send_json(json!({ "jsonrpc": "2.0", "id": 5, "method": method, "params": {} })).await;
+    let form = json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    for (method, params) in [
+        ("nonsense", json!({})),
+        ("tools/call", json!({ "name": "x" })),
+        ("roots/list", json!({})),
+        ("sampling/createMessage", json!({ "messages": [], "maxTokens": 1 })),
+        ("elicitation/create", form),
+    ] {
+        let id = 5;
+        peer.send_json(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .await;
         let answer = peer.message().await;
         assert_eq!(answer["id"], 5);
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");

@@ -13,7 +13,7 @@ use tokio::io::{
 use tokio::time::timeout;
 
 /// What a modern server with tools and logs says of itself.
-pub const DISCOVERED: &str = concat!(
+pub(crate) const DISCOVERED: &str = concat!(
     r#"{"resultType":"complete","ttlMs":0,"cacheScope":"public","#,
     r#""supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{}},"#,
     r#""instructions":"Ask first.","#,
@@ -21,24 +21,22 @@ pub const DISCOVERED: &str = concat!(
 );
 
 /// The client's end of a channel in memory.
-pub type Near = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
+pub(crate) type Near = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
 
 /// The server's end.
-pub struct Peer {
+pub(crate) struct Peer {
     lines: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
     sink: WriteHalf<DuplexStream>,
 }
 
 /// A request that the client sent.
 #[derive(Debug)]
-pub struct Request {
-    pub id: i64,
-    pub params: Value,
-    /// The whole line.
-    pub line: String,
+pub(crate) struct Request {
+    pub(crate) id: i64,
+    pub(crate) params: Value,
 }
 
-pub fn pair() -> (Near, Peer) {
+pub(crate) fn pair() -> (Near, Peer) {
     let (near, far) = duplex(1024 * 1024);
     let (source, sink) = split(near);
     let near = Lines::new(source, sink);
@@ -48,83 +46,84 @@ pub fn pair() -> (Near, Peer) {
 
 impl Peer {
     /// The next line, which must be there.
-    pub async fn line(&mut self) -> String {
+    pub(crate) async fn line(&mut self) -> String {
         let line = self.lines.next_line().await.unwrap();
         line.expect("the client closed the channel")
     }
 
-    pub async fn message(&mut self) -> Value {
+    pub(crate) async fn message(&mut self) -> Value {
         serde_json::from_str(&self.line().await).unwrap()
     }
 
     /// The next line, which must be a request of this method.
-    pub async fn request(&mut self, method: &str) -> Request {
+    pub(crate) async fn request(&mut self, method: &str) -> Request {
         let line = self.line().await;
         let message: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(message["jsonrpc"], "2.0", "{line}");
         assert_eq!(message["method"], method, "{line}");
         let id = message["id"].as_i64().expect("a request has an integer for an id");
-        Request { id, params: message["params"].clone(), line }
+        Request { id, params: message["params"].clone() }
     }
 
     /// The next line, which must be a notification of this method; gives its params.
-    pub async fn notification(&mut self, method: &str) -> Value {
+    pub(crate) async fn notification(&mut self, method: &str) -> Value {
         let message = self.message().await;
         assert_eq!(message["method"], method, "{message}");
         assert_eq!(message.get("id"), None, "{message}");
         message["params"].clone()
     }
 
-    pub async fn send(&mut self, line: &str) {
+    pub(crate) async fn send(&mut self, line: &str) {
         self.sink.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    pub async fn send_json(&mut self, message: Value) {
+    pub(crate) async fn send_json(&mut self, message: Value) {
         self.send(&message.to_string()).await;
     }
 
-    pub async fn answer(&mut self, request: &Request, result: &str) {
+    pub(crate) async fn answer(&mut self, request: &Request, result: &str) {
         let id = request.id;
         self.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)).await;
     }
 
-    pub async fn answer_text(&mut self, request: &Request, text: &str) {
-        let result = json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] });
+    pub(crate) async fn answer_text(&mut self, request: &Request, text: &str) {
+        let result =
+            json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] });
         self.answer(request, &result.to_string()).await;
     }
 
-    pub async fn refuse(&mut self, request: &Request, code: i64, message: &str) {
+    pub(crate) async fn refuse(&mut self, request: &Request, code: i64, message: &str) {
         let error = json!({ "code": code, "message": message });
         self.send_json(json!({ "jsonrpc": "2.0", "id": request.id, "error": error })).await;
     }
 
-    pub async fn report(&mut self, token: &Value, progress: f64) {
+    pub(crate) async fn report(&mut self, token: &Value, progress: f64) {
         let params = json!({ "progressToken": token, "progress": progress });
         let method = "notifications/progress";
         self.send_json(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
     /// Takes part in a handshake, and answers with this revision.
-    pub async fn shake(&mut self, revision: &str) -> Request {
+    pub(crate) async fn shake(&mut self, revision: &str) -> Request {
         let request = self.request("initialize").await;
         self.answer(&request, &initialized(revision)).await;
         request
     }
 
     /// Lets virtual time pass, in which the client must not say anything.
-    pub async fn hears_nothing(&mut self) {
+    pub(crate) async fn hears_nothing(&mut self) {
         let line = timeout(Duration::from_millis(1), self.lines.next_line()).await;
         assert!(line.is_err(), "{line:?}");
     }
 
     /// The client must have nothing more to say and close the channel.
-    pub async fn hears_the_end(&mut self) {
+    pub(crate) async fn hears_the_end(&mut self) {
         assert_eq!(self.lines.next_line().await.unwrap(), None);
     }
 }
 
 /// What a server with tools and logs answers to a handshake.
-pub fn initialized(revision: &str) -> String {
+pub(crate) fn initialized(revision: &str) -> String {
     json!({
         "protocolVersion": revision,
         "capabilities": { "tools": {}, "logging": {} },
@@ -134,12 +133,12 @@ pub fn initialized(revision: &str) -> String {
     .to_string()
 }
 
-pub fn builder() -> ClientBuilder {
+pub(crate) fn builder() -> ClientBuilder {
     Client::builder("tester", "0.1.0")
 }
 
 /// A client and a server of 2026-07-28 that have met.
-pub async fn modern(builder: ClientBuilder) -> (Client, Peer) {
+pub(crate) async fn modern(builder: ClientBuilder) -> (Client, Peer) {
     let (near, mut peer) = pair();
     let serve = async {
         let request = peer.request("server/discover").await;
@@ -150,7 +149,7 @@ pub async fn modern(builder: ClientBuilder) -> (Client, Peer) {
 }
 
 /// A client and a server of the handshake era that have met.
-pub async fn legacy(builder: ClientBuilder, revision: Revision) -> (Client, Peer) {
+pub(crate) async fn legacy(builder: ClientBuilder, revision: Revision) -> (Client, Peer) {
     let (near, mut peer) = pair();
     let serve = async {
         let request = peer.request("server/discover").await;
@@ -163,25 +162,25 @@ pub async fn legacy(builder: ClientBuilder, revision: Revision) -> (Client, Peer
 }
 
 /// One client and server of each era.
-pub async fn both(builder: ClientBuilder) -> [(Client, Peer); 2] {
+pub(crate) async fn both(builder: ClientBuilder) -> [(Client, Peer); 2] {
     [modern(builder.clone()).await, legacy(builder, Revision::LATEST_LEGACY).await]
 }
 
 /// Keeps what a handler was told.
 #[derive(Clone, Default)]
-pub struct Heard(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Heard {
-    pub fn hear(&self) -> impl Fn(&str) + Send + Sync + 'static + use<> {
+    pub(crate) fn hear(&self) -> impl Fn(&str) + Send + Sync + 'static + use<> {
         let heard = self.clone();
         move |what| heard.push(what)
     }
 
-    pub fn push(&self, what: impl Into<String>) {
+    pub(crate) fn push(&self, what: impl Into<String>) {
         self.0.lock().unwrap().push(what.into());
     }
 
-    pub fn all(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }

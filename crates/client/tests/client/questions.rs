@@ -30,7 +30,9 @@ fn form() -> Value {
     json!({ "message": "Who?", "requestedSchema": schema })
 }
 
-async fn answered(answer: fn(&Question) -> Answer, params: Value, revision: Revision) -> Value {
+type Reply = fn(&Question) -> Answer;
+
+async fn answered(answer: Reply, params: Value, revision: Revision) -> Value {
     let builder = builder().on_ask(move |question| async move { answer(&question) });
     let (_client, mut peer) = legacy(builder, revision).await;
     ask(&mut peer, params).await
@@ -41,7 +43,7 @@ async fn answered(answer: fn(&Question) -> Answer, params: Value, revision: Revi
 async fn a_form_is_accepted_with_its_defaults_declined_or_cancelled() {
     let accepted = json!({ "action": "accept", "content": { "name": "Ada", "size": 3 } });
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
-        let cases: [(fn(&Question) -> Answer, Value); 3] = [
+        let cases: [(Reply, Value); 3] = [
             (|question| question.accept(json!({ "name": "Ada" })), accepted.clone()),
             (Question::decline, json!({ "action": "decline" })),
             (Question::cancel, json!({ "action": "cancel" })),
@@ -77,7 +79,8 @@ async fn a_mode_that_was_not_declared_is_refused() {
 // spec: ERR-4
 #[tokio::test(start_paused = true)]
 async fn a_question_that_makes_no_sense_is_refused_by_name_of_the_member() {
-    let answer = answered(Question::decline, json!({ "message": "?" }), Revision::V2025_11_25).await;
+    let answer =
+        answered(Question::decline, json!({ "message": "?" }), Revision::V2025_11_25).await;
     assert_eq!(answer["error"]["code"], -32602);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("requestedSchema"), "{message}");
@@ -86,7 +89,8 @@ async fn a_question_that_makes_no_sense_is_refused_by_name_of_the_member() {
 // spec: ELIC-56, ELIC-57
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_fit_the_form_is_not_sent() {
-    let answer = answered(|question| question.accept(json!({})), form(), Revision::V2025_06_18).await;
+    let answer =
+        answered(|question| question.accept(json!({})), form(), Revision::V2025_06_18).await;
     assert_eq!(answer["error"]["code"], -32603);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.ends_with("`name`: it is required but missing"), "{message}");
@@ -122,7 +126,8 @@ async fn a_question_that_is_taken_back_is_dropped_and_not_answered() {
         }
     });
     let (_client, mut peer) = legacy(builder, Revision::V2025_11_25).await;
-    let question = json!({ "jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": form() });
+    let question =
+        json!({ "jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": form() });
     peer.send_json(question).await;
     asked.notified().await;
     assert_eq!(Arc::strong_count(&token), 3);
@@ -138,7 +143,8 @@ async fn a_question_that_is_taken_back_is_dropped_and_not_answered() {
 async fn a_ping_is_answered_while_the_user_thinks() {
     let builder = builder().on_ask(|_| std::future::pending::<Answer>());
     let (_client, mut peer) = legacy(builder, Revision::V2025_11_25).await;
-    let question = json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": form() });
+    let question =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": form() });
     peer.send_json(question).await;
     peer.send(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
     assert_eq!(peer.message().await, json!({ "jsonrpc": "2.0", "id": 2, "result": {} }));

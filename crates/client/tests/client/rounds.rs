@@ -29,7 +29,8 @@ fn required(questions: &Value, state: Option<&str>) -> String {
 
 /// Answers with the question's own words for a name.
 fn echoing() -> ClientBuilder {
-    builder().on_ask(|question| async move { question.accept(json!({ "name": question.message() })) })
+    builder()
+        .on_ask(|question| async move { question.accept(json!({ "name": question.message() })) })
 }
 
 // spec: MRTR-19, MRTR-21, MRTR-22, MRTR-24, MRTR-25, MRTR-26, ELIC-22
@@ -59,7 +60,8 @@ async fn a_call_is_made_again_with_all_answers_and_the_state_to_the_letter() {
         assert_eq!(params["arguments"], first.params["arguments"]);
         assert_eq!(params["_meta"], first.params["_meta"]);
         peer.answer(&first, "{}").await;
-        peer.send_json(json!({ "jsonrpc": "2.0", "id": again.id, "result": { "content": [] } })).await;
+        peer.send_json(json!({ "jsonrpc": "2.0", "id": again.id, "result": { "content": [] } }))
+            .await;
         let other = peer.request("tools/call").await;
         assert_eq!(other.params.get("inputResponses"), None);
         assert_eq!(other.params.get("requestState"), None);
@@ -139,7 +141,7 @@ async fn questions_that_break_the_rules_fail_the_call_unasked() {
         ),
         (
             json!({ "inputRequests": { "q": { "method": "elicitation/create", "params": url } } }),
-            "the question `q`: this client declares no elicitation mode `url`",
+            "the question `q`: `elicitation/create` needs what this client does not declare",
         ),
         (json!({ "inputRequests": { "q": { "method": "tools/list" } } }), "the question `q`"),
         (json!({ "inputRequests": { "q": 7 } }), "input request"),
@@ -188,7 +190,8 @@ async fn a_refusal_of_the_user_is_an_answer() {
 // spec: ELIC-57
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_fit_the_form_fails_the_call() {
-    let builder = builder().on_ask(|question| async move { question.accept(json!({ "size": "L" })) });
+    let builder =
+        builder().on_ask(|question| async move { question.accept(json!({ "size": "L" })) });
     let (client, mut peer) = modern(builder).await;
     let serve = async {
         let first = peer.request("tools/call").await;

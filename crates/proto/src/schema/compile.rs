@@ -11,11 +11,9 @@ use super::Bounds;
 use super::equality::measure;
 use super::error::{Kind, SchemaError};
 use super::keywords::Keywords;
-use super::node::{
-    ArrayRule, ContainsRule, InPlaceRule, ItemSchemas, Keyword, Node, NodeId, NumberRule,
-    ObjectRule, PropertySchemas, ResourceId, TextRule,
-};
+use super::node::{InPlaceRule, Keyword, Node, NodeId, ResourceId};
 use super::number::Number;
+use super::rules;
 use super::survey::Survey;
 
 /// A schema in the form that values are checked against.
@@ -40,10 +38,7 @@ impl Compiled {
     /// The node of a dynamic anchor in a resource, if the resource has that anchor.
     pub(super) fn dynamic_anchor(&self, anchor: usize, resource: ResourceId) -> Option<NodeId> {
         let anchors = self.dynamic_anchors.get(anchor)?;
-        anchors
-            .iter()
-            .find(|(with_anchor, _)| *with_anchor == resource)
-            .map(|(_, node)| *node)
+        anchors.iter().find(|(with_anchor, _)| *with_anchor == resource).map(|(_, node)| *node)
     }
 }
 
@@ -65,11 +60,7 @@ pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, Schema
         dynamic_anchors[*index] = compiler.survey.dynamic_anchors(name);
     }
     let asserts_beyond_types = compiler.asserts_beyond_types;
-    Ok(Compiled {
-        nodes,
-        dynamic_anchors,
-        asserts_beyond_types,
-    })
+    Ok(Compiled { nodes, dynamic_anchors, asserts_beyond_types })
 }
 
 struct Compiler<'s> {
@@ -117,16 +108,16 @@ impl<'s> Compiler<'s> {
     ) -> Result<(), SchemaError> {
         let references = self.references(id, members)?;
         let keywords = Keywords::new(&self.survey, id, members);
-        check_annotations(&keywords)?;
+        rules::check_annotations(&keywords)?;
         node.keywords.extend(keywords.types()?.map(Keyword::Type));
         self.constants(&keywords, id, &mut node.keywords)?;
-        let rules = &mut node.keywords;
-        rules.extend(number_rules(&keywords)?.into_iter().map(Keyword::Number));
-        rules.extend(text_rules(&keywords)?.into_iter().map(Keyword::Text));
-        rules.extend(array_rules(&keywords)?.into_iter().map(Keyword::Array));
-        rules.extend(object_rules(&keywords)?.into_iter().map(Keyword::Object));
-        rules.extend(references.into_iter().map(Keyword::InPlace));
-        rules.extend(in_place_rules(&keywords).into_iter().map(Keyword::InPlace));
+        let list = &mut node.keywords;
+        list.extend(rules::number_rules(&keywords)?.into_iter().map(Keyword::Number));
+        list.extend(rules::text_rules(&keywords)?.into_iter().map(Keyword::Text));
+        list.extend(rules::array_rules(&keywords)?.into_iter().map(Keyword::Array));
+        list.extend(rules::object_rules(&keywords)?.into_iter().map(Keyword::Object));
+        list.extend(references.into_iter().map(Keyword::InPlace));
+        list.extend(rules::in_place_rules(&keywords).into_iter().map(Keyword::InPlace));
         node.unevaluated_items = keywords.child("unevaluatedItems");
         node.unevaluated_properties = keywords.child("unevaluatedProperties");
         Ok(())
@@ -141,9 +132,7 @@ impl<'s> Compiler<'s> {
         let keywords = Keywords::new(&self.survey, id, members);
         let (fixed, dynamic) = (keywords.text("$ref")?, keywords.text("$dynamicRef")?);
         if let Some(reference) = fixed {
-            rules.push(InPlaceRule::Reference(
-                self.survey.follow(id, "$ref", reference)?.node,
-            ));
+            rules.push(InPlaceRule::Reference(self.survey.follow(id, "$ref", reference)?.node));
         }
         if let Some(reference) = dynamic {
             let target = self.survey.follow(id, "$dynamicRef", reference)?;
@@ -152,10 +141,7 @@ impl<'s> Compiler<'s> {
                 Some(name) => {
                     let next = self.dynamic_names.len();
                     let anchor = *self.dynamic_names.entry(name).or_insert(next);
-                    InPlaceRule::DynamicReference {
-                        anchor,
-                        initial: target.node,
-                    }
+                    InPlaceRule::DynamicReference { anchor, initial: target.node }
                 }
             });
         }
@@ -169,10 +155,7 @@ impl<'s> Compiler<'s> {
         rules: &mut Vec<Keyword>,
     ) -> Result<(), SchemaError> {
         let mut add = |keyword: &str, values: &[Value]| {
-            if values
-                .iter()
-                .any(|value| measure(value, self.bounds.depth).is_none())
-            {
+            if values.iter().any(|value| measure(value, self.bounds.depth).is_none()) {
                 let message = format!("a value nests deeper than {} levels", self.bounds.depth);
                 return Err(self.survey.error(id, keyword, Kind::Bounds, message));
             }
@@ -222,158 +205,6 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Checks the keywords that say nothing about values but still have a kind.
-fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), SchemaError> {
-    for keyword in ["$comment", "title", "description", "format"] {
-        keywords.text(keyword)?;
-    }
-    for keyword in ["contentEncoding", "contentMediaType"] {
-        keywords.text(keyword)?;
-    }
-    for keyword in ["deprecated", "readOnly", "writeOnly"] {
-        keywords.flag(keyword)?;
-    }
-    keywords.list("examples")?;
-    Ok(())
-}
-
-fn number_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<NumberRule>, SchemaError> {
-    let mut rules = Vec::new();
-    if let Some((limit, text)) = keywords.limit("minimum")? {
-        rules.push(NumberRule::Minimum(limit, text));
-    }
-    if let Some((limit, text)) = keywords.limit("exclusiveMinimum")? {
-        rules.push(NumberRule::ExclusiveMinimum(limit, text));
-    }
-    if let Some((limit, text)) = keywords.limit("maximum")? {
-        rules.push(NumberRule::Maximum(limit, text));
-    }
-    if let Some((limit, text)) = keywords.limit("exclusiveMaximum")? {
-        rules.push(NumberRule::ExclusiveMaximum(limit, text));
-    }
-    if let Some((divisor, text)) = keywords.divisor("multipleOf")? {
-        rules.push(NumberRule::MultipleOf(divisor, text));
-    }
-    Ok(rules)
-}
-
-fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, SchemaError> {
-    let mut rules = Vec::new();
-    rules.extend(keywords.count("minLength")?.map(TextRule::MinLength));
-    rules.extend(keywords.count("maxLength")?.map(TextRule::MaxLength));
-    rules.extend(keywords.pattern("pattern")?.map(TextRule::Pattern));
-    Ok(rules)
-}
-
-fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>, SchemaError> {
-    let mut rules = Vec::new();
-    rules.extend(keywords.count("minItems")?.map(ArrayRule::MinItems));
-    rules.extend(keywords.count("maxItems")?.map(ArrayRule::MaxItems));
-    if keywords.flag("uniqueItems")? == Some(true) {
-        rules.push(ArrayRule::UniqueItems);
-    }
-    if keywords.has("prefixItems") || keywords.has("items") {
-        let prefix = keywords.children("prefixItems").unwrap_or_default();
-        rules.push(ArrayRule::Items(ItemSchemas {
-            prefix,
-            rest: keywords.child("items"),
-        }));
-    }
-    let (least, most) = (
-        keywords.count("minContains")?,
-        keywords.count("maxContains")?,
-    );
-    if let Some(schema) = keywords.child("contains") {
-        let (least, excerpt) = (least.unwrap_or(1), excerpt(keywords.value("contains")));
-        rules.push(ArrayRule::Contains(ContainsRule {
-            schema,
-            least,
-            most,
-            excerpt,
-        }));
-    }
-    Ok(rules)
-}
-
-fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
-    let mut rules = Vec::new();
-    rules.extend(keywords.names("required")?.map(ObjectRule::Required));
-    rules.extend(
-        keywords
-            .names_by_name("dependentRequired")?
-            .map(ObjectRule::DependentRequired),
-    );
-    rules.extend(
-        keywords
-            .count("minProperties")?
-            .map(ObjectRule::MinProperties),
-    );
-    rules.extend(
-        keywords
-            .count("maxProperties")?
-            .map(ObjectRule::MaxProperties),
-    );
-    rules.extend(
-        keywords
-            .child("propertyNames")
-            .map(ObjectRule::PropertyNames),
-    );
-    let known = keywords.children_by_name("properties");
-    let by_pattern = keywords.children_by_name("patternProperties");
-    let additional = keywords.child("additionalProperties");
-    if known.is_some() || by_pattern.is_some() || additional.is_some() {
-        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
-        let known = known.into_iter().flatten().map(owned).collect();
-        let mut patterns = Vec::new();
-        for (source, node) in by_pattern.into_iter().flatten() {
-            patterns.push((keywords.compile_pattern("patternProperties", source)?, node));
-        }
-        rules.push(ObjectRule::Properties(PropertySchemas {
-            known,
-            patterns,
-            additional,
-        }));
-    }
-    Ok(rules)
-}
-
-fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
-    let mut rules = Vec::new();
-    rules.extend(keywords.children("allOf").map(InPlaceRule::AllOf));
-    rules.extend(keywords.children("anyOf").map(InPlaceRule::AnyOf));
-    rules.extend(keywords.children("oneOf").map(InPlaceRule::OneOf));
-    if let Some(schema) = keywords.child("not") {
-        rules.push(InPlaceRule::Not {
-            schema,
-            excerpt: excerpt(keywords.value("not")),
-        });
-    }
-    if let Some(condition) = keywords.child("if") {
-        let (then, otherwise) = (keywords.child("then"), keywords.child("else"));
-        rules.push(InPlaceRule::If {
-            condition,
-            then,
-            otherwise,
-        });
-    }
-    if let Some(schemas) = keywords.children_by_name("dependentSchemas") {
-        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
-        rules.push(InPlaceRule::DependentSchemas(
-            schemas.into_iter().map(owned).collect(),
-        ));
-    }
-    rules
-}
-
-/// A schema as messages quote it: whole if it is short, and an ellipsis if it is not.
-fn excerpt(schema: Option<&Value>) -> Box<str> {
-    let is_short = |schema: &&Value| measure(schema, 8).is_some_and(|size| size <= 24);
-    let text = schema.filter(is_short).map(Value::to_string);
-    text.filter(|text| text.len() <= 160)
-        .unwrap_or_else(|| "{…}".to_owned())
-        .into()
-}
-
 /// Whether the limits of an integer are exactly those of the Rust type that `format` names.
 fn has_range_of_format(members: &Map<String, Value>) -> bool {
     let Some(format) = members.get("format").and_then(Value::as_str) else {
@@ -387,11 +218,7 @@ fn has_range_of_format(members: &Map<String, Value>) -> bool {
         "uint" | "uint32" | "uint64" | "uint128" => (0, None),
         _ => return false,
     };
-    let limit = |keyword| {
-        members
-            .get(keyword)
-            .map(|limit| limit.as_number().map(Number::of))
-    };
+    let limit = |keyword| members.get(keyword).map(|limit| limit.as_number().map(Number::of));
     let is_implied = |keyword, bound: Option<i128>| {
         limit(keyword).is_none_or(|limit| limit == bound.map(Number::Integer))
     };

@@ -15,10 +15,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
         (Value::Number(left), Value::Number(right)) => Number::of(left) == Number::of(right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| equal(left, right))
+                && left.iter().zip(right).all(|(left, right)| equal(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             let same = |(name, left)| right.get(name).is_some_and(|right| equal(left, right));
@@ -48,9 +45,7 @@ pub(super) fn measure(value: &Value, depth: usize) -> Option<usize> {
         Value::String(text) => Some(1 + text.len() / 256),
         Value::Array(items) => {
             let depth = inner()?;
-            items
-                .iter()
-                .try_fold(1, |sum, item| Some(sum + measure(item, depth)?))
+            items.iter().try_fold(1, |sum, item| Some(sum + measure(item, depth)?))
         }
         Value::Object(members) => {
             let depth = inner()?;
@@ -103,22 +98,14 @@ mod tests {
 
     #[test]
     fn spelling_and_order_do_not_make_a_difference() {
-        assert!(equal(
-            &json!({"a": 1, "b": [2.0]}),
-            &json!({"b": [2], "a": 1.0})
-        ));
+        assert!(equal(&json!({"a": 1, "b": [2.0]}), &json!({"b": [2], "a": 1.0})));
         assert!(!equal(&json!([false]), &json!([0])));
         assert!(!equal(&json!({"a": 1}), &json!({"a": 1, "b": 1})));
     }
 
     #[test]
     fn a_repetition_is_found_with_both_places() {
-        let items = [
-            json!(1),
-            json!({"a": 1, "b": 2}),
-            json!("1"),
-            json!({"b": 2.0, "a": 1.0}),
-        ];
+        let items = [json!(1), json!({"a": 1, "b": 2}), json!("1"), json!({"b": 2.0, "a": 1.0})];
         assert_eq!(first_repetition(&items), Some((1, 3)));
         assert_eq!(first_repetition(&items[..3]), None);
     }

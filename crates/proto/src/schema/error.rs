@@ -30,11 +30,7 @@ pub(super) enum Kind {
 
 impl SchemaError {
     pub(super) fn new(kind: Kind, pointer: String, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            pointer,
-            message: message.into(),
-        }
+        Self { kind, pointer, message: message.into() }
     }
 
     /// The JSON pointer of the offending part of the schema; empty for the whole of it.

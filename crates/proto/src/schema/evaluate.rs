@@ -86,15 +86,7 @@ struct Evaluation<'e> {
 impl<'e> Evaluation<'e> {
     fn new(compiled: &'e Compiled, bounds: Bounds, root: &'e str) -> Self {
         let (steps, scope) = (bounds.steps, Vec::new());
-        Self {
-            compiled,
-            bounds,
-            root,
-            steps,
-            nesting: 0,
-            scope,
-            found: None,
-        }
+        Self { compiled, bounds, root, steps, nesting: 0, scope, found: None }
     }
 
     /// Checks an instance against a node, and marks what the node looked at.
@@ -202,11 +194,7 @@ impl<'e> Evaluation<'e> {
                 }
                 self.violate(instance, || format!("must not match {excerpt}"))
             }
-            InPlaceRule::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            InPlaceRule::If { condition, then, otherwise } => {
                 let mut own = self.branch(marks)?;
                 let consequence = if self.probe(*condition, instance, &mut own)? {
                     marks.merge(&own);
@@ -217,11 +205,9 @@ impl<'e> Evaluation<'e> {
                 consequence.map_or(Ok(true), |schema| self.apply(schema, instance, marks))
             }
             InPlaceRule::DependentSchemas(schemas) => {
-                self.every(schemas, |this, (name, schema)| {
-                    match instance.value.get(name) {
-                        Some(_) => this.apply(*schema, instance, marks),
-                        None => Ok(true),
-                    }
+                self.every(schemas, |this, (name, schema)| match instance.value.get(name) {
+                    Some(_) => this.apply(*schema, instance, marks),
+                    None => Ok(true),
                 })
             }
         }

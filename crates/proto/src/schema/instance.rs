@@ -22,24 +22,15 @@ enum Step<'i> {
 
 impl<'i> Instance<'i> {
     pub(super) fn root(value: &'i Value) -> Self {
-        Self {
-            value,
-            within: None,
-        }
+        Self { value, within: None }
     }
 
     pub(super) fn member(&'i self, position: usize, name: &'i str, value: &'i Value) -> Self {
-        Self {
-            value,
-            within: Some((self, Step::Member(name, position))),
-        }
+        Self { value, within: Some((self, Step::Member(name, position))) }
     }
 
     pub(super) fn item(&'i self, index: usize, value: &'i Value) -> Self {
-        Self {
-            value,
-            within: Some((self, Step::Item(index))),
-        }
+        Self { value, within: Some((self, Step::Item(index))) }
     }
 
     /// The path in a form that people and models read: `arguments.items[2].price`.
@@ -78,9 +69,7 @@ impl<'i> Instance<'i> {
 pub(super) fn push_member(path: &mut String, name: &str) {
     let is_word = name
         .starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '$'))
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'));
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-'));
     if is_word && name.len() <= LONGEST_QUOTE {
         path.push('.');
         path.push_str(name);
@@ -98,10 +87,7 @@ pub(super) fn describe(value: &Value) -> String {
         Value::String(text) => format!("the string {}", quote(text)),
         Value::Array(items) => format!("an array of {}", count(items.len(), "item", "items")),
         Value::Object(members) => {
-            format!(
-                "an object of {}",
-                count(members.len(), "property", "properties")
-            )
+            format!("an object of {}", count(members.len(), "property", "properties"))
         }
     }
 }
@@ -148,10 +134,7 @@ mod tests {
         let items = root.member(3, "items", &value);
         let item = items.item(2, &value);
         let price = item.member(0, "unit price", &value);
-        assert_eq!(
-            price.path("arguments"),
-            r#"arguments.items[2]["unit price"]"#
-        );
+        assert_eq!(price.path("arguments"), r#"arguments.items[2]["unit price"]"#);
         assert_eq!(price.position(), [3, 2, 0]);
     }
 

@@ -22,11 +22,7 @@ type Read<T> = Result<Option<T>, SchemaError>;
 
 impl<'a, 's> Keywords<'a, 's> {
     pub(super) fn new(survey: &'a Survey<'s>, id: NodeId, members: &'s Map<String, Value>) -> Self {
-        Self {
-            survey,
-            id,
-            members,
-        }
+        Self { survey, id, members }
     }
 
     pub(super) fn has(&self, keyword: &str) -> bool {
@@ -87,27 +83,19 @@ impl<'a, 's> Keywords<'a, 's> {
 
     /// Lists of names by name.
     pub(super) fn names_by_name(&self, keyword: &str) -> Read<Vec<(String, Vec<String>)>> {
-        self.read(
-            keyword,
-            "an object of arrays of strings without repetition",
-            |value| {
-                let entry = |(name, value): (&String, &Value)| Some((name.clone(), names(value)?));
-                value.as_object()?.iter().map(entry).collect()
-            },
-        )
+        self.read(keyword, "an object of arrays of strings without repetition", |value| {
+            let entry = |(name, value): (&String, &Value)| Some((name.clone(), names(value)?));
+            value.as_object()?.iter().map(entry).collect()
+        })
     }
 
     pub(super) fn types(&self) -> Read<Types> {
-        let expected = format!(
-            "one of the types {}, or an array of them",
-            Types::names().join(", ")
-        );
+        let expected =
+            format!("one of the types {}, or an array of them", Types::names().join(", "));
         self.read("type", &expected, |value| match value {
             Value::Array(_) => names(value)?
                 .iter()
-                .try_fold(Types::NONE, |types, name| {
-                    Some(types.union(Types::named(name)?))
-                })
+                .try_fold(Types::NONE, |types, name| Some(types.union(Types::named(name)?)))
                 .filter(|types| *types != Types::NONE),
             _ => Types::named(value.as_str()?),
         })
@@ -138,12 +126,7 @@ impl<'a, 's> Keywords<'a, 's> {
     /// The subschemas that this keyword holds in an array.
     pub(super) fn children(&self, keyword: &str) -> Option<Vec<NodeId>> {
         let items = self.members.get(keyword)?.as_array()?;
-        Some(
-            items
-                .iter()
-                .filter_map(|item| self.survey.id_of(item))
-                .collect(),
-        )
+        Some(items.iter().filter_map(|item| self.survey.id_of(item)).collect())
     }
 
     /// The subschemas that this keyword holds in an object, sorted by name.

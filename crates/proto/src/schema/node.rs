@@ -147,11 +147,7 @@ impl Node {
                     targets.extend(all);
                 }
                 InPlaceRule::Not { schema, .. } => targets.push(*schema),
-                InPlaceRule::If {
-                    condition,
-                    then,
-                    otherwise,
-                } => {
+                InPlaceRule::If { condition, then, otherwise } => {
                     targets.push(*condition);
                     targets.extend(then);
                     targets.extend(otherwise);
@@ -209,10 +205,7 @@ impl Types {
     ];
 
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .find(|(known, ..)| *known == name)
-            .map(|(.., bit)| Self(*bit))
+        Self::ALL.iter().find(|(known, ..)| *known == name).map(|(.., bit)| Self(*bit))
     }
 
     pub(super) fn names() -> Vec<&'static str> {

@@ -55,18 +55,10 @@ const LARGEST_EXACT: f64 = (1_u128 << 126) as f64;
 
 fn compare_mixed(integer: i128, float: f64) -> Ordering {
     if float.abs() >= LARGEST_EXACT {
-        return if float > 0.0 {
-            Ordering::Less
-        } else {
-            Ordering::Greater
-        };
+        return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
     }
     // The float has a fraction here, so it lies strictly above its floor.
-    if integer <= float.floor() as i128 {
-        Ordering::Less
-    } else {
-        Ordering::Greater
-    }
+    if integer <= float.floor() as i128 { Ordering::Less } else { Ordering::Greater }
 }
 
 impl PartialEq for Number {
@@ -96,15 +88,9 @@ pub(super) struct Decimal {
 impl Decimal {
     /// Reads the shortest decimal text that means this number, which is what its author wrote.
     pub(super) fn of(number: &serde_json::Number) -> Self {
-        let whole = number
-            .as_u64()
-            .or_else(|| number.as_i64().map(i64::unsigned_abs));
+        let whole = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
         if let Some(digits) = whole {
-            return Self {
-                digits,
-                exponent: 0,
-            }
-            .without_trailing_zeros();
+            return Self { digits, exponent: 0 }.without_trailing_zeros();
         }
         let text = format!("{:e}", number.as_f64().unwrap_or_default().abs());
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -128,7 +114,8 @@ impl Decimal {
             return false;
         };
         let modulus = u128::from(divisor.digits);
-        u128::from(self.digits) % modulus * power_of_ten(shift, modulus) % modulus == 0
+        let shifted = u128::from(self.digits) % modulus * power_of_ten(shift, modulus);
+        shifted.is_multiple_of(modulus)
     }
 
     fn without_trailing_zeros(mut self) -> Self {
@@ -171,10 +158,7 @@ mod tests {
     fn spellings_of_one_integer_are_equal() {
         assert_eq!(number("1"), number("1.0"));
         assert_eq!(number("0"), number("-0.0"));
-        assert_eq!(
-            number("18446744073709551615"),
-            number("18446744073709551615")
-        );
+        assert_eq!(number("18446744073709551615"), number("18446744073709551615"));
         assert!(number("1e300").is_integer());
         assert!(!number("1.5").is_integer());
     }
@@ -182,18 +166,9 @@ mod tests {
     #[test]
     fn integers_beyond_the_precision_of_floats_stay_apart() {
         assert_ne!(number("9007199254740993"), number("9007199254740992.0"));
-        assert_eq!(
-            number("18446744073709551615").compare(number("1e19")),
-            Ordering::Greater
-        );
-        assert_eq!(
-            number("18446744073709551615").compare(number("1e300")),
-            Ordering::Less
-        );
-        assert_eq!(
-            number("-9223372036854775808").compare(number("-1e300")),
-            Ordering::Greater
-        );
+        assert_eq!(number("18446744073709551615").compare(number("1e19")), Ordering::Greater);
+        assert_eq!(number("18446744073709551615").compare(number("1e300")), Ordering::Less);
+        assert_eq!(number("-9223372036854775808").compare(number("-1e300")), Ordering::Greater);
     }
 
     #[test]

@@ -41,10 +41,7 @@ impl<'s> Survey<'s> {
         }
         let fragment = fragment.unwrap_or_default();
         if fragment.is_empty() {
-            return Ok(Target {
-                node: self.resource(resource).root,
-                dynamic_anchor: None,
-            });
+            return Ok(Target { node: self.resource(resource).root, dynamic_anchor: None });
         }
         let found = if fragment.starts_with('/') {
             self.pointed(resource, fragment)?
@@ -58,14 +55,8 @@ impl<'s> Survey<'s> {
             );
             self.error(from, keyword, Kind::Invalid, message)
         })?;
-        let is_dynamic = self
-            .resource(resource)
-            .dynamic_anchors
-            .contains_key(fragment);
-        Ok(Target {
-            node,
-            dynamic_anchor: is_dynamic.then_some(fragment),
-        })
+        let is_dynamic = self.resource(resource).dynamic_anchors.contains_key(fragment);
+        Ok(Target { node, dynamic_anchor: is_dynamic.then_some(fragment) })
     }
 
     /// Finds the place that a JSON pointer names, below the root of a resource.

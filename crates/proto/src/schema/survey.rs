@@ -102,16 +102,9 @@ impl<'s> Survey<'s> {
     /// Every resource that has a dynamic anchor of this name.
     pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<(ResourceId, NodeId)> {
         let with_anchor = |(index, resource): (usize, &Resource<'_>)| {
-            resource
-                .dynamic_anchors
-                .get(name)
-                .map(|node| (ResourceId(index), *node))
+            resource.dynamic_anchors.get(name).map(|node| (ResourceId(index), *node))
         };
-        self.resources
-            .iter()
-            .enumerate()
-            .filter_map(with_anchor)
-            .collect()
+        self.resources.iter().enumerate().filter_map(with_anchor).collect()
     }
 
     /// An error at a keyword of a place; an empty keyword means the place itself.
@@ -172,12 +165,7 @@ impl<'s> Survey<'s> {
             return Ok(());
         };
         let Value::String(dialect) = dialect else {
-            return Err(self.error(
-                id,
-                "$schema",
-                Kind::Invalid,
-                "expected the URI of a dialect",
-            ));
+            return Err(self.error(id, "$schema", Kind::Invalid, "expected the URI of a dialect"));
         };
         if dialect.strip_suffix('#').unwrap_or(dialect) == DIALECT {
             return Ok(());
@@ -259,12 +247,7 @@ impl<'s> Survey<'s> {
     ) -> Result<(), SchemaError> {
         let parent = self.place(id);
         let (resource, depth) = (parent.resource, parent.depth + 1);
-        let place = |schema, location| Place {
-            schema,
-            location,
-            resource,
-            depth,
-        };
+        let place = |schema, location| Place { schema, location, resource, depth };
         match (Holds::of(keyword), value) {
             (Holds::Nothing, _) => {}
             (Holds::One, schema) => {
@@ -301,17 +284,11 @@ impl<'s> Survey<'s> {
         self.ids.insert(std::ptr::from_ref(place.schema), id);
         self.places.push(place);
         if depth > self.bounds.depth {
-            let message = format!(
-                "schemas nest deeper than {} levels: flatten",
-                self.bounds.depth
-            );
+            let message = format!("schemas nest deeper than {} levels: flatten", self.bounds.depth);
             return Err(self.error(id, "", Kind::Bounds, message));
         }
         if self.places.len() > self.bounds.nodes {
-            let message = format!(
-                "the schema has more than {} parts: split it",
-                self.bounds.nodes
-            );
+            let message = format!("the schema has more than {} parts: split it", self.bounds.nodes);
             return Err(self.error(id, "", Kind::Bounds, message));
         }
         Ok(id)
@@ -329,12 +306,7 @@ impl<'s> Survey<'s> {
 
 impl Resource<'_> {
     fn new(uri: String, root: NodeId) -> Self {
-        Self {
-            uri,
-            root,
-            anchors: HashMap::new(),
-            dynamic_anchors: HashMap::new(),
-        }
+        Self { uri, root, anchors: HashMap::new(), dynamic_anchors: HashMap::new() }
     }
 }
 
@@ -371,9 +343,7 @@ impl Holds {
 
 fn is_anchor_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 /// Escapes a member's name for a JSON pointer.

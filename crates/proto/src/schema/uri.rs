@@ -24,29 +24,18 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
     }
     let base = Parts::split(base);
     if reference.authority.is_some() {
-        let resolved = Parts {
-            scheme: base.scheme,
-            ..reference
-        };
+        let resolved = Parts { scheme: base.scheme, ..reference };
         return resolved.with_path(&without_dot_segments(reference.path));
     }
     if reference.path.is_empty() {
-        return Parts {
-            query: reference.query.or(base.query),
-            ..base
-        }
-        .with_path(base.path);
+        return Parts { query: reference.query.or(base.query), ..base }.with_path(base.path);
     }
     let path = if reference.path.starts_with('/') {
         without_dot_segments(reference.path)
     } else {
         without_dot_segments(&merge(&base, reference.path))
     };
-    Parts {
-        query: reference.query,
-        ..base
-    }
-    .with_path(&path)
+    Parts { query: reference.query, ..base }.with_path(&path)
 }
 
 /// Decodes `%XX` sequences; `None` when they are broken or do not decode to text.
@@ -84,20 +73,10 @@ impl<'u> Parts<'u> {
             _ => (None, hierarchy),
         };
         let Some(after) = rest.strip_prefix("//") else {
-            return Self {
-                scheme,
-                authority: None,
-                path: rest,
-                query,
-            };
+            return Self { scheme, authority: None, path: rest, query };
         };
         let (authority, path) = after.split_at(after.find('/').unwrap_or(after.len()));
-        Self {
-            scheme,
-            authority: Some(authority),
-            path,
-            query,
-        }
+        Self { scheme, authority: Some(authority), path, query }
     }
 
     fn with_path(&self, path: &str) -> String {
@@ -121,9 +100,7 @@ impl<'u> Parts<'u> {
 
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
 /// Puts a relative path where the last segment of the base's path was.

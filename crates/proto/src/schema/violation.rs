@@ -35,20 +35,12 @@ impl Violations {
         list.sort_by(|one, other| one.position.cmp(&other.position));
         let is_truncated = list.len() > limit.max(1);
         list.truncate(limit.max(1));
-        Self {
-            list,
-            is_truncated,
-            exceeds_bounds: false,
-        }
+        Self { list, is_truncated, exceeds_bounds: false }
     }
 
     /// The value was too large or too deep to be checked to the end.
     pub(super) fn stopped(violation: Violation) -> Self {
-        Self {
-            list: vec![violation],
-            is_truncated: false,
-            exceeds_bounds: true,
-        }
+        Self { list: vec![violation], is_truncated: false, exceeds_bounds: true }
     }
 
     /// Iterates in reading order of the value.
@@ -137,11 +129,7 @@ fn one_of(values: &[String]) -> String {
         [value] => value.clone(),
         [_, ..] if values.len() <= MOST_VALUES => format!("one of {}", values.join(", ")),
         _ => {
-            let some: Vec<_> = values
-                .iter()
-                .take(MOST_VALUES)
-                .map(String::as_str)
-                .collect();
+            let some: Vec<_> = values.iter().take(MOST_VALUES).map(String::as_str).collect();
             format!("one of {} values such as {}", values.len(), some.join(", "))
         }
     }
@@ -154,12 +142,7 @@ impl Violation {
         expected: Expected,
         reason: String,
     ) -> Self {
-        Self {
-            path,
-            reason,
-            position,
-            expected,
-        }
+        Self { path, reason, position, expected }
     }
 
     /// Where the value is: `arguments.items[2].price`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::*;
+use crate::contract::Contract;
 
 fn published<T: JsonSchema>() -> String {
     input::<T>().unwrap().published.as_str().to_owned()
@@ -66,8 +67,6 @@ fn only_a_type_that_contains_itself_keeps_a_reference() {
     Contract::new(&input::<Tree>().unwrap().terms, None).unwrap();
     assert!(!published::<Search>().contains("$ref"));
 }
-
-use crate::contract::Contract;
 
 #[test]
 fn null_stands_for_an_optional_argument_that_is_left_out() {

@@ -125,7 +125,8 @@ async fn what_only_the_type_refuses_is_told_in_its_words() {
         #[schemars(with = "String")]
         address: std::net::IpAddr,
     }
-    let tool = Tool::new("lookup", |Args(host): Args<Host>| async move { host.address.to_string() });
+    let tool =
+        Tool::new("lookup", |Args(host): Args<Host>| async move { host.address.to_string() });
     let peer = Peer::new(&Server::new("dns", "1").tool(tool), Revision::LATEST);
     assert_eq!(peer.text("lookup", json!({ "address": "::1" })).await, "::1");
     let text = peer.failure("lookup", json!({ "address": "x" })).await;

@@ -9,13 +9,14 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bowline_proto::codec::lines::LineReader;
-use bowline_proto::request::{ExchangeId, Outgoing, Owner, Request, Response, Sink};
+use bowline_proto::request::{ExchangeId, Owner, Request, Response};
 use bowline_proto::server::{Event, ServerConnection};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tower_service::Service;
 
 use super::stage::{Heard, Stage};
+use crate::mailbox::Mailbox;
 use crate::subject::Subject;
 
 /// How often everything is polled without any effect before it counts as quiet. More than once,
@@ -38,7 +39,7 @@ type Running = Pin<Box<dyn Future<Output = Response> + Send>>;
 impl Machine {
     pub(crate) fn new(subject: Subject) -> Self {
         let config = subject.config().clone();
-        let mailbox = Arc::new(Mailbox { queue: Mutex::default(), capacity: config.limits().outbox });
+        let mailbox = Arc::new(Mailbox::new(config.limits().outbox));
         Self {
             lines: LineReader::new(config.limits().frame),
             connection: ServerConnection::new(config, Owner::anonymous(), mailbox.clone()),
@@ -120,12 +121,11 @@ impl Machine {
 
     /// Hands in what calls said.
     fn collect(&mut self) -> bool {
-        let said = std::mem::take(&mut self.mailbox.lock().said);
+        let said = self.mailbox.take();
         let happened = !said.is_empty();
         for (number, outgoing) in said {
             self.connection.emit(number, outgoing, now());
         }
-        self.mailbox.lock().waiting.drain(..).for_each(Waker::wake);
         happened
     }
 
@@ -198,44 +198,6 @@ impl Stage for Machine {
 
 fn now() -> std::time::Instant {
     Instant::now().into_std()
-}
-
-/// What calls say on its way to the connection.
-#[derive(Default)]
-struct Queue {
-    said: VecDeque<(ExchangeId, Outgoing)>,
-    waiting: Vec<Waker>,
-}
-
-struct Mailbox {
-    queue: Mutex<Queue>,
-    capacity: usize,
-}
-
-impl Mailbox {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Sink for Mailbox {
-    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut queue = self.lock();
-        if queue.said.len() < self.capacity {
-            return Poll::Ready(());
-        }
-        queue.waiting.push(cx.waker().clone());
-        Poll::Pending
-    }
-
-    fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
-        let mut queue = self.lock();
-        if queue.said.len() < self.capacity {
-            queue.said.push_back((exchange, outgoing));
-            return Ok(());
-        }
-        if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) }
-    }
 }
 
 /// Whether a call wants to be polled.

@@ -45,7 +45,7 @@ impl UriTemplate {
         let mut found = Found::default();
         let mut position = 0;
         for ((step, literal), way_out) in self.steps.iter().zip(&literals).zip(&ways_out) {
-            let expression = Reader { expression: &step.expression, text, reading };
+            let expression = Reader::new(&step.expression, text, reading);
             let end = match expression.end_from(position, way_out) {
                 Some((start, end)) => {
                     found.add(&step.expression, text.get(start..end)?)?;
@@ -70,7 +70,7 @@ impl UriTemplate {
         let mut reached = Places::only(text.len(), text.len());
         for (step, literal) in self.steps.iter().zip(literals).rev() {
             let way_out = before_literal(text, literal.as_bytes(), reached);
-            let expression = Reader { expression: &step.expression, text, reading };
+            let expression = Reader::new(&step.expression, text, reading);
             reached = expression.before(&way_out);
             ways_out.push(way_out);
         }
@@ -158,6 +158,8 @@ struct Reader<'a> {
     expression: &'a Expression,
     text: &'a [u8],
     reading: Reading,
+    /// How many separators may stand between its values.
+    most_separators: usize,
 }
 
 /// What a byte is to the expression that is being read.
@@ -170,7 +172,13 @@ enum Kind {
     Foreign,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(expression: &'a Expression, text: &'a [u8], reading: Reading) -> Self {
+        let explodes = expression.variables.iter().any(|it| it.modifier == Modifier::Explode);
+        let most_separators = if explodes { usize::MAX } else { expression.variables.len() - 1 };
+        Self { expression, text, reading, most_separators }
+    }
+
     /// The places where the expression may begin so that it can end at one of these places.
     fn before(&self, ends: &Places) -> Places {
         let length = self.text.len();
@@ -181,7 +189,7 @@ impl Reader<'_> {
         for place in (0..=length).rev() {
             count_step();
             let after = |next: usize| needed.get(next).copied().flatten();
-            let fits = |count: usize| count <= self.most_separators();
+            let fits = |count: usize| count <= self.most_separators;
             let begins_here = match self.value_start(place) {
                 Some(start) => after(start).is_some_and(fits),
                 None => false,
@@ -208,7 +216,7 @@ impl Reader<'_> {
             count_step();
             let (next, crossed) = self.next(end)?;
             separators += crossed;
-            if separators > self.most_separators() {
+            if separators > self.most_separators {
                 return None;
             }
             end = next;
@@ -256,21 +264,19 @@ impl Reader<'_> {
         let is_part = |byte: &&u8| is_unreserved(**byte) || **byte == b'%';
         let length = rest.iter().take_while(is_part).inspect(|_| count_step()).count();
         let (name, rest) = rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())?;
-        let is_known = |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
+        let is_known =
+            |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
         self.expression.variables.iter().any(is_known).then_some(())?;
-        let end = place + length;
-        match (operator, rest) {
-            // A parameter that is written with `=` has a value of at least one character.
-            (Operator::Parameter, [b'=', byte, ..]) if matches!(self.kind(*byte), Kind::Value) => {
-                Some(self.after_character(end + 1))
+        let is_value = |byte: &u8| matches!(self.kind(*byte), Kind::Value);
+        let (end, has_equals) = (place + length, rest.starts_with(b"="));
+        match operator {
+            _ if self.reading == Reading::Generous => Some(end + usize::from(has_equals)),
+            // `;name=` is never written without a value, and `?name` never without `=`.
+            Operator::Parameter if has_equals => {
+                rest.get(1).is_some_and(is_value).then(|| self.after_character(end + 1))
             }
-            (Operator::Query | Operator::Continuation, [b'=', ..]) => Some(end + 1),
-            (Operator::Parameter, [byte, ..]) if *byte != b'=' => Some(end),
-            (Operator::Parameter, []) => Some(end),
-            (_, rest) if self.reading == Reading::Generous => {
-                Some(end + usize::from(rest.starts_with(b"=")))
-            }
-            _ => None,
+            Operator::Parameter => Some(end),
+            _ => has_equals.then_some(end + 1),
         }
     }
 
@@ -288,14 +294,6 @@ impl Reader<'_> {
             (_, b'/' | b'?' | b'#') => Kind::Foreign,
             _ => Kind::Value,
         }
-    }
-
-    fn most_separators(&self) -> usize {
-        if self.has_explode() { usize::MAX } else { self.expression.variables.len() - 1 }
-    }
-
-    fn has_explode(&self) -> bool {
-        self.expression.variables.iter().any(|variable| variable.modifier == Modifier::Explode)
     }
 
     fn has_plain(&self) -> bool {

@@ -56,7 +56,7 @@ fn literal(text: &str, start: usize) -> Result<String, Failure> {
             '}' => return Err((position, "`}` closes nothing".to_owned())),
             '%' => encoded.push(c),
             c if c.is_ascii() && (is_unreserved(c as u8) || is_reserved(c as u8)) => {
-                encoded.push(c)
+                encoded.push(c);
             }
             c if c.is_ascii() => {
                 return Err((position, format!("{c:?} cannot stand in a URI; encode it")));

@@ -139,7 +139,7 @@ fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<Value> {
         match one.split_once('=') {
             _ if is_pair(one) != takes_pairs => break,
             Some((name, value)) if takes_pairs => {
-                pairs.push((decode(operator, name)?, decode(operator, value)?))
+                pairs.push((decode(operator, name)?, decode(operator, value)?));
             }
             _ => items.push(decode(operator, one)?),
         }

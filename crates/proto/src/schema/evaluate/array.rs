@@ -19,16 +19,10 @@ impl Evaluation<'_> {
         let found = items.len();
         match rule {
             ArrayRule::MinItems(least) if found < *least => self.violate(instance, || {
-                format!(
-                    "expected at least {}, found {found}",
-                    count(*least, "item", "items")
-                )
+                format!("expected at least {}, found {found}", count(*least, "item", "items"))
             }),
             ArrayRule::MaxItems(most) if found > *most => self.violate(instance, || {
-                format!(
-                    "expected at most {}, found {found}",
-                    count(*most, "item", "items")
-                )
+                format!("expected at most {}, found {found}", count(*most, "item", "items"))
             }),
             ArrayRule::MinItems(_) | ArrayRule::MaxItems(_) => Ok(true),
             ArrayRule::UniqueItems => self.unique_items(items, instance),
@@ -51,9 +45,7 @@ impl Evaluation<'_> {
             if marks.is_marked(index) {
                 return Ok(true);
             }
-            this.extra_item(schema, &instance.item(index, item), || {
-                "unexpected item".to_owned()
-            })
+            this.extra_item(schema, &instance.item(index, item), || "unexpected item".to_owned())
         })?;
         marks.mark_all();
         Ok(verdict)
@@ -82,19 +74,12 @@ impl Evaluation<'_> {
     ) -> Verdict {
         let most = schemas.prefix.len();
         let with_schema = items.iter().enumerate().map_while(|(index, item)| {
-            Some((
-                index,
-                item,
-                schemas.prefix.get(index).copied().or(schemas.rest)?,
-            ))
+            Some((index, item, schemas.prefix.get(index).copied().or(schemas.rest)?))
         });
         self.every(with_schema, |this, (index, item, schema)| {
             marks.mark(index);
             this.extra_item(schema, &instance.item(index, item), || {
-                format!(
-                    "unexpected item: at most {} allowed",
-                    count(most, "is", "are")
-                )
+                format!("unexpected item: at most {} allowed", count(most, "is", "are"))
             })
         })
     }
@@ -119,12 +104,7 @@ impl Evaluation<'_> {
         instance: &Instance<'_>,
         marks: &mut Marks,
     ) -> Verdict {
-        let ContainsRule {
-            schema,
-            least,
-            most,
-            excerpt,
-        } = rule;
+        let ContainsRule { schema, least, most, excerpt } = rule;
         let mut matching = 0;
         for (index, item) in items.iter().enumerate() {
             if self.probe(*schema, &instance.item(index, item), &mut Marks::Unwanted)? {

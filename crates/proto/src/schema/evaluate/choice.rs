@@ -106,12 +106,7 @@ impl Evaluation<'_> {
 fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec<Violation> {
     let position = instance.position();
     let here = |(expected, reason)| {
-        vec![Violation::new(
-            instance.path(root),
-            position.clone(),
-            expected,
-            reason,
-        )]
+        vec![Violation::new(instance.path(root), position.clone(), expected, reason)]
     };
     let types_of = |failure: &Failure| failure.iter().find_map(|one| one.types_at(&position));
     if let Some(types) = failures.iter().map(types_of).collect::<Option<Vec<_>>>() {
@@ -119,10 +114,8 @@ fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec
         return here(Expected::types(types, instance.value));
     }
     let total = failures.len();
-    let mut likely: Vec<_> = failures
-        .into_iter()
-        .filter(|failure| types_of(failure).is_none())
-        .collect();
+    let mut likely: Vec<_> =
+        failures.into_iter().filter(|failure| types_of(failure).is_none()).collect();
     if likely.len() > 1 {
         if let Some(violation) = wrong_tag(&likely) {
             return vec![violation];
@@ -146,33 +139,23 @@ fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
     let (first, others) = failures.split_first()?;
     first.iter().find_map(|candidate| {
         candidate.values()?;
-        others
-            .iter()
-            .try_fold(candidate.clone(), |merged, failure| {
-                let same = failure
-                    .iter()
-                    .find(|other| other.path() == candidate.path())?;
-                Some(merged.or_values(same.values()?))
-            })
+        others.iter().try_fold(candidate.clone(), |merged, failure| {
+            let same = failure.iter().find(|other| other.path() == candidate.path())?;
+            Some(merged.or_values(same.values()?))
+        })
     })
 }
 
 /// The first complaint of each alternative.
 fn reasons(failures: &[Failure]) -> String {
     let mut text = String::new();
-    for (failure, separator) in failures
-        .iter()
-        .zip([": ", "; or ", "; or ", "; or "])
-        .take(MOST_FORMS)
+    for (failure, separator) in
+        failures.iter().zip([": ", "; or ", "; or ", "; or "]).take(MOST_FORMS)
     {
         let Some(violation) = failure.first() else {
             continue;
         };
-        let reason: String = violation
-            .to_string()
-            .chars()
-            .take(LONGEST_SUMMARY)
-            .collect();
+        let reason: String = violation.to_string().chars().take(LONGEST_SUMMARY).collect();
         text.push_str(separator);
         text.push_str(&reason);
     }

@@ -30,9 +30,9 @@ impl Evaluation<'_> {
                 format!("expected at most {most}, found {found}")
             }),
             ObjectRule::MinProperties(_) | ObjectRule::MaxProperties(_) => Ok(true),
-            ObjectRule::Required(names) => self.required(names, instance, members, || {
-                "missing, but required".to_owned()
-            }),
+            ObjectRule::Required(names) => {
+                self.required(names, instance, members, || "missing, but required".to_owned())
+            }
             ObjectRule::DependentRequired(dependencies) => {
                 self.every(dependencies, |this, (name, names)| {
                     if !members.contains_key(name) {
@@ -58,9 +58,8 @@ impl Evaluation<'_> {
         let Some(schema) = node.unevaluated_properties else {
             return Ok(true);
         };
-        let verdict = self.every(
-            members.iter().enumerate(),
-            |this, (position, (name, value))| {
+        let verdict =
+            self.every(members.iter().enumerate(), |this, (position, (name, value))| {
                 if marks.is_marked(position) {
                     return Ok(true);
                 }
@@ -69,8 +68,7 @@ impl Evaluation<'_> {
                     return this.violate(&member, || "unexpected property: remove it".to_owned());
                 }
                 this.apply(schema, &member, &mut Marks::Unwanted)
-            },
-        )?;
+            })?;
         marks.mark_all();
         Ok(verdict)
     }
@@ -121,34 +119,31 @@ impl Evaluation<'_> {
         instance: &Instance<'_>,
         marks: &mut Marks,
     ) -> Verdict {
-        self.every(
-            members.iter().enumerate(),
-            |this, (position, (name, value))| {
-                this.charge(1)?;
-                let member = instance.member(position, name, value);
-                let by_name = schemas.of(name);
-                let mut is_known = by_name.is_some();
-                let mut verdict = match by_name {
-                    Some(schema) => this.apply(schema, &member, &mut Marks::Unwanted)?,
-                    None => true,
-                };
-                for (pattern, schema) in &schemas.patterns {
-                    this.charge(pattern.cost(name))?;
-                    if pattern.is_match(name) {
-                        is_known = true;
-                        verdict &= this.apply(*schema, &member, &mut Marks::Unwanted)?;
-                    }
-                }
-                if let Some(additional) = schemas.additional.filter(|_| !is_known) {
+        self.every(members.iter().enumerate(), |this, (position, (name, value))| {
+            this.charge(1)?;
+            let member = instance.member(position, name, value);
+            let by_name = schemas.of(name);
+            let mut is_known = by_name.is_some();
+            let mut verdict = match by_name {
+                Some(schema) => this.apply(schema, &member, &mut Marks::Unwanted)?,
+                None => true,
+            };
+            for (pattern, schema) in &schemas.patterns {
+                this.charge(pattern.cost(name))?;
+                if pattern.is_match(name) {
                     is_known = true;
-                    verdict = this.additional_property(additional, schemas, &member)?;
+                    verdict &= this.apply(*schema, &member, &mut Marks::Unwanted)?;
                 }
-                if is_known {
-                    marks.mark(position);
-                }
-                Ok(verdict)
-            },
-        )
+            }
+            if let Some(additional) = schemas.additional.filter(|_| !is_known) {
+                is_known = true;
+                verdict = this.additional_property(additional, schemas, &member)?;
+            }
+            if is_known {
+                marks.mark(position);
+            }
+            Ok(verdict)
+        })
     }
 
     fn additional_property(
@@ -158,9 +153,7 @@ impl Evaluation<'_> {
         member: &Instance<'_>,
     ) -> Verdict {
         if self.compiled.node(schema).is_never() {
-            return self.violate(member, || {
-                format!("unknown property: {}", schemas.known_names())
-            });
+            return self.violate(member, || format!("unknown property: {}", schemas.known_names()));
         }
         self.apply(schema, member, &mut Marks::Unwanted)
     }
@@ -168,21 +161,14 @@ impl Evaluation<'_> {
 
 impl PropertySchemas {
     fn of(&self, name: &str) -> Option<NodeId> {
-        let found = self
-            .known
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
-            .ok()?;
+        let found = self.known.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
         self.known.get(found).map(|(_, schema)| *schema)
     }
 
     fn known_names(&self) -> String {
         let quote = |(name, _): &(String, _)| format!("`{name}`");
         let mut names: Vec<_> = self.known.iter().take(MOST_NAMES).map(quote).collect();
-        names.extend(
-            self.patterns
-                .iter()
-                .map(|(pattern, _)| format!("`/{}/`", pattern.source())),
-        );
+        names.extend(self.patterns.iter().map(|(pattern, _)| format!("`/{}/`", pattern.source())));
         match names.as_slice() {
             [] => "no property is allowed here".to_owned(),
             [name] => format!("only {name} is allowed here"),

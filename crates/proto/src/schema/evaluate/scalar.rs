@@ -45,18 +45,14 @@ impl Evaluation<'_> {
             NumberRule::ExclusiveMaximum(limit, text) => {
                 (compare(limit) == Ordering::Less, "less than", text)
             }
-            NumberRule::MultipleOf(divisor, text) => (
-                Decimal::of(number).is_multiple_of(*divisor),
-                "a multiple of",
-                text,
-            ),
+            NumberRule::MultipleOf(divisor, text) => {
+                (Decimal::of(number).is_multiple_of(*divisor), "a multiple of", text)
+            }
         };
         if holds {
             return Ok(true);
         }
-        self.violate(instance, || {
-            format!("expected {wanted} {limit}, found {number}")
-        })
+        self.violate(instance, || format!("expected {wanted} {limit}, found {number}"))
     }
 
     pub(super) fn text(&mut self, rule: &TextRule, text: &str, instance: &Instance<'_>) -> Verdict {
@@ -70,10 +66,7 @@ impl Evaluation<'_> {
                 }
                 return self.violate(instance, || {
                     let found = describe(instance.value);
-                    format!(
-                        "expected text that matches `{}`, found {found}",
-                        pattern.source()
-                    )
+                    format!("expected text that matches `{}`, found {found}", pattern.source())
                 });
             }
         };

@@ -1,0 +1,121 @@
+//! The keywords of each vocabulary as conditions of a node.
+
+use serde_json::Value;
+
+use super::equality::measure;
+use super::error::SchemaError;
+use super::keywords::Keywords;
+use super::node::{
+    ArrayRule, ContainsRule, InPlaceRule, ItemSchemas, NumberRule, ObjectRule, PropertySchemas,
+    TextRule,
+};
+
+/// Checks the keywords that say nothing about values but still have a kind.
+pub(super) fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), SchemaError> {
+    for keyword in ["$comment", "title", "description", "format"] {
+        keywords.text(keyword)?;
+    }
+    for keyword in ["contentEncoding", "contentMediaType"] {
+        keywords.text(keyword)?;
+    }
+    for keyword in ["deprecated", "readOnly", "writeOnly"] {
+        keywords.flag(keyword)?;
+    }
+    keywords.list("examples")?;
+    Ok(())
+}
+
+pub(super) fn number_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<NumberRule>, SchemaError> {
+    let mut rules = Vec::new();
+    if let Some((limit, text)) = keywords.limit("minimum")? {
+        rules.push(NumberRule::Minimum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("exclusiveMinimum")? {
+        rules.push(NumberRule::ExclusiveMinimum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("maximum")? {
+        rules.push(NumberRule::Maximum(limit, text));
+    }
+    if let Some((limit, text)) = keywords.limit("exclusiveMaximum")? {
+        rules.push(NumberRule::ExclusiveMaximum(limit, text));
+    }
+    if let Some((divisor, text)) = keywords.divisor("multipleOf")? {
+        rules.push(NumberRule::MultipleOf(divisor, text));
+    }
+    Ok(rules)
+}
+
+pub(super) fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.count("minLength")?.map(TextRule::MinLength));
+    rules.extend(keywords.count("maxLength")?.map(TextRule::MaxLength));
+    rules.extend(keywords.pattern("pattern")?.map(TextRule::Pattern));
+    Ok(rules)
+}
+
+pub(super) fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.count("minItems")?.map(ArrayRule::MinItems));
+    rules.extend(keywords.count("maxItems")?.map(ArrayRule::MaxItems));
+    if keywords.flag("uniqueItems")? == Some(true) {
+        rules.push(ArrayRule::UniqueItems);
+    }
+    if keywords.has("prefixItems") || keywords.has("items") {
+        let prefix = keywords.children("prefixItems").unwrap_or_default();
+        rules.push(ArrayRule::Items(ItemSchemas { prefix, rest: keywords.child("items") }));
+    }
+    let (least, most) = (keywords.count("minContains")?, keywords.count("maxContains")?);
+    if let Some(schema) = keywords.child("contains") {
+        let (least, excerpt) = (least.unwrap_or(1), excerpt(keywords.value("contains")));
+        rules.push(ArrayRule::Contains(ContainsRule { schema, least, most, excerpt }));
+    }
+    Ok(rules)
+}
+
+pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.names("required")?.map(ObjectRule::Required));
+    rules.extend(keywords.names_by_name("dependentRequired")?.map(ObjectRule::DependentRequired));
+    rules.extend(keywords.count("minProperties")?.map(ObjectRule::MinProperties));
+    rules.extend(keywords.count("maxProperties")?.map(ObjectRule::MaxProperties));
+    rules.extend(keywords.child("propertyNames").map(ObjectRule::PropertyNames));
+    let known = keywords.children_by_name("properties");
+    let by_pattern = keywords.children_by_name("patternProperties");
+    let additional = keywords.child("additionalProperties");
+    if known.is_some() || by_pattern.is_some() || additional.is_some() {
+        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
+        let known = known.into_iter().flatten().map(owned).collect();
+        let mut patterns = Vec::new();
+        for (source, node) in by_pattern.into_iter().flatten() {
+            patterns.push((keywords.compile_pattern("patternProperties", source)?, node));
+        }
+        rules.push(ObjectRule::Properties(PropertySchemas { known, patterns, additional }));
+    }
+    Ok(rules)
+}
+
+pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
+    let mut rules = Vec::new();
+    rules.extend(keywords.children("allOf").map(InPlaceRule::AllOf));
+    rules.extend(keywords.children("anyOf").map(InPlaceRule::AnyOf));
+    rules.extend(keywords.children("oneOf").map(InPlaceRule::OneOf));
+    if let Some(schema) = keywords.child("not") {
+        rules.push(InPlaceRule::Not { schema, excerpt: excerpt(keywords.value("not")) });
+    }
+    if let Some(condition) = keywords.child("if") {
+        let (then, otherwise) = (keywords.child("then"), keywords.child("else"));
+        rules.push(InPlaceRule::If { condition, then, otherwise });
+    }
+    if let Some(schemas) = keywords.children_by_name("dependentSchemas") {
+        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
+        rules.push(InPlaceRule::DependentSchemas(schemas.into_iter().map(owned).collect()));
+    }
+    rules
+}
+
+/// A schema as messages quote it: whole if it is short, and an ellipsis if it is not.
+fn excerpt(schema: Option<&Value>) -> Box<str> {
+    let is_short = |schema: &&Value| measure(schema, 8).is_some_and(|size| size <= 24);
+    let text = schema.filter(is_short).map(Value::to_string);
+    text.filter(|text| text.len() <= 160).unwrap_or_else(|| "{…}".to_owned()).into()
+}

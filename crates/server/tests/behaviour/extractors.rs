@@ -1,0 +1,244 @@
+//! What handlers can take beside their arguments.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use bowline_proto::request::{Client, Owner};
+use bowline_server::extract::FromCall;
+use bowline_server::{Call, Cancel, Context, Log, Progress, Result, Server, State, Tool};
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::id::ProgressToken;
+use bowline_types::implementation::Implementation;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::json;
+
+use crate::peer::{BOTH, EVERY, Peer};
+
+fn server(tool: Tool) -> Server {
+    Server::new("extractors", "1").tool(tool)
+}
+
+#[tokio::test]
+async fn state_is_shared_by_all_calls() {
+    let count = |State(counter): State<Arc<AtomicU32>>| async move {
+        counter.fetch_add(1, Ordering::Relaxed)
+    };
+    let server = server(Tool::new("count", count)).state(Arc::new(AtomicU32::new(0)));
+    let old = Peer::new(&server, Revision::V2024_11_05);
+    let new = Peer::new(&server, Revision::LATEST);
+    assert_eq!(old.text("count", json!({})).await, "0");
+    assert_eq!(new.text("count", json!({})).await, "1");
+}
+
+#[tokio::test]
+async fn the_context_tells_who_calls() {
+    let tell = |context: Context| async move {
+        let client = context.client().map_or("nobody", |client| client.name.as_str());
+        let subject = context.owner().identity().map_or("anonymous", |(_, subject)| subject);
+        let forms = context.capabilities().supports_form_elicitation();
+        format!("{client} {subject} {} {forms}", context.revision())
+    };
+    let server = server(Tool::new("tell", tell));
+    for revision in EVERY {
+        let peer = Peer::new(&server, revision);
+        assert_eq!(
+            peer.text("tell", json!({})).await,
+            format!("nobody anonymous {revision} false")
+        );
+        let mut peer = Peer::with_forms(&server, revision);
+        let info = Some(Implementation::new("cli", "1"));
+        peer.client = Client { info, ..peer.client };
+        peer.owner = Owner::known("https://issuer.example", "ann");
+        assert_eq!(peer.text("tell", json!({})).await, format!("cli ann {revision} true"));
+    }
+}
+
+// spec: META-6
+#[tokio::test]
+async fn the_context_tells_what_stands_in_meta() {
+    let tell = |context: Context| async move {
+        let own: Option<u8> = context.meta("example.com/own");
+        let wrong: Option<u8> = context.meta("traceparent");
+        format!("{:?} {own:?} {wrong:?} {:?}", context.traceparent(), context.baggage())
+    };
+    let mut peer = Peer::new(&server(Tool::new("tell", tell)), Revision::LATEST);
+    peer.meta = json!({ "traceparent": "00-ab-cd-01", "example.com/own": 7 });
+    assert_eq!(peer.text("tell", json!({})).await, r#"Some("00-ab-cd-01") Some(7) None None"#);
+}
+
+#[derive(Clone)]
+struct Tenant(&'static str);
+
+impl FromCall for Tenant {
+    async fn from_call(call: &Call) -> Result<Self> {
+        let tenant = call.parts().extensions.get::<Tenant>();
+        tenant.cloned().ok_or_else(|| "this call belongs to no tenant".into())
+    }
+}
+
+#[tokio::test]
+async fn extractors_can_be_written_by_anybody() {
+    let tell = |Tenant(name): Tenant, context: Context| async move {
+        assert!(context.extension::<Tenant>().is_some());
+        name
+    };
+    let peer = Peer::new(&server(Tool::new("tell", tell)), Revision::LATEST);
+    assert_eq!(peer.failure("tell", json!({})).await, "this call belongs to no tenant");
+    let mut request = peer.request(Method::ToolsCall, &json!({ "name": "tell" }));
+    request.parts.extensions.insert(Tenant("acme"));
+    let success = peer.send(request).await.unwrap();
+    assert!(success.body().as_str().contains("acme"), "{success:?}");
+}
+
+async fn process(progress: Progress) {
+    let mut bar = progress.total(3_usize);
+    for file in ["a", "b", "c"] {
+        tokio::time::advance(Duration::from_millis(10)).await;
+        bar.inc(file);
+    }
+}
+
+fn with_token(server: &Server, revision: Revision) -> Peer {
+    let mut peer = Peer::new(server, revision);
+    peer.progress = Some(ProgressToken("token".into()));
+    peer
+}
+
+// spec: PROG-3, PROG-4, PROG-6
+#[tokio::test(start_paused = true)]
+async fn progress_is_told_to_those_who_want_to_know() {
+    for revision in EVERY {
+        let peer = with_token(&server(Tool::new("process", process)), revision);
+        peer.call("process", json!({})).await.unwrap();
+        let told = peer.inbox.progress();
+        let told: Vec<_> =
+            told.iter().map(|it| (it.progress, it.total, it.message.as_deref())).collect();
+        let expected =
+            [(1.0, Some(3.0), Some("a")), (2.0, Some(3.0), Some("b")), (3.0, Some(3.0), Some("c"))];
+        assert_eq!(told, expected);
+    }
+}
+
+// spec: PROG-13
+#[tokio::test(start_paused = true)]
+async fn progress_is_not_told_to_those_who_do_not() {
+    for revision in BOTH {
+        let peer = Peer::new(&server(Tool::new("process", process)), revision);
+        peer.call("process", json!({})).await.unwrap();
+        assert!(peer.inbox.progress().is_empty());
+    }
+}
+
+// spec: PROG-10
+#[tokio::test(start_paused = true)]
+async fn progress_that_comes_too_fast_is_left_out_but_not_its_end() {
+    let rush = |progress: Progress| async move {
+        let mut bar = progress.total(1000);
+        for _ in 0..1000 {
+            bar.inc("");
+        }
+    };
+    let peer = with_token(&server(Tool::new("rush", rush)), Revision::LATEST);
+    peer.call("rush", json!({})).await.unwrap();
+    let told = peer.inbox.progress();
+    assert_eq!(told.iter().map(|it| it.progress).collect::<Vec<_>>(), [1.0, 1000.0]);
+    assert_eq!(told[0].message, None);
+}
+
+// spec: PROG-4, PROG-5
+#[tokio::test(start_paused = true)]
+async fn progress_only_ever_grows() {
+    let wander = |progress: Progress| async move {
+        for done in [0.5, 0.5, 0.25, f64::NAN, f64::INFINITY, 0.75] {
+            tokio::time::advance(Duration::from_millis(10)).await;
+            progress.report(done, None, "wandering");
+        }
+    };
+    let peer = with_token(&server(Tool::new("wander", wander)), Revision::LATEST);
+    peer.call("wander", json!({})).await.unwrap();
+    let told: Vec<_> = peer.inbox.progress().iter().map(|it| it.progress).collect();
+    assert_eq!(told, [0.5, 0.75]);
+}
+
+// spec: LOG-9, LOG-19
+#[tokio::test]
+async fn log_messages_bear_the_name_of_their_tool() {
+    let speak = |log: Log| async move {
+        log.debug("quiet");
+        log.info(format_args!("{} things", 2));
+        log.data(LoggingLevel::Error, &json!({ "code": 7 }));
+    };
+    let server = server(Tool::new("speak", speak));
+    for revision in BOTH {
+        let mut peer = Peer::new(&server, revision);
+        peer.log_level = Some(LoggingLevel::Info);
+        peer.call("speak", json!({})).await.unwrap();
+        let logs = peer.inbox.logs();
+        let said: Vec<_> = logs.iter().map(|log| (log.level, log.data.as_str())).collect();
+        let expected =
+            [(LoggingLevel::Info, r#""2 things""#), (LoggingLevel::Error, r#"{"code":7}"#)];
+        assert_eq!(said, expected);
+        assert_eq!(logs[0].logger.as_deref(), Some("speak"));
+    }
+}
+
+#[tokio::test]
+async fn every_level_has_its_method() {
+    let speak = |log: Log| async move {
+        log.debug("a");
+        log.info("a");
+        log.notice("a");
+        log.warning("a");
+        log.error("a");
+        log.critical("a");
+        log.alert("a");
+        log.emergency("a");
+    };
+    let mut peer = Peer::new(&server(Tool::new("speak", speak)), Revision::LATEST);
+    peer.log_level = Some(LoggingLevel::Debug);
+    peer.call("speak", json!({})).await.unwrap();
+    let levels: Vec<_> = peer.inbox.logs().iter().map(|log| log.level).collect();
+    assert_eq!(levels, LoggingLevel::ALL);
+}
+
+/// A handler that says when it has begun, been cancelled, and ended.
+fn patient(steps: &Arc<AtomicU32>, cleanup: Duration) -> Tool {
+    let steps = steps.clone();
+    let wait = move |cancel: Cancel| {
+        let steps = steps.clone();
+        async move {
+            assert!(!cancel.is_cancelled());
+            cancel.cancelled().await;
+            steps.fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(cleanup).await;
+            steps.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    Tool::new("wait", wait).grace(Duration::from_secs(2))
+}
+
+async fn cancel_after_a_poll(tool: Tool) {
+    let peer = Peer::new(&server(tool), Revision::LATEST);
+    let mut answer = peer.begin(peer.request(Method::ToolsCall, &json!({ "name": "wait" })));
+    assert!(futures_util::poll!(&mut answer).is_pending());
+    drop(answer);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+}
+
+// spec: CANC-5
+#[tokio::test(start_paused = true)]
+async fn a_handler_may_clean_up_after_a_cancellation() {
+    let steps = Arc::new(AtomicU32::new(0));
+    cancel_after_a_poll(patient(&steps, Duration::from_secs(1))).await;
+    assert_eq!(steps.load(Ordering::SeqCst), 2);
+}
+
+// spec: CANC-6
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_does_not_end_after_a_cancellation_is_dropped() {
+    let steps = Arc::new(AtomicU32::new(0));
+    cancel_after_a_poll(patient(&steps, Duration::from_secs(3))).await;
+    assert_eq!(steps.load(Ordering::SeqCst), 1);
+}

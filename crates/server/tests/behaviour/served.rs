@@ -1,0 +1,158 @@
+//! Whole conversations over a transport, as lines of JSON.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::ExchangeId;
+use bowline_proto::transmit::{Role, Route, Transmit};
+use bowline_server::{Ask, Server, Tool};
+use bowline_transport::duplex::{Duplex, duplex};
+use bowline_transport::transport::{Reader, Transport, Writer};
+use serde_json::{Value, json};
+
+/// A client that speaks lines of JSON.
+struct Wire {
+    reader: <Duplex as Transport>::Reader,
+    writer: <Duplex as Transport>::Writer,
+}
+
+impl Wire {
+    fn to(server: &Server) -> Self {
+        let (ours, theirs) = duplex();
+        tokio::spawn(server.serve(theirs));
+        let (reader, writer) = ours.split(&Limits::default());
+        Self { reader, writer }
+    }
+
+    async fn say(&mut self, message: Value) {
+        let frame = message.to_string().into();
+        let route = Route::Exchange(ExchangeId(0));
+        let mut queue = VecDeque::from([Transmit { route, role: Role::Ends, frame }]);
+        self.writer.write(&mut queue).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        match self.reader.read().await.unwrap().unwrap() {
+            Unit::Text(text) => serde_json::from_slice(&text).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn ask(&mut self, message: Value) -> Value {
+        self.say(message).await;
+        self.hear().await
+    }
+
+    async fn initialize(&mut self, capabilities: Value) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": capabilities,
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let answer = self.ask(request(1, "initialize", params)).await;
+        self.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        answer
+    }
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+fn modern(id: u64, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+    });
+    request(id, method, params)
+}
+
+fn server() -> Server {
+    let sure = |ask: Ask| async move { ask.confirm("Sure?").await.map(|sure| sure.to_string()) };
+    Server::new("served", "1.2.3")
+        .title("Served")
+        .tool(Tool::new("sure", sure))
+        .ttl(Duration::from_secs(60))
+}
+
+// spec: TOOL-1, LIFE-2
+#[tokio::test]
+async fn a_handshake_tells_what_the_server_is_and_can_do() {
+    let mut wire = Wire::to(&server());
+    let answer = wire.initialize(json!({})).await;
+    let result = &answer["result"];
+    assert_eq!(result["protocolVersion"], "2025-06-18");
+    assert_eq!(result["capabilities"], json!({ "tools": { "listChanged": true } }));
+    assert_eq!(result["serverInfo"]["title"], "Served");
+}
+
+// spec: CACHE-1, CACHE-3, CACHE-4, CACHE-22
+#[tokio::test]
+async fn lists_say_how_long_they_are_good_for() {
+    for (server, scope) in [(server(), "public"), (server().private(), "private")] {
+        let mut wire = Wire::to(&server);
+        for method in ["tools/list", "server/discover"] {
+            let answer = wire.ask(modern(1, method, json!({}))).await;
+            assert_eq!(answer["result"]["ttlMs"], 60_000, "{answer}");
+            assert_eq!(answer["result"]["cacheScope"], scope);
+        }
+    }
+}
+
+// spec: TOOL-6
+#[tokio::test]
+async fn a_session_is_told_that_tools_changed() {
+    let server = server();
+    let mut wire = Wire::to(&server);
+    wire.initialize(json!({})).await;
+    wire.ask(request(2, "tools/list", json!({}))).await;
+    server.registry().insert(Tool::new("late", || async {})).unwrap();
+    assert_eq!(wire.hear().await["method"], "notifications/tools/list_changed");
+}
+
+// spec: ELIC-1, ELIC-27
+#[tokio::test]
+async fn a_session_is_asked_by_a_request_of_the_server() {
+    let mut wire = Wire::to(&server());
+    wire.initialize(json!({ "elicitation": {} })).await;
+    let question = wire.ask(request(2, "tools/call", json!({ "name": "sure" }))).await;
+    assert_eq!(question["method"], "elicitation/create");
+    let result = json!({ "action": "accept", "content": { "confirm": true } });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+    assert_eq!(wire.ask(answer).await["result"]["content"][0]["text"], "true");
+}
+
+// spec: RT-1, MRTR-2, MRTR-26, CACHE-2
+#[tokio::test]
+async fn a_modern_call_is_answered_with_its_question_and_then_made_again() {
+    let mut wire = Wire::to(&server());
+    let asked = wire.ask(modern(1, "tools/call", json!({ "name": "sure" }))).await;
+    assert_eq!(asked["result"]["resultType"], "input_required");
+    assert_eq!(asked["result"].get("ttlMs"), None);
+    let params = json!({
+        "name": "sure",
+        "inputResponses": { "q1": { "action": "accept", "content": { "confirm": true } } },
+        "requestState": asked["result"]["requestState"],
+    });
+    let done = wire.ask(modern(2, "tools/call", params)).await;
+    assert_eq!(done["result"]["resultType"], "complete");
+    assert_eq!(done["result"]["content"][0]["text"], "true");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_built_does_not_serve() {
+    let broken = Server::new("broken", "1").tool(Tool::new("a b", || async {}));
+    let (ours, _theirs) = duplex();
+    let error = broken.serve(ours).await.unwrap_err();
+    assert!(error.is_build());
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("`a b`"), "{cause}");
+}
+
+#[tokio::test]
+async fn a_server_stops_when_it_is_told_to() {
+    let (_ours, theirs) = duplex();
+    server().serve_until(theirs, async {}).await.unwrap();
+}

@@ -1,0 +1,247 @@
+//! Two ends of a connection as machines, joined in memory, with virtual time.
+//!
+//! Nothing happens between [`Pair::drive`] and the next: messages wait where they are, calls stay
+//! open until the test completes them, and so every race can be set up by hand.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::client::{CallRequest, ClientConfig, ClientConnection, Event as ClientEvent};
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::request::{EveryResource, ExchangeId, Outgoing, Owner, Request, Response, Success};
+use bowline_proto::server::{Event as ServerEvent, ServerConfig, ServerConnection};
+use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::discover::DiscoverResult;
+use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
+use bowline_types::json::{Json, Object};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::clock::Clock;
+use crate::mailbox::Mailbox;
+
+/// A client and a server that are joined in memory.
+///
+/// ```
+/// use bowline_testing::pair::{Pair, text};
+/// use bowline_types::method::Method;
+/// use serde_json::json;
+///
+/// let mut pair = Pair::modern();
+/// let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
+/// pair.drive();
+/// pair.client.cancel(call);
+/// pair.drive();
+/// let request = pair.server.requests.remove(0);
+/// pair.server.complete(request.parts.exchange, text("late"));
+/// assert_eq!(pair.drive(), [""; 0]);
+/// ```
+pub struct Pair {
+    /// The end that calls.
+    pub client: ClientEnd,
+    /// The end that serves.
+    pub server: ServerEnd,
+    clock: Clock,
+}
+
+impl Pair {
+    /// A pair that speaks the newest revision.
+    pub fn modern() -> Self {
+        Self::speaking(Revision::LATEST)
+    }
+
+    /// A pair that speaks the newest revision with a handshake.
+    pub fn legacy() -> Self {
+        Self::speaking(Revision::LATEST_LEGACY)
+    }
+
+    /// A pair that speaks a revision, and has agreed on it.
+    pub fn speaking(revision: Revision) -> Self {
+        let capabilities = ClientCapabilities::new().with_form_elicitation();
+        let client = ClientConfig::new(Implementation::new("client", "1.0.0"), capabilities);
+        let server = ServerConfig::new(Implementation::new("server", "1.0.0"));
+        Self::joined(client.with_revisions([revision]), server)
+    }
+
+    /// A pair of these two, after their first contact.
+    pub fn joined(client: ClientConfig, server: ServerConfig) -> Self {
+        let clock = Clock::new();
+        let mut pair = Self { client: ClientEnd::new(client, clock), server: ServerEnd::new(server, clock), clock };
+        pair.client.connection.begin(clock.now());
+        pair.drive();
+        pair
+    }
+
+    /// Carries messages to and fro until there are none; gives them as lines of a transcript.
+    pub fn drive(&mut self) -> Vec<String> {
+        let mut said = Vec::new();
+        loop {
+            let before = said.len();
+            self.server.work();
+            for frame in self.client.outgoing() {
+                said.push(format!("> {}", String::from_utf8_lossy(&frame)));
+                self.server.connection.receive(Unit::Text(frame), self.clock.now());
+            }
+            self.server.work();
+            for frame in self.server.outgoing() {
+                said.push(format!("< {}", String::from_utf8_lossy(&frame)));
+                self.client.connection.receive(Unit::Text(frame), self.clock.now());
+            }
+            self.client.work();
+            if said.len() == before {
+                return said;
+            }
+        }
+    }
+
+    /// Lets time go by, then drives.
+    pub fn advance(&mut self, time: Duration) -> Vec<String> {
+        self.clock.advance(time);
+        self.client.clock = self.clock;
+        self.server.clock = self.clock;
+        self.client.connection.handle_timeout(self.clock.now());
+        self.server.connection.handle_timeout(self.clock.now());
+        self.drive()
+    }
+}
+
+/// The end that calls.
+pub struct ClientEnd {
+    /// The machine itself.
+    pub connection: ClientConnection,
+    /// What it let its user know since it was last looked at.
+    pub events: Vec<ClientEvent>,
+    clock: Clock,
+    last: u64,
+}
+
+impl ClientEnd {
+    fn new(config: ClientConfig, clock: Clock) -> Self {
+        Self { connection: ClientConnection::new(Arc::new(config)), events: Vec::new(), clock, last: 0 }
+    }
+
+    /// Makes a call that wants to hear of progress.
+    ///
+    /// # Panics
+    ///
+    /// If the params are no object.
+    pub fn call(&mut self, method: Method, params: &Value) -> ExchangeId {
+        let params = Json::from_value(params).ok().and_then(|params| Object::new(params).ok());
+        let mut request = CallRequest::new(method, params.expect("params are an object"));
+        request.progress = true;
+        self.last += 1;
+        let call = ExchangeId(self.last);
+        self.connection.call(call, request, self.clock.now());
+        call
+    }
+
+    /// Gives a call up.
+    pub fn cancel(&mut self, call: ExchangeId) {
+        self.connection.cancel(call, "not wanted any more");
+    }
+
+    /// How a call ended, if it has; taken out of the events.
+    pub fn answer(&mut self, call: ExchangeId) -> Option<Result<String, String>> {
+        let ended = |event: &ClientEvent| matches!(event, ClientEvent::Answered(number, _) if *number == call);
+        let place = self.events.iter().position(ended)?;
+        match self.events.remove(place) {
+            ClientEvent::Answered(_, Ok(answer)) => Some(Ok(answer.result.to_string())),
+            ClientEvent::Answered(_, Err(error)) => Some(Err(error.to_string())),
+            _ => None,
+        }
+    }
+
+    fn work(&mut self) {
+        self.events.extend(std::iter::from_fn(|| self.connection.poll_event()));
+    }
+
+    fn outgoing(&mut self) -> Vec<Bytes> {
+        std::iter::from_fn(|| self.connection.poll_transmit()).map(|transmit| transmit.frame).collect()
+    }
+}
+
+/// The end that serves: it describes itself, and leaves every other call to the test.
+pub struct ServerEnd {
+    /// The machine itself.
+    pub connection: ServerConnection,
+    /// Calls to be completed, in the order they came.
+    pub requests: Vec<Request>,
+    /// Calls that were cancelled, in the order they were.
+    pub cancelled: Vec<ExchangeId>,
+    mailbox: Arc<Mailbox>,
+    config: Arc<ServerConfig>,
+    clock: Clock,
+}
+
+impl ServerEnd {
+    fn new(config: ServerConfig, clock: Clock) -> Self {
+        let config = Arc::new(config);
+        let mailbox = Arc::new(Mailbox::new(config.limits().outbox));
+        Self {
+            connection: ServerConnection::new(config.clone(), Owner::anonymous(), mailbox.clone()),
+            requests: Vec::new(),
+            cancelled: Vec::new(),
+            mailbox,
+            config,
+            clock,
+        }
+    }
+
+    /// Completes a call.
+    pub fn complete(&mut self, call: ExchangeId, response: Response) {
+        self.connection.complete(call, response);
+    }
+
+    /// Says something before a call is complete.
+    pub fn say(&mut self, call: ExchangeId, outgoing: Outgoing) {
+        self.connection.emit(call, outgoing, self.clock.now());
+    }
+
+    fn work(&mut self) {
+        for (number, outgoing) in self.mailbox.take() {
+            self.connection.emit(number, outgoing, self.clock.now());
+        }
+        let mut events: VecDeque<_> = std::iter::from_fn(|| self.connection.poll_event()).collect();
+        while let Some(event) = events.pop_front() {
+            match event {
+                ServerEvent::Call(request) => self.serve(*request),
+                ServerEvent::Cancelled(number) => {
+                    self.requests.retain(|request| request.parts.exchange != number);
+                    self.cancelled.push(number);
+                }
+            }
+        }
+    }
+
+    fn serve(&mut self, request: Request) {
+        if request.parts.method == Method::ServerDiscover {
+            let response = self.describe(request.parts.revision);
+            return self.connection.complete(request.parts.exchange, response);
+        }
+        // The subscription that a session holds by itself is not the test's business.
+        if request.parts.extensions.get::<EveryResource>().is_none() {
+            self.requests.push(request);
+        }
+    }
+
+    fn describe(&self, revision: Revision) -> Response {
+        let capabilities = ServerCapabilities::new().with_tools_list_changed().with_logging();
+        let revisions = self.config.revisions().iter().copied();
+        Success::complete(DiscoverResult::new(revisions, capabilities), revision)
+    }
+
+    fn outgoing(&mut self) -> Vec<Bytes> {
+        std::iter::from_fn(|| self.connection.poll_transmit()).map(|transmit| transmit.frame).collect()
+    }
+}
+
+/// The result of a tool that says a line of text.
+pub fn text(text: &str) -> Response {
+    let body = serde_json::json!({ "content": [{ "type": "text", "text": text }] });
+    let body = Json::from_value(&body).map_err(|error| ErrorObject::internal(error.to_string()))?;
+    Ok(Success::raw(body, Default::default()))
+}

@@ -1,0 +1,320 @@
+//! The official JSON Schemas as judges of what is said on the wire (feature `schemas`).
+//!
+//! Our own types and validator could be wrong in the same way as our own tests. These documents
+//! come from the specification, and another implementation of JSON Schema reads them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{env, fs};
+
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::transcript::{Message, Side};
+
+/// The variable that says where the schemas are.
+const DIRECTORY: &str = "BOWLINE_SCHEMAS";
+
+/// The official schemas, one file `<revision>.json` for each revision, read when needed.
+pub struct Schemas {
+    directory: PathBuf,
+    documents: Mutex<HashMap<Revision, Arc<Document>>>,
+}
+
+impl Schemas {
+    /// The schemas in the directory that the variable `BOWLINE_SCHEMAS` names, or else in
+    /// `target/schemas` of the workspace that the test runs in.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such directory.
+    pub fn find() -> Result<Self, SchemaError> {
+        if let Some(directory) = env::var_os(DIRECTORY) {
+            return Self::open(PathBuf::from(directory));
+        }
+        let here = env::current_dir().unwrap_or_default();
+        let found = here.ancestors().map(|place| place.join("target/schemas")).find(|place| place.is_dir());
+        found.ok_or(SchemaError::Missing(here.join("target/schemas"))).and_then(Self::open)
+    }
+
+    /// The schemas in a directory.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such directory.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Self, SchemaError> {
+        let directory = directory.into();
+        if !directory.is_dir() {
+            return Err(SchemaError::Missing(directory));
+        }
+        Ok(Self { directory, documents: Mutex::default() })
+    }
+
+    /// Checks what one side said in a conversation.
+    ///
+    /// # Errors
+    ///
+    /// If a message of that side is not what its revision allows.
+    pub fn check(&self, revision: Revision, side: Side, said: &[Message]) -> Result<(), SchemaError> {
+        let mut conversation = Conversation::new(self, revision);
+        for message in said {
+            if message.by == side {
+                conversation.check(message)?;
+            }
+            conversation.note(message);
+        }
+        Ok(())
+    }
+
+    /// Checks a value against a definition of a revision, such as `CallToolResult`.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not what the definition says, or there is no such definition.
+    pub fn check_value(&self, revision: Revision, definition: &str, value: &Value) -> Result<(), SchemaError> {
+        self.document(revision)?.check(definition, value)
+    }
+
+    fn document(&self, revision: Revision) -> Result<Arc<Document>, SchemaError> {
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(document) = documents.get(&revision) {
+            return Ok(document.clone());
+        }
+        let document = Arc::new(Document::read(&self.directory, revision)?);
+        documents.insert(revision, document.clone());
+        Ok(document)
+    }
+}
+
+impl fmt::Debug for Schemas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schemas").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+/// Who asked what, so that answers can be judged by what they answer.
+struct Conversation<'a> {
+    schemas: &'a Schemas,
+    revision: Revision,
+    /// Requests by who sent them and their id.
+    asked: HashMap<(Side, String), Asked>,
+}
+
+#[derive(Clone)]
+struct Asked {
+    method: String,
+    revision: Revision,
+}
+
+impl<'a> Conversation<'a> {
+    fn new(schemas: &'a Schemas, revision: Revision) -> Self {
+        Self { schemas, revision, asked: HashMap::new() }
+    }
+
+    /// Remembers the requests in a message; one that cannot be read holds none.
+    fn note(&mut self, message: &Message) {
+        let Ok(value) = serde_json::from_str::<Value>(&message.text) else { return };
+        for item in items(&value) {
+            if let (Some(method), Some(id)) = (item["method"].as_str(), item.get("id")) {
+                let asked = Asked { method: method.to_owned(), revision: self.revision_of(item) };
+                self.asked.insert((message.by, id.to_string()), asked);
+            }
+        }
+    }
+
+    fn check(&self, message: &Message) -> Result<(), SchemaError> {
+        let violation = |reason: String| SchemaError::Violation { message: message.text.clone(), reason };
+        let value: Value = serde_json::from_str(&message.text).map_err(|error| violation(error.to_string()))?;
+        if value.is_array() && !self.revision.has_batches() {
+            return Err(violation("a batch, which the revision does not have".to_owned()));
+        }
+        items(&value).iter().try_for_each(|item| {
+            self.check_item(message.by, item).map_err(|error| violation(error.to_string()))
+        })
+    }
+
+    fn check_item(&self, by: Side, item: &Value) -> Result<(), SchemaError> {
+        if let Some(method) = item["method"].as_str() {
+            let document = self.schemas.document(self.revision_of(item))?;
+            let envelope = if item.get("id").is_some() { "JSONRPCRequest" } else { "JSONRPCNotification" };
+            document.check(envelope, item)?;
+            return document.check(document.request(method)?, item);
+        }
+        let asked = item.get("id").and_then(|id| self.asked.get(&(by.other(), id.to_string())));
+        let revision = asked.map_or(self.revision, |asked| asked.revision);
+        let document = self.schemas.document(revision)?;
+        let Some(result) = item.get("result") else {
+            return document.check_error(item, revision);
+        };
+        document.check(document.either("JSONRPCResultResponse", "JSONRPCResponse")?, item)?;
+        let Some(asked) = asked else {
+            return Err(SchemaError::Unasked);
+        };
+        if result["resultType"] == "input_required" {
+            return document.check("InputRequiredResult", result);
+        }
+        document.check(&document.result(&asked.method)?, result)
+    }
+
+    /// The revision that a message says it belongs to, or that of the conversation.
+    fn revision_of(&self, item: &Value) -> Revision {
+        let version = item["params"]["_meta"][key::PROTOCOL_VERSION].as_str();
+        version.and_then(|version| version.parse().ok()).unwrap_or(self.revision)
+    }
+}
+
+/// The messages in a frame.
+fn items(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) => items,
+        _ => std::slice::from_ref(value),
+    }
+}
+
+/// The schema of one revision.
+struct Document {
+    revision: Revision,
+    schema: Value,
+    /// `$defs` or `definitions`, as the dialect of the document has it.
+    place: &'static str,
+    /// Definitions that were compiled before.
+    compiled: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+impl Document {
+    fn read(directory: &Path, revision: Revision) -> Result<Self, SchemaError> {
+        let path = directory.join(format!("{revision}.json"));
+        let text = fs::read_to_string(&path).map_err(|_| SchemaError::Missing(path.clone()))?;
+        let schema: Value = serde_json::from_str(&text)
+            .map_err(|error| SchemaError::Unusable(format!("{}: {error}", path.display())))?;
+        let place = if schema.get("$defs").is_some() { "$defs" } else { "definitions" };
+        Ok(Self { revision, schema, place, compiled: Mutex::default() })
+    }
+
+    fn check(&self, definition: &str, value: &Value) -> Result<(), SchemaError> {
+        let validator = self.validator(definition)?;
+        let reasons: Vec<_> = validator
+            .iter_errors(value)
+            .map(|error| format!("`{}`: {error}", error.instance_path()))
+            .collect();
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        Err(SchemaError::Mismatch { revision: self.revision, definition: definition.to_owned(), reasons })
+    }
+
+    /// Before 2025-11-25 an error must have an id, and there is none to give if the request could
+    /// not be read. There JSON-RPC's own `null` stands in its place: the one thing that we say
+    /// although the schema does not allow it.
+    fn check_error(&self, item: &Value, revision: Revision) -> Result<(), SchemaError> {
+        let mut item = item.clone();
+        if item.get("id") == Some(&Value::Null) && !revision.has_errors_without_id() {
+            item["id"] = json!(0);
+        }
+        self.check(self.either("JSONRPCErrorResponse", "JSONRPCError")?, &item)
+    }
+
+    fn validator(&self, definition: &str) -> Result<Arc<Validator>, SchemaError> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(validator) = compiled.get(definition) {
+            return Ok(validator.clone());
+        }
+        if !self.defines(definition) {
+            return Err(SchemaError::Undefined { revision: self.revision, what: definition.to_owned() });
+        }
+        let mut schema = self.schema.clone();
+        schema["allOf"] = json!([{ "$ref": format!("#/{}/{definition}", self.place) }]);
+        let validator = jsonschema::validator_for(&schema)
+            .map_err(|error| SchemaError::Unusable(format!("{definition} of {}: {error}", self.revision)))?;
+        let validator = Arc::new(validator);
+        compiled.insert(definition.to_owned(), validator.clone());
+        Ok(validator)
+    }
+
+    /// The definition of a request or notification.
+    fn request(&self, method: &str) -> Result<&str, SchemaError> {
+        let definitions = self.schema[self.place].as_object().into_iter().flatten();
+        let mut named = definitions.filter(|(_, schema)| schema["properties"]["method"]["const"] == method);
+        // A union that holds one message repeats it under its own name.
+        let named = named.find(|(name, _)| !matches!(name.as_str(), "ClientNotification" | "ServerNotification"));
+        let undefined = || SchemaError::Undefined { revision: self.revision, what: format!("`{method}`") };
+        named.map(|(name, _)| name.as_str()).ok_or_else(undefined)
+    }
+
+    /// The definition of the result of a method: named like the request, or empty.
+    fn result(&self, method: &str) -> Result<String, SchemaError> {
+        let request = self.request(method)?;
+        let name = format!("{}Result", request.strip_suffix("Request").unwrap_or(request));
+        Ok(if self.defines(&name) { name } else { "EmptyResult".to_owned() })
+    }
+
+    /// The first of two names that is defined; what changed its name between revisions.
+    fn either<'n>(&self, new: &'n str, old: &'n str) -> Result<&'n str, SchemaError> {
+        let defined = [new, old].into_iter().find(|name| self.defines(name));
+        defined.ok_or_else(|| SchemaError::Undefined { revision: self.revision, what: new.to_owned() })
+    }
+
+    fn defines(&self, definition: &str) -> bool {
+        self.schema[self.place].get(definition).is_some()
+    }
+}
+
+/// Why a message does not pass, or could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// There is no file or directory at this place.
+    Missing(PathBuf),
+    /// A schema cannot be read or compiled.
+    Unusable(String),
+    /// A revision defines no such thing.
+    Undefined {
+        /// The revision.
+        revision: Revision,
+        /// What it does not define.
+        what: String,
+    },
+    /// A result answers no request that was sent.
+    Unasked,
+    /// A value is not what its definition says.
+    Mismatch {
+        /// The revision.
+        revision: Revision,
+        /// The definition.
+        definition: String,
+        /// What is wrong, and where in the value.
+        reasons: Vec<String>,
+    },
+    /// A message is not what its revision allows.
+    Violation {
+        /// The message.
+        message: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(place) => write!(
+                f,
+                "there are no schemas at `{}`; run tests/peers/install.sh, or name their directory in {DIRECTORY}",
+                place.display()
+            ),
+            Self::Unusable(reason) => write!(f, "the schema cannot be used: {reason}"),
+            Self::Undefined { revision, what } => write!(f, "the schema of {revision} does not define {what}"),
+            Self::Unasked => f.write_str("it answers a request that nobody sent"),
+            Self::Mismatch { revision, definition, reasons } => {
+                write!(f, "not a {definition} of {revision}: {}", reasons.join("; "))
+            }
+            Self::Violation { message, reason } => write!(f, "{reason}\n  {message}"),
+        }
+    }
+}
+
+impl std::error::Error for SchemaError {}
