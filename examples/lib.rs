@@ -1,1 +1,13 @@
-//! Short programs written with bowline, one file each. `cargo run --example echo -- stdio` runs one.
+//! Short programs written with bowline, one file each; `cargo run --example NAME`.
+//!
+//! | | |
+//! |---|---|
+//! | `hello_server` | the smallest server |
+//! | `plain_function` | the same without macros, with structured output |
+//! | `state_and_layers` | shared state, errors for the model, tower layers |
+//! | `live_registry` | tools that come and go |
+//! | `progress` | progress; cancellation needs no code |
+//! | `ask_the_user` | questions, the same code in both eras |
+//! | `client` | starts any server and lists its tools |
+//! | `echo` | the server that our checks and benchmarks drive |
+//! | `tour` | calls everything that `echo` has, in both eras |

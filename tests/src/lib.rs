@@ -1,3 +1,8 @@
 //! Helpers that the tests of this package share.
 
 pub mod peers;
+
+/// Compiles the programs of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

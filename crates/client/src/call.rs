@@ -5,12 +5,10 @@
 
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::{Answer, CallError, CallRequest};
 use bowline_transport::connect::{Link, Listener};
-use bowline_transport::error::Error as ChannelError;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::json::{Json, Object};
 use bowline_types::progress::ProgressParams;
@@ -18,15 +16,11 @@ use bowline_types::rpc::Rpc;
 use serde::Serialize;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
-use tokio::time::timeout;
 
 use crate::error::{Error, Result};
 
 /// Notices of progress that wait for a caller who is busy; of more, the newest are kept.
 const NOTICES: usize = 32;
-
-/// How long a failed call waits to be told why its connection is gone.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A call that is made when it is awaited.
 ///
@@ -155,9 +149,9 @@ pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
 
 /// Makes a call and awaits its answer.
 pub(crate) async fn ask(link: &Link, subject: &str, request: CallRequest) -> Result<Answer> {
-    check_open(link, subject).await?;
+    check_open(link, subject)?;
     let outcome = link.call(request, None).await;
-    told(link, subject, outcome).await
+    told(link, subject, outcome)
 }
 
 async fn ask_and_watch(
@@ -166,7 +160,7 @@ async fn ask_and_watch(
     mut request: CallRequest,
     mut report: impl FnMut(ProgressParams),
 ) -> Result<Answer> {
-    check_open(link, subject).await?;
+    check_open(link, subject)?;
     request.progress = true;
     let (sender, mut notices) = broadcast::channel(NOTICES);
     let mut call = pin!(link.call(request, Some(Box::new(Reporter(sender)))));
@@ -184,7 +178,7 @@ async fn ask_and_watch(
             }
         }
     };
-    told(link, subject, outcome).await
+    told(link, subject, outcome)
 }
 
 /// Reports what came between our last look and the answer.
@@ -198,24 +192,16 @@ fn drain(notices: &mut Receiver<ProgressParams>, report: &mut impl FnMut(Progres
     }
 }
 
-async fn check_open(link: &Link, subject: &str) -> Result<()> {
-    if link.is_closed() {
-        return Err(Error::unsent(subject, last_words(link).await));
-    }
-    Ok(())
+fn check_open(link: &Link, subject: &str) -> Result<()> {
+    if link.is_closed() { Err(Error::unsent(subject, link.failure())) } else { Ok(()) }
 }
 
-async fn told(link: &Link, subject: &str, outcome: Result<Answer, CallError>) -> Result<Answer> {
+fn told(link: &Link, subject: &str, outcome: Result<Answer, CallError>) -> Result<Answer> {
     match outcome {
         Ok(answer) => Ok(answer),
-        Err(CallError::Closed) => Err(Error::cut_off(subject, last_words(link).await)),
+        Err(CallError::Closed) => Err(Error::cut_off(subject, link.failure())),
         Err(error) => Err(Error::call(subject, error)),
     }
-}
-
-/// Why the connection is gone, if that is known soon: a transport may still be busy with closing.
-pub(crate) async fn last_words(link: &Link) -> Option<Arc<ChannelError>> {
-    timeout(LAST_WORDS, link.closed()).await.ok().flatten()
 }
 
 /// Takes notices of progress from the connection to the caller.

@@ -20,9 +20,8 @@ pub(crate) struct CommandLine(u64);
 
 impl CommandLine {
     pub(crate) fn of(command: &Command) -> Self {
-        // The printed form names program, arguments and directory, and variables without values.
         let mut hasher = DefaultHasher::new();
-        format!("{command:?}").hash(&mut hasher);
+        command.hash(&mut hasher);
         Self(hasher.finish())
     }
 

@@ -67,7 +67,13 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
         (body, Some(problems.into_compile_errors()))
     };
     let beside = beside(&function, &body);
-    quote!(#function #beside #problems)
+    // Arguments have to be owned, and how many there are is for the clients to judge.
+    quote! {
+        #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+        #function
+        #beside
+        #problems
+    }
 }
 
 /// What the attribute and the comment say about the tool.

@@ -112,6 +112,8 @@ pub struct Bounds {
     pub depth: usize,
     /// How many subschemas a schema may have.
     pub nodes: usize,
+    /// How many kibibytes all compiled patterns of a schema may take.
+    pub patterns: usize,
     /// How many levels a check may nest: one for each level of the value, and one for each schema
     /// that is combined with others or referred to from among them. It bounds the stack.
     pub nesting: usize,
@@ -124,6 +126,13 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { depth: 64, nodes: 10_000, nesting: 256, steps: 1_000_000, violations: 16 }
+        Self {
+            depth: 64,
+            nodes: 10_000,
+            patterns: 4096,
+            nesting: 256,
+            steps: 1_000_000,
+            violations: 16,
+        }
     }
 }

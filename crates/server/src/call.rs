@@ -1,13 +1,14 @@
 //! One call, as extractors see it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Parts, Request};
+use bowline_proto::request::{Outgoing, Parts, Request};
 use bytes::Bytes;
 
 use crate::contract::Contract;
+use crate::error::Result;
 use crate::extract::{Rounds, States};
 use crate::seal::Sealer;
 use crate::sync::Signal;
@@ -20,8 +21,8 @@ struct Inner {
     parts: Parts,
     feature: Called,
     kit: Arc<Kit>,
-    /// The answers so far, where asking means to run again (2026-07-28).
-    rounds: Option<Rounds>,
+    /// The answers so far, once somebody asks where asking means to run again (2026-07-28).
+    rounds: OnceLock<Rounds>,
     /// Raised when the call is over, however it ended.
     over: Signal,
 }
@@ -41,14 +42,9 @@ pub(crate) struct Kit {
 }
 
 impl Call {
-    pub(crate) fn new(
-        request: Request,
-        feature: Called,
-        kit: Arc<Kit>,
-        rounds: Option<Rounds>,
-    ) -> Self {
-        let parts = request.parts;
-        Self(Arc::new(Inner { parts, feature, kit, rounds, over: Signal::default() }))
+    pub(crate) fn new(request: Request, feature: Called, kit: Arc<Kit>) -> Self {
+        let (rounds, over) = Default::default();
+        Self(Arc::new(Inner { parts: request.parts, feature, kit, rounds, over }))
     }
 
     /// Everything about the request but its params.
@@ -80,7 +76,27 @@ impl Call {
     }
 
     pub(crate) fn rounds(&self) -> Option<&Rounds> {
-        self.0.rounds.as_ref()
+        self.0.rounds.get()
+    }
+
+    /// Makes sure that there are answers so far, if only none.
+    pub(crate) fn begin_rounds(&self) -> Result<()> {
+        if self.rounds().is_none() {
+            self.set_rounds(Rounds::first()?);
+        }
+        Ok(())
+    }
+
+    /// Takes the answers so far, unless somebody else has begun to ask meanwhile.
+    pub(crate) fn set_rounds(&self, rounds: Rounds) {
+        _ = self.0.rounds.set(rounds);
+    }
+
+    /// Says something that may get lost, unless the call is over.
+    pub(crate) fn mention(&self, outgoing: Outgoing) {
+        if !self.over().is_raised() {
+            _ = self.parts().outbox.emit(outgoing);
+        }
     }
 
     pub(crate) fn over(&self) -> &Signal {

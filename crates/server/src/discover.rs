@@ -2,6 +2,7 @@
 
 use bowline_types::capability::ServerCapabilities;
 
+use crate::feature::ToolEntry;
 use crate::registry::Registry;
 
 /// What a server with these features can do.
@@ -13,7 +14,7 @@ pub(crate) fn capabilities(registry: &Registry) -> ServerCapabilities {
     if tools.is_offered() {
         capabilities = capabilities.with_tools_list_changed();
     }
-    if tools.iter().any(|tool| tool.logs()) {
+    if tools.iter().any(ToolEntry::logs) {
         capabilities = capabilities.with_logging();
     }
     capabilities

@@ -238,7 +238,7 @@ impl Server {
     /// Says what is wrong: state that was never given, a name that is taken or breaks the rules, a
     /// schema that cannot be used.
     pub fn build(&self) -> Result<Service, BuildError> {
-        self.0.built.get_or_init(|| self.0.build(self.config())).clone()
+        self.0.built.get_or_init(|| self.0.build(&self.config())).clone()
     }
 
     /// Changes the server if nobody else has it, or else a copy of it.
@@ -285,7 +285,7 @@ impl Inner {
         }
     }
 
-    fn build(&self, config: ServerConfig) -> Result<Service, BuildError> {
+    fn build(&self, config: &ServerConfig) -> Result<Service, BuildError> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }

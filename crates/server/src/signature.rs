@@ -16,7 +16,6 @@ pub struct Signature {
     input: Option<InputSchema>,
     output: Option<OutputSchema>,
     states: Vec<NeededState>,
-    asks: bool,
     logs: bool,
     lingers: bool,
     problem: Option<String>,
@@ -54,11 +53,6 @@ impl Signature {
         self.states.push(NeededState { id: TypeId::of::<T>(), name: type_name::<T>() });
     }
 
-    /// The handler may ask the client for input.
-    pub fn may_ask(&mut self) {
-        self.asks = true;
-    }
-
     /// The handler may send log messages.
     pub fn may_log(&mut self) {
         self.logs = true;
@@ -79,10 +73,6 @@ impl Signature {
 
     pub(crate) fn states(&self) -> &[NeededState] {
         &self.states
-    }
-
-    pub(crate) fn asks(&self) -> bool {
-        self.asks
     }
 
     pub(crate) fn logs(&self) -> bool {

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use bowline::{BuildError, Server};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
@@ -38,6 +39,15 @@ impl Subject {
             })
         };
         Self { call: Arc::new(call), config: config.into() }
+    }
+
+    /// A server as people write it.
+    ///
+    /// # Errors
+    ///
+    /// If something is wrong with it.
+    pub fn server(server: &Server) -> Result<Self, BuildError> {
+        Ok(Self::new(server.build()?, server.config()))
     }
 
     /// The same server within other limits.

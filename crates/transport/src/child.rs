@@ -75,7 +75,7 @@ const ENVIRONMENT: [&str; 15] = [
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Command {
     program: OsString,
     arguments: Vec<OsString>,
@@ -89,7 +89,7 @@ pub struct Command {
 /// What becomes of a child's standard error.
 ///
 /// Whatever is written there is never taken as a failure: servers log to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stderr {
     /// It is read all the time and its last 64 KiB are kept, to be read through
     /// [`Child::stderr`] and quoted when the child dies.

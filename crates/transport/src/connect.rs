@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bowline_proto::client::{
     Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, NegotiationError,
@@ -30,6 +31,9 @@ use crate::transport::{Reader, Transport, Writer};
 
 /// Messages that may wait to be written before we write instead of reading on.
 const BATCH: usize = 64;
+
+/// How long the last messages may take to be written when a connection ends.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Whoever uses the client, as the server sees it.
 pub trait Host: Send + Sync + 'static {
@@ -143,6 +147,11 @@ impl Link {
         ended.borrow().clone()
     }
 
+    /// Why the connection broke, if it did and that is known already.
+    pub fn failure(&self) -> Option<Arc<Error>> {
+        self.ended.borrow().clone()
+    }
+
     /// Whether the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.commands.is_closed()
@@ -234,21 +243,23 @@ impl Driver {
         mut inbox: mpsc::UnboundedReceiver<Command>,
         end: watch::Sender<Option<Arc<Error>>>,
     ) {
-        let outcome = self.run(&mut reader, &mut writer, &mut inbox).await;
+        let mut error = self.run(&mut reader, &mut writer, &mut inbox).await.err();
+        // Before any call fails, so that whoever made it can say why.
+        if self.ready.is_none() {
+            end.send_replace(error.take().map(Arc::new));
+        }
         inbox.close();
         self.connection.close();
         while let Some(event) = self.connection.poll_event() {
             self.handle(event);
         }
         self.callers.clear();
+        // Cancellations that are still queued may spare the server some work.
+        let _ = tokio::time::timeout(LAST_WORDS, writer.write(&mut self.queue)).await;
         writer.close().await;
-        let error = outcome.err();
         if let Some(ready) = self.ready.take() {
-            // The peer's own words, if it had any, tell more than that it is gone.
-            let error = error.unwrap_or_else(Error::closed);
-            let _ = ready.send(Err(ConnectError::Closed(error)));
-        } else {
-            let _ = end.send(error.map(Arc::new));
+            // Nobody has a handle, so nobody else will see to it that nothing is left behind.
+            let _ = ready.send(Err(ConnectError::Closed(error.unwrap_or_else(Error::closed))));
         }
     }
 
@@ -273,8 +284,8 @@ impl Driver {
             writing |= !self.queue.is_empty();
             let room = self.queue.len() < BATCH;
             let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            // In no particular order, so that neither side can shut the other out.
             let woken = tokio::select! {
-                biased;
                 read = reader.read(), if room => Woken::Read(read),
                 command = inbox.recv(), if room => Woken::Command(command),
                 (ask, answer) = self.answers.next() => Woken::Answered(ask, answer),
@@ -296,8 +307,7 @@ impl Driver {
                         return Ok(());
                     }
                 }
-                // Every handle is gone: once nothing is left to be written, so are we. While first
-                // contact is under way, whoever waits for it counts as a handle.
+                // Every handle is gone.
                 Woken::Command(None) => return Ok(()),
                 Woken::Answered(ask, answer) => self.answer(ask, answer),
                 Woken::Timeout => self.connection.handle_timeout(now()),

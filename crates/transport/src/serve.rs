@@ -109,18 +109,20 @@ where
             let room = self.queue.len() < BATCH;
             let reads = drain.is_none() && room && self.connection.wants_input();
             let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            // In this order, what is there is read before anything is written, so that the answers
+            // to many small requests become one write. Who floods us cannot keep us from stopping.
             let woken = tokio::select! {
                 biased;
+                () = &mut stop, if drain.is_none() => Woken::Stopped,
                 read = reader.read(), if reads => Woken::Read(read),
                 (number, response) = self.calls.next() => Woken::Ended(number, response),
                 said = self.mailbox.next(), if room => Woken::Said(said),
                 written = writer.write(&mut self.queue), if writing => Woken::Written(written),
                 () = at(timeout) => Woken::Timeout,
                 () = at(drain) => Woken::Drained,
-                () = &mut stop, if drain.is_none() => Woken::Stopped,
             };
             match woken {
-                Woken::Read(Ok(Some(unit))) => self.connection.receive(unit, now()),
+                Woken::Read(Ok(Some(unit))) => self.receive(unit),
                 Woken::Read(Ok(None)) => drain = Some(self.end_of_input()),
                 Woken::Read(Err(error)) => return Err(error),
                 Woken::Written(outcome) => {
@@ -136,6 +138,15 @@ where
                 }
                 Woken::Drained => return Ok(()),
             }
+        }
+    }
+
+    fn receive(&mut self, unit: Unit) {
+        let now = now();
+        self.connection.receive(unit, now);
+        // A client that never pauses must not outlive its own deadlines.
+        if self.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            self.connection.handle_timeout(now);
         }
     }
 

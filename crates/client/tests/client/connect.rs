@@ -235,7 +235,7 @@ async fn a_client_of_the_handshake_era_alone_does_not_probe() {
 
 // spec: ELIC-1, ELIC-2, ELIC-3
 #[tokio::test(start_paused = true)]
-async fn capabilities_follow_from_the_handlers_in_the_words_of_the_revision() {
+async fn capabilities_follow_from_the_handlers() {
     let (near, mut peer) = pair();
     let serve = async {
         let probe = peer.request("server/discover").await;
@@ -247,7 +247,11 @@ async fn capabilities_follow_from_the_handlers_in_the_words_of_the_revision() {
     };
     let (client, ()) = tokio::join!(asking(builder()).connect(near), serve);
     client.unwrap();
+}
 
+// spec: ELIC-1
+#[tokio::test(start_paused = true)]
+async fn a_revision_without_modes_is_told_of_elicitation_without_modes() {
     let (near, mut peer) = pair();
     let serve = async {
         let handshake = peer.shake("2025-06-18").await;

@@ -27,7 +27,7 @@ use super::{Answer, CallError, CallRequest, ClientConfig, NegotiationError, Serv
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
 use crate::request::{Change, ExchangeId};
-use crate::table::outgoing::Outgoing;
+use crate::table::outgoing::{Expired, Outgoing};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
 
@@ -183,15 +183,23 @@ impl ClientConnection {
 
     /// Gives up calls whose time is over.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some((id, waiting)) = self.waiting.expire(now) {
-            match waiting {
+        // A call whose server waits for us is not slow; only its maximum still counts.
+        if self.asks.values().any(|origin| matches!(origin, Origin::Request(_))) {
+            self.waiting.touch_all(now);
+        }
+        while let Some(Expired { id, value, at_maximum }) = self.waiting.expire(now) {
+            match value {
                 Waiting::Probe(_) => self.step(negotiate::unanswered(&self.config), now),
                 Waiting::Handshake => self.step(Step::Failed(NegotiationError::TimedOut), now),
-                Waiting::Call(flight) => {
-                    self.tell_cancelled(flight.exchange, id, "no answer in time");
-                    let after =
-                        flight.request.timeout.unwrap_or(self.config.limits().request_timeout);
-                    self.end(flight.exchange, Err(CallError::TimedOut(after)));
+                Waiting::Call(Flight { exchange, request, .. }) => {
+                    self.tell_cancelled(exchange, id, "no answer in time");
+                    let limits = self.config.limits();
+                    let after = if at_maximum {
+                        request.deadline.unwrap_or(limits.request_deadline)
+                    } else {
+                        request.timeout.unwrap_or(limits.request_timeout)
+                    };
+                    self.end(exchange, Err(CallError::TimedOut(after)));
                 }
             }
         }

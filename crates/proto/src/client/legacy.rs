@@ -36,6 +36,7 @@ pub(super) fn read(
     if method == Method::Ping {
         return Ok(Asked::Ping);
     }
+    declared(method, capabilities)?;
     let question = format!(
         "{{{},\"params\":{}}}",
         splice::member("method", method.name()),
@@ -56,16 +57,10 @@ pub(super) fn permitted(
     question: &InputRequest,
     capabilities: &ClientCapabilities,
 ) -> Result<(), ErrorObject> {
-    let declared = match question {
-        InputRequest::Elicit(_) => capabilities.elicitation.is_some(),
-        InputRequest::CreateMessage(_) => capabilities.supports_sampling(),
-        InputRequest::ListRoots => capabilities.supports_roots(),
-        _ => false,
+    let Some(method) = question.method() else {
+        return Err(unknown("a question of an unknown kind"));
     };
-    let method = question.method().map_or("a question of an unknown kind", Method::name);
-    if !declared {
-        return Err(unknown(method));
-    }
+    declared(method, capabilities)?;
     match capabilities.missing(&question.required_capabilities()) {
         None => Ok(()),
         Some(missing) => Err(ErrorObject::invalid_params(format!(
@@ -73,6 +68,18 @@ pub(super) fn permitted(
             splice::json(&missing),
         ))),
     }
+}
+
+/// Whether the client declared the feature that a method belongs to, before anyone looks at what
+/// exactly is asked.
+fn declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), ErrorObject> {
+    let declared = match method {
+        Method::ElicitationCreate => capabilities.elicitation.is_some(),
+        Method::SamplingCreateMessage => capabilities.supports_sampling(),
+        Method::RootsList => capabilities.supports_roots(),
+        _ => false,
+    };
+    declared.then_some(()).ok_or_else(|| unknown(method.name()))
 }
 
 fn unknown(method: &str) -> ErrorObject {

@@ -3,6 +3,7 @@
 //! Everything that can be wrong with a schema is found here, before any value is checked: keywords
 //! of the wrong kind, unsupported patterns, references that lead nowhere or back to themselves.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -20,8 +21,8 @@ use super::survey::Survey;
 #[derive(Debug)]
 pub(super) struct Compiled {
     nodes: Vec<Node>,
-    /// For each name of a `$dynamicRef`, the resources with that anchor.
-    dynamic_anchors: Vec<Vec<(ResourceId, NodeId)>>,
+    /// The dynamic anchors that references name, by the number of the name and the resource.
+    dynamic_anchors: HashMap<(usize, ResourceId), NodeId>,
     pub(super) asserts_beyond_types: bool,
 }
 
@@ -37,8 +38,7 @@ impl Compiled {
 
     /// The node of a dynamic anchor in a resource, if the resource has that anchor.
     pub(super) fn dynamic_anchor(&self, anchor: usize, resource: ResourceId) -> Option<NodeId> {
-        let anchors = self.dynamic_anchors.get(anchor)?;
-        anchors.iter().find(|(with_anchor, _)| *with_anchor == resource).map(|(_, node)| *node)
+        self.dynamic_anchors.get(&(anchor, resource)).copied()
     }
 }
 
@@ -47,6 +47,7 @@ pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, Schema
         survey: Survey::of(schema, bounds)?,
         bounds,
         dynamic_names: HashMap::new(),
+        pattern_room: Cell::new(bounds.patterns),
         asserts_beyond_types: false,
     };
     let mut nodes = Vec::with_capacity(compiler.survey.len());
@@ -55,10 +56,10 @@ pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, Schema
         nodes.push(compiler.node(NodeId(nodes.len()))?);
     }
     compiler.refuse_cycles(&nodes)?;
-    let mut dynamic_anchors = vec![Vec::new(); compiler.dynamic_names.len()];
-    for (name, index) in &compiler.dynamic_names {
-        dynamic_anchors[*index] = compiler.survey.dynamic_anchors(name);
-    }
+    let numbered = |(resource, name, node)| {
+        compiler.dynamic_names.get(name).map(|number| ((*number, resource), node))
+    };
+    let dynamic_anchors = compiler.survey.dynamic_anchors().filter_map(numbered).collect();
     let asserts_beyond_types = compiler.asserts_beyond_types;
     Ok(Compiled { nodes, dynamic_anchors, asserts_beyond_types })
 }
@@ -68,6 +69,8 @@ struct Compiler<'s> {
     bounds: Bounds,
     /// Numbers for the names of dynamic anchors.
     dynamic_names: HashMap<&'s str, usize>,
+    /// What is left of [`Bounds::patterns`].
+    pattern_room: Cell<usize>,
     asserts_beyond_types: bool,
 }
 
@@ -89,14 +92,7 @@ impl<'s> Compiler<'s> {
                 return Err(self.survey.error(id, "", Kind::Invalid, message));
             }
         }
-        self.asserts_beyond_types |= match self.survey.schema(id) {
-            Value::Object(members) if has_range_of_format(members) => {
-                let is_extra = |k: &Keyword| !k.is_structural() && !matches!(k, Keyword::Number(_));
-                node.keywords.iter().any(is_extra)
-            }
-            _ => !node.keywords.iter().all(Keyword::is_structural),
-        };
-        self.asserts_beyond_types |= node.has_unevaluated();
+        self.asserts_beyond_types |= !is_structural(&node, self.survey.schema(id));
         Ok(node)
     }
 
@@ -107,7 +103,7 @@ impl<'s> Compiler<'s> {
         members: &'s Map<String, Value>,
     ) -> Result<(), SchemaError> {
         let references = self.references(id, members)?;
-        let keywords = Keywords::new(&self.survey, id, members);
+        let keywords = Keywords::new(&self.survey, &self.pattern_room, id, members);
         rules::check_annotations(&keywords)?;
         node.keywords.extend(keywords.types()?.map(Keyword::Type));
         self.constants(&keywords, id, &mut node.keywords)?;
@@ -129,7 +125,7 @@ impl<'s> Compiler<'s> {
         members: &'s Map<String, Value>,
     ) -> Result<Vec<InPlaceRule>, SchemaError> {
         let mut rules = Vec::new();
-        let keywords = Keywords::new(&self.survey, id, members);
+        let keywords = Keywords::new(&self.survey, &self.pattern_room, id, members);
         let (fixed, dynamic) = (keywords.text("$ref")?, keywords.text("$dynamicRef")?);
         if let Some(reference) = fixed {
             rules.push(InPlaceRule::Reference(self.survey.follow(id, "$ref", reference)?.node));
@@ -155,11 +151,12 @@ impl<'s> Compiler<'s> {
         rules: &mut Vec<Keyword>,
     ) -> Result<(), SchemaError> {
         let mut add = |keyword: &str, values: &[Value]| {
-            if values.iter().any(|value| measure(value, self.bounds.depth).is_none()) {
+            let costs = values.iter().map(|value| measure(value, self.bounds.depth));
+            let Some(cost) = costs.sum::<Option<usize>>() else {
                 let message = format!("a value nests deeper than {} levels", self.bounds.depth);
                 return Err(self.survey.error(id, keyword, Kind::Bounds, message));
-            }
-            rules.push(Keyword::Enum(values.to_vec()));
+            };
+            rules.push(Keyword::Enum { values: values.to_vec(), cost: cost / 8 });
             Ok(())
         };
         if let Some(value) = keywords.value("const") {
@@ -203,6 +200,15 @@ impl<'s> Compiler<'s> {
         }
         Ok(())
     }
+}
+
+/// Whether a node says no more than the Rust type that its schema was derived from.
+fn is_structural(node: &Node, schema: &Value) -> bool {
+    let has_range_of_type = schema.as_object().is_some_and(has_range_of_format);
+    let is_implied = |keyword: &Keyword| {
+        keyword.is_structural() || (has_range_of_type && matches!(keyword, Keyword::Number(_)))
+    };
+    !node.has_unevaluated() && node.keywords.iter().all(is_implied)
 }
 
 /// Whether the limits of an integer are exactly those of the Rust type that `format` names.

@@ -153,7 +153,10 @@ impl<'e> Evaluation<'e> {
                 (Keyword::Type(types), value) => {
                     Ok(types.intersects(Types::of(value)) || this.wrong_type(*types, instance))
                 }
-                (Keyword::Enum(values), _) => this.enumeration(values, instance),
+                (Keyword::Enum { values, cost }, _) => {
+                    this.charge(*cost)?;
+                    this.enumeration(values, instance)
+                }
                 (Keyword::Number(rule), Value::Number(number)) => {
                     this.number(rule, number, instance)
                 }
@@ -180,6 +183,7 @@ impl<'e> Evaluation<'e> {
         match rule {
             InPlaceRule::Reference(target) => self.apply(*target, instance, marks),
             InPlaceRule::DynamicReference { anchor, initial } => {
+                self.charge(self.scope.len())?;
                 let target = self.dynamic_target(*anchor).unwrap_or(*initial);
                 self.apply(target, instance, marks)
             }
@@ -205,6 +209,7 @@ impl<'e> Evaluation<'e> {
                 consequence.map_or(Ok(true), |schema| self.apply(schema, instance, marks))
             }
             InPlaceRule::DependentSchemas(schemas) => {
+                self.charge(schemas.len() / 8)?;
                 self.every(schemas, |this, (name, schema)| match instance.value.get(name) {
                     Some(_) => this.apply(*schema, instance, marks),
                     None => Ok(true),
@@ -267,11 +272,19 @@ impl<'e> Evaluation<'e> {
         });
     }
 
+    /// Whether one more violation would be kept: one past the bound, to know that there are more.
+    fn has_room(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| found.len() <= self.bounds.violations)
+    }
+
     fn push(&mut self, violation: impl FnOnce() -> Violation) {
-        match &mut self.found {
-            // One past the bound, to know that there are more.
-            Some(found) if found.len() <= self.bounds.violations => found.push(violation()),
-            _ => {}
+        if !self.has_room() {
+            return;
+        }
+        if let Some(found) = &mut self.found {
+            found.push(violation());
+            // Writing a path takes as long as the path; whoever is next finds out if it was too much.
+            self.steps = self.steps.saturating_sub(self.nesting);
         }
     }
 }

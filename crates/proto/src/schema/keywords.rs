@@ -3,6 +3,8 @@
 //! Every method returns `None` for a keyword that is absent, so that compiling reads as a list of
 //! what may be there.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::error::{Kind, SchemaError};
@@ -14,6 +16,8 @@ use super::survey::Survey;
 /// The keywords of one subschema.
 pub(super) struct Keywords<'a, 's> {
     survey: &'a Survey<'s>,
+    /// Kibibytes that are left for compiled patterns.
+    pattern_room: &'a Cell<usize>,
     id: NodeId,
     members: &'s Map<String, Value>,
 }
@@ -21,8 +25,13 @@ pub(super) struct Keywords<'a, 's> {
 type Read<T> = Result<Option<T>, SchemaError>;
 
 impl<'a, 's> Keywords<'a, 's> {
-    pub(super) fn new(survey: &'a Survey<'s>, id: NodeId, members: &'s Map<String, Value>) -> Self {
-        Self { survey, id, members }
+    pub(super) fn new(
+        survey: &'a Survey<'s>,
+        pattern_room: &'a Cell<usize>,
+        id: NodeId,
+        members: &'s Map<String, Value>,
+    ) -> Self {
+        Self { survey, pattern_room, id, members }
     }
 
     pub(super) fn has(&self, keyword: &str) -> bool {
@@ -114,8 +123,14 @@ impl<'a, 's> Keywords<'a, 's> {
         keyword: &str,
         source: &str,
     ) -> Result<Pattern, SchemaError> {
-        Pattern::compile(source)
-            .map_err(|reason| self.error(keyword, format!("the pattern `{source}`: {reason}")))
+        let pattern = Pattern::compile(source)
+            .map_err(|reason| self.error(keyword, format!("the pattern `{source}`: {reason}")))?;
+        let Some(room) = self.pattern_room.get().checked_sub(pattern.size()) else {
+            let message = "the patterns of this schema are too large together: simplify them";
+            return Err(self.survey.error(self.id, keyword, Kind::Bounds, message));
+        };
+        self.pattern_room.set(room);
+        Ok(pattern)
     }
 
     /// The subschema that this keyword holds.

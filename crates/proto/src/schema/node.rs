@@ -34,8 +34,11 @@ pub(super) enum Keyword {
     /// The schema `false`.
     Never,
     Type(Types),
-    /// `enum`, or `const` as an `enum` of one.
-    Enum(Vec<Value>),
+    /// `enum`, or `const` as an `enum` of one, and the steps for comparing with all of them.
+    Enum {
+        values: Vec<Value>,
+        cost: usize,
+    },
     Number(NumberRule),
     Text(TextRule),
     Array(ArrayRule),
@@ -182,7 +185,7 @@ impl Keyword {
                 rule,
                 InPlaceRule::Reference(_) | InPlaceRule::AllOf(_) | InPlaceRule::AnyOf(_)
             ),
-            Self::Never | Self::Enum(_) | Self::Number(_) | Self::Text(_) => false,
+            Self::Never | Self::Enum { .. } | Self::Number(_) | Self::Text(_) => false,
         }
     }
 }

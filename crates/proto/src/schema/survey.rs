@@ -16,6 +16,9 @@ use super::uri;
 /// The dialect that is understood, and the default.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
+/// Bytes of an identifier: every one below it repeats it when resolved.
+const LONGEST_URI: usize = 2048;
+
 pub(super) struct Survey<'s> {
     bounds: Bounds,
     places: Vec<Place<'s>>,
@@ -99,12 +102,12 @@ impl<'s> Survey<'s> {
         self.place(id).resource
     }
 
-    /// Every resource that has a dynamic anchor of this name.
-    pub(super) fn dynamic_anchors(&self, name: &str) -> Vec<(ResourceId, NodeId)> {
-        let with_anchor = |(index, resource): (usize, &Resource<'_>)| {
-            resource.dynamic_anchors.get(name).map(|node| (ResourceId(index), *node))
-        };
-        self.resources.iter().enumerate().filter_map(with_anchor).collect()
+    /// Every dynamic anchor: its resource, its name and its place.
+    pub(super) fn dynamic_anchors(&self) -> impl Iterator<Item = (ResourceId, &'s str, NodeId)> {
+        self.resources.iter().enumerate().flat_map(|(index, resource)| {
+            let anchors = resource.dynamic_anchors.iter();
+            anchors.map(move |(name, node)| (ResourceId(index), *name, *node))
+        })
     }
 
     /// An error at a keyword of a place; an empty keyword means the place itself.
@@ -191,6 +194,10 @@ impl<'s> Survey<'s> {
             return Err(self.error(id, "$id", Kind::Invalid, message));
         };
         let uri = uri::resolve(&self.resource(self.place(id).resource).uri, address);
+        if uri.len() > LONGEST_URI {
+            let message = format!("the URI is longer than {LONGEST_URI} bytes: shorten it");
+            return Err(self.error(id, "$id", Kind::Bounds, message));
+        }
         let resource = if id == NodeId(0) {
             self.resources[0].uri.clone_from(&uri);
             ResourceId(0)

@@ -120,7 +120,7 @@ impl Expected {
 }
 
 /// Values listed in a message; more would bury the point.
-const MOST_VALUES: usize = 24;
+pub(super) const MOST_VALUES: usize = 24;
 
 /// The values as a phrase: `"a"`, or `one of "a", "b"`.
 fn one_of(values: &[String]) -> String {
@@ -130,7 +130,7 @@ fn one_of(values: &[String]) -> String {
         [_, ..] if values.len() <= MOST_VALUES => format!("one of {}", values.join(", ")),
         _ => {
             let some: Vec<_> = values.iter().take(MOST_VALUES).map(String::as_str).collect();
-            format!("one of {} values such as {}", values.len(), some.join(", "))
+            format!("one of {} or others", some.join(", "))
         }
     }
 }
@@ -174,7 +174,8 @@ impl Violation {
     /// The same violation, if these other values were fine too.
     pub(super) fn or_values(mut self, others: &[String]) -> Self {
         if let Expected::Values { mut values, found } = self.expected {
-            for other in others {
+            // Comparing stops where listing does.
+            for other in others.iter().take((MOST_VALUES + 1).saturating_sub(values.len())) {
                 if !values.contains(other) {
                     values.push(other.clone());
                 }

@@ -24,7 +24,7 @@ use crate::members::Members;
 use crate::request::{
     Change, Client, ExchangeId, Question, QuestionError, Reply, Response, Success,
 };
-use crate::table::outgoing::{Outgoing, Taken, Timing};
+use crate::table::outgoing::{Expired, Outgoing, Taken, Timing};
 use crate::wire::project::Project;
 use crate::wire::splice;
 
@@ -162,7 +162,7 @@ impl Session {
     /// Gives up the questions whose time is over.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<(ExchangeId, Bytes)> {
         let mut expired = Vec::new();
-        while let Some((id, asked)) = self.questions.expire(now) {
+        while let Some(Expired { id, value: asked, .. }) = self.questions.expire(now) {
             asked.reply.deliver(Err(QuestionError::TimedOut));
             expired.push((asked.exchange, cancellation(id, "no answer in time")));
         }

@@ -34,6 +34,17 @@ pub struct Timing {
     pub maximum: Instant,
 }
 
+/// A request whose time is over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Expired<T> {
+    /// Its id.
+    pub id: i64,
+    /// What was kept with it.
+    pub value: T,
+    /// Whether its maximum was reached, and not only its patience with silence.
+    pub at_maximum: bool,
+}
+
 /// What an id in an answer turns out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken<T> {
@@ -105,13 +116,21 @@ impl<T> Outgoing<T> {
         }
     }
 
+    /// Restarts every clock, as long as something else than the peer keeps its answers back.
+    pub fn touch_all(&mut self, now: Instant) {
+        for id in self.ids() {
+            self.touch(id, now);
+        }
+    }
+
     /// Gives up the next request whose time is over.
-    pub fn expire(&mut self, now: Instant) -> Option<(i64, T)> {
+    pub fn expire(&mut self, now: Instant) -> Option<Expired<T>> {
         let &(deadline, id) = self.deadlines.first()?;
         if now < deadline {
             return None;
         }
-        self.abandon(id).map(|value| (id, value))
+        let at_maximum = self.waiting.get(&id).is_some_and(|entry| entry.timing.maximum <= now);
+        self.abandon(id).map(|value| Expired { id, value, at_maximum })
     }
 
     /// When the next request's time is over.
@@ -203,7 +222,8 @@ mod tests {
         assert_eq!(table.expire(after(18)), None);
         table.touch(id, after(18));
         assert_eq!(table.next_deadline(), Some(after(25)));
-        assert_eq!(table.expire(after(25)), Some((id, 'a')));
+        let expired = Expired { id, value: 'a', at_maximum: true };
+        assert_eq!(table.expire(after(25)), Some(expired));
         assert_eq!(table.next_deadline(), None);
     }
 }

@@ -1,18 +1,210 @@
-//! Makes values fit older revisions.
+//! Makes what we say fit the revision that the other side speaks.
+//!
+//! Handlers speak the newest revision. Before a value is serialized for a peer of an older one,
+//! members that its revision does not know are dropped, and what can be said in older words is:
+//! links and sounds become lines of text, structured output becomes an object, choices become
+//! plain enums. Afterwards the value fits the official schema of that revision; tests hold every
+//! type to that. For the newest revision there is next to nothing to do.
+//!
+//! Not everything can be fitted. A question by URL, or any question before 2025-06-18, cannot be
+//! asked in older words and is left as it is: whoever asks looks at revision and capabilities
+//! first.
+
+use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::completion::{CompleteParams, CompleteResult, Reference};
+use bowline_types::discover::DiscoverResult;
+use bowline_types::empty::EmptyResult;
+use bowline_types::implementation::Implementation;
+use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
+use bowline_types::meta::Meta;
+use bowline_types::progress::ProgressParams;
+use bowline_types::prompt::{GetPromptResult, ListPromptsResult, Prompt};
+use bowline_types::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
 use bowline_types::revision::Revision;
+
+mod content;
+mod question;
+mod schema;
+mod tool;
+
 /// A value that may say things an older revision has no words for.
 pub trait Project {
-    /// Fits it to a revision.
+    /// Drops or rewrites what the revision has no words for.
     fn project(&mut self, revision: Revision);
 }
-macro_rules! stub { ($($t:ty),*) => { $(impl Project for $t { fn project(&mut self, _: Revision) {} })* } }
-stub!(
-    bowline_types::tool::CallToolResult,
-    bowline_types::tool::ListToolsResult,
-    bowline_types::implementation::Implementation,
-    bowline_types::capability::ServerCapabilities,
-    bowline_types::capability::ClientCapabilities,
-    bowline_types::progress::ProgressParams,
-    bowline_types::input::InputRequest,
-    bowline_types::discover::DiscoverResult
-);
+
+impl<T: Project> Project for [T] {
+    fn project(&mut self, revision: Revision) {
+        self.iter_mut().for_each(|item| item.project(revision));
+    }
+}
+
+impl<T: Project> Project for Option<T> {
+    fn project(&mut self, revision: Revision) {
+        self.iter_mut().for_each(|item| item.project(revision));
+    }
+}
+
+impl Project for Implementation {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.title, revision.has_titles());
+        keep_if(&mut self.description, revision.has_icons());
+        keep_if(&mut self.website_url, revision.has_icons());
+        keep_if(&mut self.icons, revision.has_icons());
+    }
+}
+
+impl Project for ServerCapabilities {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.completions, revision.has_completions_capability());
+        keep_if(&mut self.tasks, revision.has_core_tasks());
+        keep_if(&mut self.extensions, revision.has_extensions());
+    }
+}
+
+impl Project for ClientCapabilities {
+    fn project(&mut self, revision: Revision) {
+        if let Some(roots) = &mut self.roots {
+            // The notification is gone, and so is its announcement.
+            roots.list_changed &= !revision.is_modern();
+        }
+        if let Some(sampling) = &mut self.sampling {
+            keep_if(&mut sampling.context, revision.has_sampling_tools());
+            keep_if(&mut sampling.tools, revision.has_sampling_tools());
+        }
+        if !revision.has_elicitation_modes() {
+            // Without modes, the bare capability means forms.
+            let asks_by_form = revision.has_elicitation() && self.supports_form_elicitation();
+            self.elicitation = asks_by_form.then(Default::default);
+        }
+        keep_if(&mut self.tasks, revision.has_core_tasks());
+        keep_if(&mut self.extensions, revision.has_extensions());
+    }
+}
+
+impl Project for InitializeParams {
+    fn project(&mut self, revision: Revision) {
+        self.capabilities.project(revision);
+        self.client_info.project(revision);
+    }
+}
+
+impl Project for InitializeResult {
+    fn project(&mut self, revision: Revision) {
+        self.capabilities.project(revision);
+        self.server_info.project(revision);
+    }
+}
+
+impl Project for DiscoverResult {
+    fn project(&mut self, revision: Revision) {
+        self.capabilities.project(revision);
+    }
+}
+
+impl Project for EmptyResult {
+    /// Nothing to do: it says nothing.
+    fn project(&mut self, _: Revision) {}
+}
+
+impl Project for ProgressParams {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.message, revision.has_progress_message());
+    }
+}
+
+impl Project for ListResourcesResult {
+    fn project(&mut self, revision: Revision) {
+        self.resources.project(revision);
+    }
+}
+
+impl Project for ListResourceTemplatesResult {
+    fn project(&mut self, revision: Revision) {
+        self.resource_templates.project(revision);
+    }
+}
+
+impl Project for ReadResourceResult {
+    fn project(&mut self, revision: Revision) {
+        self.contents.project(revision);
+    }
+}
+
+impl Project for Resource {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.title, revision.has_titles());
+        self.annotations.project(revision);
+        keep_if(&mut self.icons, revision.has_icons());
+        project_meta(&mut self.meta, revision);
+    }
+}
+
+impl Project for ResourceTemplate {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.title, revision.has_titles());
+        self.annotations.project(revision);
+        keep_if(&mut self.icons, revision.has_icons());
+        project_meta(&mut self.meta, revision);
+    }
+}
+
+impl Project for ResourceContents {
+    fn project(&mut self, revision: Revision) {
+        project_meta(&mut self.meta, revision);
+    }
+}
+
+impl Project for ListPromptsResult {
+    fn project(&mut self, revision: Revision) {
+        self.prompts.project(revision);
+    }
+}
+
+impl Project for Prompt {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.title, revision.has_titles());
+        for argument in &mut self.arguments {
+            keep_if(&mut argument.title, revision.has_titles());
+        }
+        keep_if(&mut self.icons, revision.has_icons());
+        project_meta(&mut self.meta, revision);
+    }
+}
+
+impl Project for GetPromptResult {
+    fn project(&mut self, revision: Revision) {
+        for message in &mut self.messages {
+            message.content.project(revision);
+        }
+    }
+}
+
+impl Project for CompleteParams {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.context, revision.has_completion_context());
+        if let Reference::Prompt(prompt) = &mut self.r#ref {
+            keep_if(&mut prompt.title, revision.has_titles());
+        }
+    }
+}
+
+impl Project for CompleteResult {
+    /// Nothing to do: it is the same in every revision.
+    fn project(&mut self, _: Revision) {}
+}
+
+/// Empties a member that the revision does not know.
+fn keep_if<T: Default>(member: &mut T, is_known: bool) {
+    if !is_known {
+        *member = T::default();
+    }
+}
+
+/// Empties the `_meta` of something inside a message.
+fn project_meta(meta: &mut Meta, revision: Revision) {
+    keep_if(meta, revision.has_meta_on_items());
+}

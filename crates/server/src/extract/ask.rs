@@ -19,7 +19,6 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::signature::Signature;
 
 mod error;
 mod form;
@@ -65,11 +64,10 @@ pub(crate) use rounds::{Pause, Rounds};
 pub struct Ask(Call);
 
 impl FromCall for Ask {
-    fn describe(signature: &mut Signature) {
-        signature.may_ask();
-    }
-
     async fn from_call(call: &Call) -> Result<Self> {
+        if call.parts().revision.is_modern() {
+            call.begin_rounds()?;
+        }
         Ok(Self(call.clone()))
     }
 }

@@ -88,8 +88,7 @@ impl Log {
         }
         let Ok(data) = Json::from_value(data) else { return };
         let message = LogMessageParams::new(level, data).with_logger(self.0.name());
-        // Nobody waits for a log message, and nobody misses one.
-        _ = self.0.parts().outbox.emit(Outgoing::Log(message));
+        self.0.mention(Outgoing::Log(message));
     }
 
     fn text(&self, level: LoggingLevel, message: impl fmt::Display) {

@@ -69,8 +69,7 @@ impl Progress {
             return;
         }
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        // Where there is no room for it, the next report says more anyway.
-        _ = self.call.parts().outbox.emit(Outgoing::Progress(Advance { progress, total, message }));
+        self.call.mention(Outgoing::Progress(Advance { progress, total, message }));
     }
 
     fn is_due(&self, progress: f64, total: Option<f64>) -> bool {

@@ -179,7 +179,7 @@ impl Tool {
     pub fn input_schema(mut self, schema: impl Serialize) -> Self {
         match schema::by_hand(&schema) {
             Ok((published, terms)) => {
-                (self.definition.input_schema, self.input) = (published, terms)
+                (self.definition.input_schema, self.input) = (published, terms);
             }
             Err(reason) => self.problem = Some(format!("has a bad input schema: {reason}")),
         }

@@ -203,6 +203,32 @@ async fn every_level_has_its_method() {
     assert_eq!(levels, LoggingLevel::ALL);
 }
 
+// spec: PROG-7, PROG-8, CANC-20
+#[tokio::test(start_paused = true)]
+async fn nothing_is_said_after_the_answer() {
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+    let leak = move |progress: Progress, log: Log| {
+        let sender = sender.clone();
+        async move {
+            progress.report(1, None, "in time");
+            sender.send((progress, log)).unwrap();
+        }
+    };
+    let peer = with_token(&server(Tool::new("leak", leak)), Revision::LATEST);
+    peer.call("leak", json!({})).await.unwrap();
+    let (progress, log) = { receiver }.recv().await.unwrap();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    progress.report(2, None, "too late");
+    log.error("too late");
+    assert_eq!(peer.inbox.progress().len(), 1);
+    assert!(peer.inbox.logs().is_empty());
+}
+
+/// Lets time go by, on the paused clock.
+async fn pass(duration: Duration) {
+    _ = tokio::time::timeout(duration, std::future::pending::<()>()).await;
+}
+
 /// A handler that says when it has begun, been cancelled, and ended.
 fn patient(steps: &Arc<AtomicU32>, cleanup: Duration) -> Tool {
     let steps = steps.clone();
@@ -212,7 +238,7 @@ fn patient(steps: &Arc<AtomicU32>, cleanup: Duration) -> Tool {
             assert!(!cancel.is_cancelled());
             cancel.cancelled().await;
             steps.fetch_add(1, Ordering::SeqCst);
-            tokio::time::sleep(cleanup).await;
+            pass(cleanup).await;
             steps.fetch_add(1, Ordering::SeqCst);
         }
     };
@@ -224,7 +250,7 @@ async fn cancel_after_a_poll(tool: Tool) {
     let mut answer = peer.begin(peer.request(Method::ToolsCall, &json!({ "name": "wait" })));
     assert!(futures_util::poll!(&mut answer).is_pending());
     drop(answer);
-    tokio::time::sleep(Duration::from_secs(10)).await;
+    pass(Duration::from_secs(10)).await;
 }
 
 // spec: CANC-5

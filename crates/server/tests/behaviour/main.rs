@@ -8,5 +8,6 @@ mod layers;
 mod peer;
 mod registry;
 mod results;
+mod rounds;
 mod served;
 mod tools;

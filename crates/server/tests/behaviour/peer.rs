@@ -186,7 +186,7 @@ impl Round {
 }
 
 /// An answer that accepts a form.
-pub(crate) fn accept(content: Value) -> Value {
+pub(crate) fn accept(content: &Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 

@@ -51,13 +51,13 @@ impl Wire {
             "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
-        let answer = self.ask(request(1, "initialize", params)).await;
+        let answer = self.ask(request(1, "initialize", &params)).await;
         self.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         answer
     }
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
+fn request(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -66,7 +66,7 @@ fn modern(id: u64, method: &str, mut params: Value) -> Value {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
     });
-    request(id, method, params)
+    request(id, method, &params)
 }
 
 fn server() -> Server {
@@ -107,7 +107,7 @@ async fn a_session_is_told_that_tools_changed() {
     let server = server();
     let mut wire = Wire::to(&server);
     wire.initialize(json!({})).await;
-    wire.ask(request(2, "tools/list", json!({}))).await;
+    wire.ask(request(2, "tools/list", &json!({}))).await;
     server.registry().insert(Tool::new("late", || async {})).unwrap();
     assert_eq!(wire.hear().await["method"], "notifications/tools/list_changed");
 }
@@ -117,7 +117,7 @@ async fn a_session_is_told_that_tools_changed() {
 async fn a_session_is_asked_by_a_request_of_the_server() {
     let mut wire = Wire::to(&server());
     wire.initialize(json!({ "elicitation": {} })).await;
-    let question = wire.ask(request(2, "tools/call", json!({ "name": "sure" }))).await;
+    let question = wire.ask(request(2, "tools/call", &json!({ "name": "sure" }))).await;
     assert_eq!(question["method"], "elicitation/create");
     let result = json!({ "action": "accept", "content": { "confirm": true } });
     let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });

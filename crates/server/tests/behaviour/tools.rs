@@ -68,10 +68,10 @@ async fn a_tool_is_described_in_full() {
     assert_eq!(tool["_meta"], json!({ "example.com/risk": "high" }));
 }
 
-#[tokio::test]
-async fn a_tool_that_only_adds_says_so() {
+#[test]
+fn a_tool_that_only_adds_says_so() {
     let tool = Tool::new("append", || async {}).additive();
-    assert_eq!(tool.definition().hints().is_destructive(), false);
+    assert!(!tool.definition().hints().is_destructive());
 }
 
 #[tokio::test]

@@ -92,6 +92,7 @@ impl Evaluation<'_> {
         unexpected: impl FnOnce() -> String,
     ) -> Verdict {
         if self.compiled.node(schema).is_never() {
+            self.charge(1)?;
             return self.violate(item, unexpected);
         }
         self.apply(schema, item, &mut Marks::Unwanted)

@@ -93,7 +93,7 @@ impl Evaluation<'_> {
     }
 
     fn no_alternative(&mut self, failures: Vec<Failure>, instance: &Instance<'_>) {
-        if self.found.is_none() {
+        if !self.has_room() {
             return;
         }
         for violation in summarize(failures, instance, self.root) {
@@ -128,7 +128,7 @@ fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec
     match likely.len() {
         1 => likely.remove(0),
         _ => {
-            let reason = format!("fits none of {total} alternatives{}", reasons(&likely));
+            let reason = format!("fits none of {total} alternatives: {}", reasons(&likely));
             here((Expected::Other, reason))
         }
     }
@@ -148,16 +148,10 @@ fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
 
 /// The first complaint of each alternative.
 fn reasons(failures: &[Failure]) -> String {
-    let mut text = String::new();
-    for (failure, separator) in
-        failures.iter().zip([": ", "; or ", "; or ", "; or "]).take(MOST_FORMS)
-    {
-        let Some(violation) = failure.first() else {
-            continue;
-        };
-        let reason: String = violation.to_string().chars().take(LONGEST_SUMMARY).collect();
-        text.push_str(separator);
-        text.push_str(&reason);
-    }
-    text
+    let first = |failure: &Failure| {
+        let text = failure.first()?.to_string();
+        Some(text.chars().take(LONGEST_SUMMARY).collect::<String>())
+    };
+    let reasons: Vec<_> = failures.iter().filter_map(first).take(MOST_FORMS).collect();
+    reasons.join("; or ")
 }

@@ -34,6 +34,7 @@ impl Evaluation<'_> {
                 self.required(names, instance, members, || "missing, but required".to_owned())
             }
             ObjectRule::DependentRequired(dependencies) => {
+                self.charge(dependencies.len() / 8)?;
                 self.every(dependencies, |this, (name, names)| {
                     if !members.contains_key(name) {
                         return Ok(true);
@@ -65,6 +66,7 @@ impl Evaluation<'_> {
                 }
                 let member = instance.member(position, name, value);
                 if this.compiled.node(schema).is_never() {
+                    this.charge(1)?;
                     return this.violate(&member, || "unexpected property: remove it".to_owned());
                 }
                 this.apply(schema, &member, &mut Marks::Unwanted)
@@ -166,13 +168,13 @@ impl PropertySchemas {
     }
 
     fn known_names(&self) -> String {
-        let quote = |(name, _): &(String, _)| format!("`{name}`");
-        let mut names: Vec<_> = self.known.iter().take(MOST_NAMES).map(quote).collect();
-        names.extend(self.patterns.iter().map(|(pattern, _)| format!("`/{}/`", pattern.source())));
+        let known = self.known.iter().map(|(name, _)| format!("`{name}`"));
+        let patterns = self.patterns.iter().map(|(pattern, _)| format!("`/{}/`", pattern.source()));
+        let names: Vec<_> = known.chain(patterns).take(MOST_NAMES).collect();
         match names.as_slice() {
             [] => "no property is allowed here".to_owned(),
             [name] => format!("only {name} is allowed here"),
-            _ if self.known.len() > MOST_NAMES => {
+            _ if names.len() == MOST_NAMES => {
                 format!("allowed are {} and others", names.join(", "))
             }
             _ => format!("allowed are {}", names.join(", ")),

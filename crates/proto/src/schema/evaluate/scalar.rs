@@ -9,7 +9,7 @@ use crate::schema::equality::equal;
 use crate::schema::instance::{Instance, count, describe, spell};
 use crate::schema::node::{NumberRule, TextRule, Types};
 use crate::schema::number::{Decimal, Number};
-use crate::schema::violation::Expected;
+use crate::schema::violation::{Expected, MOST_VALUES};
 
 impl Evaluation<'_> {
     /// Always false, to be the other side of an `||`.
@@ -19,12 +19,12 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn enumeration(&mut self, values: &[Value], instance: &Instance<'_>) -> Verdict {
-        self.charge(values.len() / 8)?;
         if values.iter().any(|value| equal(value, instance.value)) {
             return Ok(true);
         }
         self.record(instance, || {
-            Expected::values(values.iter().map(spell).collect(), describe(instance.value))
+            let values = values.iter().take(MOST_VALUES + 1).map(spell).collect();
+            Expected::values(values, describe(instance.value))
         });
         Ok(false)
     }

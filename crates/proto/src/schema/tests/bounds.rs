@@ -107,6 +107,35 @@ fn expensive_patterns_and_long_texts_use_up_the_steps() {
 
 // spec: SCH-14
 #[test]
+fn patterns_that_are_too_large_together_are_refused() {
+    let patterns: Value = (0..100).map(|n| (format!("(a?){{1{n}}}"), json!(true))).collect();
+    assert!(Validator::compile(&json!({"patternProperties": patterns})).is_ok());
+    let patterns: Value = (0..100).map(|n| (format!("(a?){{1000}}{n}"), json!(true))).collect();
+    assert!(refusal(&json!({"patternProperties": patterns})).exceeds_bounds());
+}
+
+// spec: SCH-14
+#[test]
+fn large_constants_use_up_the_steps() {
+    let large: Value = vec![0; 100_000].into();
+    let schema = json!({
+        "allOf": vec![json!({"$ref": "#/$defs/large"}); 1_000],
+        "$defs": {"large": {"const": large}},
+    });
+    exceeds(&schema, &large);
+}
+
+// spec: SCH-14
+#[test]
+fn identifiers_that_grow_with_every_level_are_refused() {
+    let schema = nested(60, |inner| json!({"$id": format!("{}/", "a".repeat(40)), "items": inner}));
+    let error = refusal(&schema);
+    assert!(error.exceeds_bounds());
+    assert!(error.pointer().ends_with("/items/$id"));
+}
+
+// spec: SCH-14
+#[test]
 fn marks_of_large_objects_use_up_the_steps() {
     let members: Value = (0..10_000).map(|index| (index.to_string(), json!(0))).collect();
     let schema = json!({"allOf": vec![json!({"unevaluatedItems": true}); 2_000]});

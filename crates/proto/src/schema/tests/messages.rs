@@ -218,6 +218,6 @@ fn what_follows_from_a_violation_is_not_repeated() {
 fn a_long_enumeration_is_cut() {
     let values: Vec<_> = (0..30).collect();
     let text = told(&json!({"enum": values}), &json!(30));
-    assert!(text.starts_with("`arguments`: expected one of 30 values such as 0, 1, "), "{text}");
-    assert!(text.ends_with("23, found the number 30"), "{text}");
+    assert!(text.starts_with("`arguments`: expected one of 0, 1, "), "{text}");
+    assert!(text.ends_with("22, 23 or others, found the number 30"), "{text}");
 }

@@ -117,23 +117,16 @@ impl Rounds {
         Self(Mutex::new(round))
     }
 
-    /// Says whom to wake when a question is asked from outside of the handler itself.
-    pub(crate) fn drive(&self, waker: &Waker) {
-        let mut round = lock(&self.0);
-        match &mut round.driver {
-            Some(driver) => driver.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-    }
-
-    /// Ends the round if it has open questions and nothing that must not be interrupted.
+    /// Ends the round if it has open questions and nothing that must not be interrupted; or else
+    /// remembers whom to wake when that changes.
     ///
     /// # Errors
     ///
     /// If there were too many rounds, or the memory cannot be written.
-    pub(crate) fn pause(&self, limits: &Limits) -> Option<Result<Pause, String>> {
+    pub(crate) fn pause(&self, limits: &Limits, driver: &Waker) -> Option<Result<Pause, String>> {
         let mut round = lock(&self.0);
         if round.open.is_empty() || round.running > 0 {
+            round.driver = Some(driver.clone());
             return None;
         }
         Some(round.end(limits))
@@ -289,6 +282,11 @@ struct Running<'a>(&'a Rounds);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        lock(&self.0.0).running -= 1;
+        let driver = {
+            let mut round = lock(&self.0.0);
+            round.running -= 1;
+            round.driver.clone()
+        };
+        driver.into_iter().for_each(Waker::wake);
     }
 }

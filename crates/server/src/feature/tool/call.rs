@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use bowline_proto::members::Members;
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::{Input, Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
 use bowline_types::tool::CallToolResult;
@@ -70,26 +70,21 @@ impl Running {
         if let Err(reason) = entry.contract.check_arguments(&arguments) {
             return Err(Success::complete(CallToolResult::error(reason), request.parts.revision));
         }
-        let asks_in_rounds = entry.tool.signature.asks() && request.parts.revision.is_modern();
-        let rounds = if asks_in_rounds {
-            Some(rounds(&entry.name, &arguments, &mut request, &kit).map_err(Err)?)
-        } else {
-            None
-        };
+        let input = request.parts.input.take();
         let (name, contract) = (entry.name.clone(), entry.contract.clone());
-        let call = Call::new(request, Called { name, arguments, contract }, kit, rounds);
+        let call = Call::new(request, Called { name, arguments, contract }, kit);
+        if let Some(input) = input {
+            resume(&call, *input).map_err(Err)?;
+        }
         let handler = Some(entry.tool.handler.call(call.clone()));
         Ok(Self { entry, call, handler })
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Response> {
         let Some(handler) = &mut self.handler else { return Poll::Pending };
-        if let Some(rounds) = self.call.rounds() {
-            rounds.drive(cx.waker());
-        }
         let response = match catch_poll(handler, cx) {
             Ok(Poll::Ready(outcome)) => self.complete(outcome),
-            Ok(Poll::Pending) => match self.pause() {
+            Ok(Poll::Pending) => match self.pause(cx) {
                 Some(response) => response,
                 None => return Poll::Pending,
             },
@@ -117,9 +112,8 @@ impl Running {
     }
 
     /// The answer to a call whose handler waits for answers; `None` if it waits for anything else.
-    fn pause(&self) -> Option<Response> {
-        let kit = self.call.kit();
-        let paused = self.call.rounds()?.pause(&kit.limits)?;
+    fn pause(&self, cx: &Context<'_>) -> Option<Response> {
+        let paused = self.call.rounds()?.pause(&self.call.kit().limits, cx.waker())?;
         Some(match paused {
             Ok(pause) => self.ask(pause),
             Err(reason) => {
@@ -129,13 +123,10 @@ impl Running {
     }
 
     fn ask(&self, pause: Pause) -> Response {
-        let parts = self.call.parts();
         let failed = |error: &dyn std::fmt::Display| {
             ErrorObject::internal(format!("the tool `{}` cannot ask: {error}", self.entry.name))
         };
-        let binding =
-            Binding::new(&parts.owner, parts.method, &self.entry.name, self.call.arguments())
-                .map_err(|error| failed(&error))?;
+        let binding = binding(&self.call).map_err(|error| failed(&error))?;
         let sealer = &self.call.kit().sealer;
         let state = sealer
             .seal(&pause.memory, &binding, SystemTime::now())
@@ -172,21 +163,17 @@ fn arguments(params: &Members) -> Result<Bytes, ErrorObject> {
     }
 }
 
-/// What is known of the call's questions: nothing at first, and then what comes back.
-fn rounds(
-    name: &str,
-    arguments: &[u8],
-    request: &mut Request,
-    kit: &Kit,
-) -> Result<Rounds, ErrorObject> {
-    let input = request.parts.input.take().unwrap_or_default();
-    let Some(state) = input.state else {
-        let no_randomness = |error| ErrorObject::internal(format!("no randomness: {error}"));
-        return Rounds::first().map_err(no_randomness);
-    };
-    let parts = &request.parts;
-    let binding =
-        Binding::new(&parts.owner, parts.method, name, arguments).map_err(|_| BadState)?;
-    let memory = kit.sealer.open(&state, &binding, SystemTime::now())?;
-    Rounds::next(&memory, input.responses).map_err(|_| BadState.into())
+/// Goes on where an earlier round ended. Answers without the state of their questions say nothing.
+fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
+    let Some(state) = input.state else { return Ok(()) };
+    let binding = binding(call).map_err(|_| BadState)?;
+    let memory = call.kit().sealer.open(&state, &binding, SystemTime::now())?;
+    call.set_rounds(Rounds::next(&memory, input.responses).map_err(|_| BadState)?);
+    Ok(())
+}
+
+/// What the state of a call is bound to.
+fn binding(call: &Call) -> Result<Binding, serde_json::Error> {
+    let parts = call.parts();
+    Binding::new(&parts.owner, parts.method, call.name(), call.arguments())
 }

@@ -1,0 +1,161 @@
+//! Questions to the client, and its answers, in older words.
+
+use bowline_types::content::Content;
+use bowline_types::deprecated::roots::{ListRootsResult, Root};
+use bowline_types::deprecated::sampling::{
+    CreateMessageParams, CreateMessageResult, SamplingMessage,
+};
+use bowline_types::elicitation::ElicitParams;
+use bowline_types::elicitation::schema::{
+    Field, FieldKind, FormSchema, MultiSelectSchema, StringSchema, TitleStyle,
+};
+use bowline_types::input::InputRequest;
+use bowline_types::resource::ResourceBody;
+use bowline_types::revision::Revision;
+
+use super::content::{json_text, left_out, link_text, replace_by_text, trim};
+use super::tool::object_value;
+use super::{Project, keep_if, project_meta};
+
+impl Project for InputRequest {
+    fn project(&mut self, revision: Revision) {
+        match self {
+            Self::Elicit(params) => params.project(revision),
+            Self::CreateMessage(params) => params.project(revision),
+            _ => {}
+        }
+    }
+}
+
+impl Project for ElicitParams {
+    fn project(&mut self, revision: Revision) {
+        match self {
+            Self::Form(form) => {
+                keep_if(&mut form.task, revision.has_core_tasks());
+                form.requested_schema.project(revision);
+            }
+            Self::Url(url) => {
+                keep_if(&mut url.task, revision.has_core_tasks());
+                keep_if(&mut url.elicitation_id, revision.has_elicitation_ids());
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Project for FormSchema {
+    fn project(&mut self, revision: Revision) {
+        if !revision.has_elicitation_modes() {
+            self.fields_mut().for_each(|(_, field)| simplify(field));
+        }
+    }
+}
+
+/// Says a field in the words of 2025-06-18: no defaults but for flags, titles of options beside
+/// their values, and text in the place of a choice of several.
+fn simplify(field: &mut Field) {
+    match &mut field.kind {
+        FieldKind::String(text) => text.default = None,
+        FieldKind::Number(number) | FieldKind::Integer(number) => number.default = None,
+        FieldKind::Select(select) => {
+            select.default = None;
+            select.titles = TitleStyle::EnumNames;
+        }
+        FieldKind::MultiSelect(select) => {
+            let hint = choice_of_several(select);
+            field.description = Some(match field.description.take() {
+                Some(description) => format!("{description} ({hint})"),
+                None => hint,
+            });
+            field.kind = FieldKind::String(StringSchema::new());
+        }
+        _ => {}
+    }
+}
+
+fn choice_of_several(select: &MultiSelectSchema) -> String {
+    let options: Vec<_> = select.options.iter().map(|option| option.value.as_str()).collect();
+    format!("any of these, separated by commas: {}", options.join(", "))
+}
+
+impl Project for CreateMessageParams {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.task, revision.has_core_tasks());
+        if revision.is_modern() {
+            return;
+        }
+        keep_if(&mut self.tools, revision.has_sampling_tools());
+        keep_if(&mut self.tool_choice, revision.has_sampling_tools());
+        self.tools.project(revision);
+        for message in &mut self.messages {
+            project_turn(&mut message.content, revision);
+            keep_if(&mut message.meta, revision.has_sampling_tools());
+        }
+        if !revision.has_sampling_tools() {
+            let messages = std::mem::take(&mut self.messages);
+            self.messages = messages.into_iter().flat_map(one_block_each).collect();
+        }
+    }
+}
+
+/// Splits a message of several blocks into messages of one block.
+fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
+    let SamplingMessage { role, content, .. } = message;
+    content.into_iter().map(move |block| SamplingMessage::new(role.clone(), vec![block]))
+}
+
+impl Project for CreateMessageResult {
+    fn project(&mut self, revision: Revision) {
+        if revision.is_modern() {
+            return;
+        }
+        project_turn(&mut self.content, revision);
+        if !revision.has_sampling_tools() && self.content.len() != 1 {
+            let text = |block: &Content| block.as_text().map_or_else(|| json_text(block), str::to_owned);
+            let texts: Vec<_> = self.content.iter().map(text).collect();
+            self.content = vec![Content::text(texts.join("\n"))];
+        }
+    }
+}
+
+/// Fits the blocks of a conversation with a model. Resources never stand in one.
+fn project_turn(content: &mut [Content], revision: Revision) {
+    for block in content {
+        let text = match block {
+            Content::Audio(audio) if !revision.has_audio() => {
+                Some(left_out("audio", &audio.mime_type, revision))
+            }
+            Content::ResourceLink(link) => Some(link_text(link)),
+            Content::Resource(embedded) => Some(match &embedded.resource.body {
+                ResourceBody::Text(text) => text.clone(),
+                ResourceBody::Blob(_) => embedded.resource.uri.clone(),
+            }),
+            Content::ToolUse(_) | Content::ToolResult(_) if !revision.has_sampling_tools() => {
+                Some(json_text(block))
+            }
+            Content::ToolResult(result) => {
+                result.structured_content = result.structured_content.take().map(object_value);
+                result.content.project(revision);
+                None
+            }
+            Content::Other(_) => Some(json_text(block)),
+            _ => None,
+        };
+        if let Some(text) = text {
+            replace_by_text(block, text);
+        }
+        trim(block, revision);
+    }
+}
+
+impl Project for ListRootsResult {
+    fn project(&mut self, revision: Revision) {
+        self.roots.project(revision);
+    }
+}
+
+impl Project for Root {
+    fn project(&mut self, revision: Revision) {
+        project_meta(&mut self.meta, revision);
+    }
+}

@@ -1,0 +1,73 @@
+//! Tools and their results in older words.
+
+use bowline_types::content::Content;
+use bowline_types::json::Json;
+use bowline_types::revision::Revision;
+use bowline_types::tool::{CallToolParams, CallToolResult, ListToolsResult, Tool};
+
+use super::{Project, keep_if, project_meta, schema};
+
+impl Project for ListToolsResult {
+    fn project(&mut self, revision: Revision) {
+        self.tools.project(revision);
+    }
+}
+
+impl Project for Tool {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.execution, revision.has_core_tasks());
+        if revision.is_modern() {
+            return;
+        }
+        if !revision.has_titles() {
+            if let Some(title) = self.title.take() {
+                // The title of 2025-03-26 stands among the annotations.
+                self.annotations.get_or_insert_default().title.get_or_insert(title);
+            }
+        }
+        keep_if(&mut self.annotations, revision.has_tool_annotations());
+        keep_if(&mut self.icons, revision.has_icons());
+        project_meta(&mut self.meta, revision);
+        if let Some(rewritten) = schema::plain_properties(&self.input_schema) {
+            self.input_schema = rewritten;
+        }
+        keep_if(&mut self.output_schema, revision.has_structured_output());
+        if let Some(output) = &mut self.output_schema {
+            if let Some(rewritten) = schema::object_output(output) {
+                *output = rewritten;
+            }
+        }
+    }
+}
+
+impl Project for CallToolParams {
+    fn project(&mut self, revision: Revision) {
+        keep_if(&mut self.task, revision.has_core_tasks());
+    }
+}
+
+impl Project for CallToolResult {
+    fn project(&mut self, revision: Revision) {
+        if revision.is_modern() {
+            return;
+        }
+        if !revision.has_structured_output() {
+            if let Some(json) = self.structured_content.take() {
+                // Most servers say the same as text already; for the others we do.
+                if !self.content.iter().any(|block| block.as_text().is_some()) {
+                    self.content.push(Content::text(json.as_str()));
+                }
+            }
+        }
+        self.structured_content = self.structured_content.take().map(object_value);
+        self.content.project(revision);
+    }
+}
+
+/// Puts a value that is not an object inside one, as [`schema::object_output`] announces it.
+pub(super) fn object_value(json: Json) -> Json {
+    if json.is_object() {
+        return json;
+    }
+    Json::from_text(format!(r#"{{"{}":{json}}}"#, schema::RESULT)).unwrap_or(json)
+}

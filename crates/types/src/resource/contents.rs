@@ -1,0 +1,142 @@
+//! What is read at a URI: text or bytes.
+
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::content::Annotations;
+use crate::json::{Base64, NotBase64};
+use crate::meta::Meta;
+
+/// What was read at one URI.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(from = "WireContents")]
+#[non_exhaustive]
+pub struct ResourceContents {
+    /// Where it was read; when a directory is read, this is one of its entries.
+    pub uri: String,
+    /// The media type.
+    pub mime_type: Option<String>,
+    /// The contents themselves.
+    pub body: ResourceBody,
+    /// Anything more.
+    pub meta: Meta,
+}
+
+/// Contents of a resource: text or bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResourceBody {
+    /// Text.
+    Text(String),
+    /// Bytes, as base64.
+    Blob(Base64),
+}
+
+impl ResourceContents {
+    /// Contents that are text.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::new(uri.into(), ResourceBody::Text(text.into()))
+    }
+
+    /// Contents that are bytes.
+    pub fn blob(uri: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::new(uri.into(), ResourceBody::Blob(Base64::encode(bytes)))
+    }
+
+    /// Says the media type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// The text, if the contents are text.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.body {
+            ResourceBody::Text(text) => Some(text),
+            ResourceBody::Blob(_) => None,
+        }
+    }
+
+    /// The contents as bytes; text is given as UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// If the peer sent bytes that are not base64.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, NotBase64> {
+        match &self.body {
+            ResourceBody::Text(text) => Ok(text.as_bytes().to_vec()),
+            ResourceBody::Blob(data) => data.decode(),
+        }
+    }
+
+    fn new(uri: String, body: ResourceBody) -> Self {
+        Self { uri, mime_type: None, body, meta: Meta::new() }
+    }
+}
+
+impl Serialize for ResourceContents {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("ResourceContents", 4)?;
+        members.serialize_field("uri", &self.uri)?;
+        if let Some(mime_type) = &self.mime_type {
+            members.serialize_field("mimeType", mime_type)?;
+        }
+        match &self.body {
+            ResourceBody::Text(text) => members.serialize_field("text", text)?,
+            ResourceBody::Blob(data) => members.serialize_field("blob", data)?,
+        }
+        if !self.meta.is_empty() {
+            members.serialize_field("_meta", &self.meta)?;
+        }
+        members.end()
+    }
+}
+
+/// Contents as peers write them, with annotations that belong to the block around them.
+#[derive(Deserialize)]
+#[serde(try_from = "WireMembers")]
+pub(crate) struct WireContents {
+    pub(crate) contents: ResourceContents,
+    pub(crate) annotations: Option<Annotations>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireMembers {
+    uri: String,
+    #[serde(default)]
+    mime_type: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    blob: Option<Base64>,
+    #[serde(default)]
+    annotations: Option<Annotations>,
+    #[serde(rename = "_meta", default)]
+    meta: Meta,
+}
+
+impl TryFrom<WireMembers> for WireContents {
+    type Error = String;
+
+    fn try_from(wire: WireMembers) -> Result<Self, String> {
+        let body = match (wire.text, wire.blob) {
+            (Some(text), None) => ResourceBody::Text(text),
+            (None, Some(blob)) => ResourceBody::Blob(blob),
+            (None, None) => {
+                return Err(format!("contents of `{}` hold neither `text` nor `blob`", wire.uri));
+            }
+            (Some(_), Some(_)) => {
+                return Err(format!("contents of `{}` hold both `text` and `blob`", wire.uri));
+            }
+        };
+        let WireMembers { uri, mime_type, annotations, meta, .. } = wire;
+        Ok(Self { contents: ResourceContents { uri, mime_type, body, meta }, annotations })
+    }
+}
+
+impl From<WireContents> for ResourceContents {
+    fn from(wire: WireContents) -> Self {
+        wire.contents
+    }
+}
