@@ -1,6 +1,7 @@
 //! Helpers that the tests of this package share.
 
 pub mod peers;
+pub mod sample;
 
 /// Compiles the programs of the README.
 #[cfg(doctest)]

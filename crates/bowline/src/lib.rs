@@ -147,6 +147,36 @@
 //!     .layer(layer::from_fn(audit));
 //! ```
 //!
+//! # A client
+//!
+//! With the feature `client`, a `Client` starts a server, or takes any other transport, and finds
+//! out by itself which revision it speaks. Dropping a call cancels it.
+//!
+//! ```no_run
+//! # #[cfg(feature = "client")]
+//! # async fn example() -> bowline::client::Result<()> {
+//! use std::time::Duration;
+//!
+//! use bowline::{Client, Command};
+//! use serde_json::json;
+//!
+//! let git = Client::connect(Command::new("uvx").arg("mcp-server-git")).await?;
+//! for tool in git.tools().all().await? {
+//!     println!("{}", tool.display_name());
+//! }
+//! let status = git.call("git_status", json!({ "repo_path": "." }));
+//! println!("{}", status.timeout(Duration::from_secs(30)).await?.text());
+//! git.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Tests
+//!
+//! A tool is a function, so most tests just call it. To test what clients see, the crate
+//! `bowline-testing` connects a client to a server, and [`test`](macro@test) runs such a test once
+//! for each era of the protocol and each transport.
+//!
 //! # Features
 //!
 //! * `server` (default): write servers.
@@ -155,9 +185,9 @@
 //!
 //! # Crates
 //!
-//! This crate only re-exports others, in this order: [`types`] has the words of the protocol,
-//! [`proto`] its rules without any I/O, [`transport`] carries messages, and servers are written with
-//! what is at the root here.
+//! This crate only re-exports others: [`types`] has the words of the protocol, [`proto`] its rules
+//! without any I/O, [`transport`] carries messages. What servers and clients are written with is at
+//! the root here.
 
 #[doc(inline)]
 pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
@@ -178,7 +208,10 @@ pub use {
 
 #[cfg(feature = "client")]
 #[doc(inline)]
-pub use {bowline_client as client, bowline_client::{Client, Command, Question}};
+pub use {
+    bowline_client as client,
+    bowline_client::{Client, Command, Question},
+};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

@@ -3,9 +3,9 @@
 //! Nothing here is needed: whatever a macro writes, people can write with the builders of the
 //! library. Use it through `bowline`, which re-exports everything.
 //!
-//! In reading order: an attribute's words ([`attr`]), the function it stands on ([`function`]), its
-//! parameters ([`param`]) and comments ([`docs`]), then what is written for them ([`tool`] with
-//! [`slot`] and [`input`], [`test`](mod@test), [`list`]). Mistakes are collected in [`check`].
+//! In reading order: an attribute's words (`attr`), the function it stands on (`function`), its
+//! parameters (`param`) and comments (`docs`), then what is written for them (`tool` with `slot` and
+//! `input`, `test`, `list`). Mistakes are collected in `check`.
 //!
 //! [bowline]: https://docs.rs/bowline
 

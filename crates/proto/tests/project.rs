@@ -4,6 +4,11 @@
 //! The schemas stand in `target/schemas/<revision>.json`, or in the directory that the environment
 //! variable `BOWLINE_SCHEMAS` names.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the machine does no I/O, but its tests read schemas"
+)]
+
 use std::path::PathBuf;
 
 use bowline_proto::wire::project::Project;
@@ -68,7 +73,10 @@ fn close(schema: &mut Value) {
         return;
     };
     let is_object = object.get("type") == Some(&json!("object"));
-    if is_object && object.contains_key("properties") && !object.contains_key("additionalProperties") {
+    if is_object
+        && object.contains_key("properties")
+        && !object.contains_key("additionalProperties")
+    {
         object.insert("additionalProperties".to_owned(), json!(false));
     }
     for (name, inner) in object.iter_mut() {
@@ -127,11 +135,8 @@ fn validate(definition: &str, revision: Revision, value: &Value) {
     let mut value = value.clone();
     // What the engine stamps on results of 2026-07-28.
     let required = &schema[definitions(&schema)][definition]["required"];
-    let stamps = [
-        ("resultType", json!("complete")),
-        ("ttlMs", json!(0)),
-        ("cacheScope", json!("private")),
-    ];
+    let stamps =
+        [("resultType", json!("complete")), ("ttlMs", json!(0)), ("cacheScope", json!("private"))];
     for (name, stamp) in stamps {
         if required.as_array().is_some_and(|required| required.contains(&json!(name))) {
             value[name] = stamp;
@@ -212,19 +217,18 @@ fn tools_fit_every_revision() {
 // spec: TOOL-16, TOOL-32, CONT-1, CONT-2, CONT-4
 #[test]
 fn tool_results_fit_every_revision() {
-    let result = |structured: Value| {
-        json!({ "content": all_blocks(), "structuredContent": structured, "isError": true, "_meta": meta() })
-    };
+    let result = |structured: Value| json!({ "content": all_blocks(), "structuredContent": structured, "isError": true, "_meta": meta() });
     for structured in [json!({ "a": 1 }), json!([1]), json!(1), json!("a"), json!(null)] {
         fits::<CallToolResult>("CallToolResult", &LEGACY, &result(structured.clone()));
-        let modern = json!({ "content": blocks(), "structuredContent": structured, "_meta": meta() });
-        let modern = modern_audience(modern);
+        let modern =
+            json!({ "content": blocks(), "structuredContent": structured, "_meta": meta() });
+        let modern = modern_audience(&modern);
         fits::<CallToolResult>("CallToolResult", &[V2026_07_28], &modern);
     }
 }
 
 /// Nothing is projected to the newest revision, so samples for it must be right from the start.
-fn modern_audience(value: Value) -> Value {
+fn modern_audience(value: &Value) -> Value {
     serde_json::from_str(&value.to_string().replace(r#","system""#, "")).unwrap()
 }
 
@@ -242,13 +246,13 @@ fn resources_fit_every_revision() {
         "annotations": annotations(), "size": 3, "icons": icons(), "_meta": meta() });
     let page = json!({ "resources": [resource], "nextCursor": "2", "_meta": meta() });
     fits::<ListResourcesResult>("ListResourcesResult", &LEGACY, &page);
-    fits::<ListResourcesResult>("ListResourcesResult", &[V2026_07_28], &modern_audience(page));
+    fits::<ListResourcesResult>("ListResourcesResult", &[V2026_07_28], &modern_audience(&page));
     let template = json!({ "uriTemplate": "a://{b}", "name": "b", "title": "B", "description": "d", "mimeType": "text/plain",
         "annotations": annotations(), "icons": icons(), "_meta": meta() });
     let page = json!({ "resourceTemplates": [template], "nextCursor": "2", "_meta": meta() });
     let name = "ListResourceTemplatesResult";
     fits::<ListResourceTemplatesResult>(name, &LEGACY, &page);
-    fits::<ListResourceTemplatesResult>(name, &[V2026_07_28], &modern_audience(page));
+    fits::<ListResourceTemplatesResult>(name, &[V2026_07_28], &modern_audience(&page));
     let contents = json!({ "contents": [
         { "uri": "a://b", "mimeType": "text/plain", "text": "hi", "_meta": meta() },
         { "uri": "a://c", "blob": "AAEC", "_meta": meta() },
@@ -268,13 +272,14 @@ fn prompts_fit_every_revision() {
     let result = json!({ "description": "d", "messages": messages(all_blocks()), "_meta": meta() });
     fits::<GetPromptResult>("GetPromptResult", &LEGACY, &result);
     let result = json!({ "description": "d", "messages": messages(blocks()), "_meta": meta() });
-    fits::<GetPromptResult>("GetPromptResult", &[V2026_07_28], &modern_audience(result));
+    fits::<GetPromptResult>("GetPromptResult", &[V2026_07_28], &modern_audience(&result));
 }
 
 // spec: COMP-2, COMP-3, COMP-4
 #[test]
 fn completion_fits_every_revision() {
-    let result = json!({ "completion": { "values": ["a"], "total": 2, "hasMore": true }, "_meta": meta() });
+    let result =
+        json!({ "completion": { "values": ["a"], "total": 2, "hasMore": true }, "_meta": meta() });
     fits::<CompleteResult>("CompleteResult", &Revision::ALL, &result);
     for reference in [
         json!({ "type": "ref/prompt", "name": "p", "title": "P" }),
@@ -349,7 +354,7 @@ fn questions_to_the_user_fit_every_revision_that_has_them() {
     fits_message::<ElicitParams>(definition, method, &[V2025_11_25, V2026_07_28], &url);
 }
 
-fn conversation(blocks: Vec<Value>) -> Value {
+fn conversation(blocks: &[Value]) -> Value {
     json!({
         "messages": [
             { "role": "user", "content": { "type": "text", "text": "hi" }, "_meta": meta() },
@@ -375,17 +380,15 @@ fn turn() -> Vec<Value> {
 #[test]
 fn questions_to_the_model_fit_every_revision() {
     let (definition, method) = ("CreateMessageRequest", "sampling/createMessage");
-    let everything = turn().into_iter().chain(all_blocks()).collect();
-    fits_message::<CreateMessageParams>(definition, method, &LEGACY, &conversation(everything));
-    let modern = modern_audience(conversation(turn()));
+    let everything: Vec<_> = turn().into_iter().chain(all_blocks()).collect();
+    fits_message::<CreateMessageParams>(definition, method, &LEGACY, &conversation(&everything));
+    let modern = modern_audience(&conversation(&turn()));
     fits_message::<CreateMessageParams>(definition, method, &[V2026_07_28], &modern);
 }
 
 #[test]
 fn answers_of_the_model_fit_every_legacy_revision() {
-    let answer = |content: Value| {
-        json!({ "role": "assistant", "model": "m", "stopReason": "toolUse", "content": content, "_meta": meta() })
-    };
+    let answer = |content: Value| json!({ "role": "assistant", "model": "m", "stopReason": "toolUse", "content": content, "_meta": meta() });
     let everything: Vec<_> = turn().into_iter().chain(all_blocks()).collect();
     for block in &everything {
         fits::<CreateMessageResult>("CreateMessageResult", &LEGACY, &answer(block.clone()));
@@ -396,7 +399,8 @@ fn answers_of_the_model_fit_every_legacy_revision() {
 
 #[test]
 fn roots_fit_every_legacy_revision() {
-    let roots = json!({ "roots": [{ "uri": "file:///a", "name": "A", "_meta": meta() }], "_meta": meta() });
+    let roots =
+        json!({ "roots": [{ "uri": "file:///a", "name": "A", "_meta": meta() }], "_meta": meta() });
     fits::<ListRootsResult>("ListRootsResult", &LEGACY, &roots);
 }
 
@@ -434,14 +438,15 @@ fn a_link_becomes_a_line_of_text_where_there_are_no_links() {
 fn structured_output_is_said_as_text_where_there_is_none() {
     let result = json!({ "content": [{ "type": "image", "data": "", "mimeType": "image/png" }], "structuredContent": [1] });
     assert_eq!(texts(&projected(&result, V2025_03_26)), ["[1]"]);
-    let result = json!({ "content": [{ "type": "text", "text": "[ 1 ]" }], "structuredContent": [1] });
+    let result =
+        json!({ "content": [{ "type": "text", "text": "[ 1 ]" }], "structuredContent": [1] });
     let old: CallToolResult = projected(&result, V2025_03_26);
     assert_eq!(texts(&old), ["[ 1 ]"]);
     assert_eq!(old.structured_content, None);
 }
 
 /// The output schema of a tool, and a result of that tool, both projected.
-fn output(schema: Value, value: Value, revision: Revision) -> (Value, Value) {
+fn output(schema: &Value, value: &Value, revision: Revision) -> (Value, Value) {
     let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": schema });
     let tool: Tool = projected(&tool, revision);
     let result: CallToolResult = projected(&json!({ "structuredContent": value }), revision);
@@ -454,15 +459,24 @@ fn structured_output_still_satisfies_its_schema() {
     let node = json!({ "type": "object", "properties": { "next": { "$ref": "#/$defs/Node" } }, "additionalProperties": false });
     let tree = json!({ "type": "array", "items": { "$ref": "#" } });
     for (schema, value) in [
-        (json!({ "type": "object", "properties": { "a": true }, "required": ["a"] }), json!({ "a": 1 })),
+        (
+            json!({ "type": "object", "properties": { "a": true }, "required": ["a"] }),
+            json!({ "a": 1 }),
+        ),
         (json!({ "type": "array", "items": { "type": "number" } }), json!([1])),
         (json!({ "type": ["string", "null"] }), json!(null)),
         (json!({ "type": ["object", "null"] }), json!(null)),
         (json!({ "type": ["object"] }), json!({})),
         (json!({ "$ref": "#/$defs/Node", "$defs": { "Node": node } }), json!({ "next": {} })),
-        (json!({ "type": "array", "items": { "$ref": "#/$defs/Node" }, "$defs": { "Node": node } }), json!([{ "next": {} }])),
+        (
+            json!({ "type": "array", "items": { "$ref": "#/$defs/Node" }, "$defs": { "Node": node } }),
+            json!([{ "next": {} }]),
+        ),
         (tree, json!([[], [[]]])),
-        (json!({ "oneOf": [{ "type": "object", "required": ["a"] }, { "type": "object", "required": ["b"] }] }), json!({ "b": 1 })),
+        (
+            json!({ "oneOf": [{ "type": "object", "required": ["a"] }, { "type": "object", "required": ["b"] }] }),
+            json!({ "b": 1 }),
+        ),
         (json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }), json!("a")),
         (json!({ "anyOf": [{ "type": "string" }, { "type": "object" }] }), json!("a")),
         (json!({ "anyOf": [{ "type": "string" }, { "type": "object" }] }), json!({ "a": 1 })),
@@ -470,12 +484,12 @@ fn structured_output_still_satisfies_its_schema() {
         (json!({}), json!([])),
     ] {
         for revision in [V2025_06_18, V2025_11_25] {
-            let (schema, value) = output(schema.clone(), value.clone(), revision);
+            let (schema, value) = output(&schema, &value, revision);
             assert_eq!(schema["type"], "object", "{schema}");
             assert!(value.is_object(), "{value}");
             assert!(jsonschema::draft202012::is_valid(&schema, &value), "{schema}\n{value}");
         }
-        let (kept, same) = output(schema.clone(), value.clone(), V2026_07_28);
+        let (kept, same) = output(&schema, &value, V2026_07_28);
         assert_eq!((kept, same), (schema, value));
     }
 }
@@ -488,7 +502,7 @@ fn a_wrapped_schema_still_refuses_what_it_refused() {
         (json!({ "type": "array", "items": { "$ref": "#" } }), json!([[1]])),
         (json!({ "oneOf": [{ "type": "object", "required": ["a"] }] }), json!({ "b": 1 })),
     ] {
-        let (schema, value) = output(schema, value, V2025_06_18);
+        let (schema, value) = output(&schema, &value, V2025_06_18);
         assert!(!jsonschema::draft202012::is_valid(&schema, &value), "{schema}\n{value}");
     }
 }

@@ -15,11 +15,12 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use crate::sync::{lock, say};
 
 /// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
-/// ones that it subscribed to instead, whose number it has chosen itself.
+/// ones that it subscribed to instead, whose number it has chosen itself. A legacy session, which
+/// may subscribe at any time, has to be told of all: at most as many as the server has.
 const MOST_RESOURCES: usize = 1024;
 
 /// Tells clients what changed; see [`Server::notify`](crate::Server::notify). Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Notify(Arc<Mutex<Subscribers>>);
 
 #[derive(Debug, Default)]
@@ -47,6 +48,10 @@ struct Pending {
 }
 
 impl Notify {
+    pub(crate) fn new() -> Self {
+        Self(Arc::default())
+    }
+
     /// The list of tools changed. Registering and removing tools says so by itself.
     pub fn tools_changed(&self) {
         self.tell(&Change::Tools);
@@ -206,7 +211,7 @@ mod tests {
     // spec: SUB-2
     #[test]
     fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
-        let notify = Notify::default();
+        let notify = Notify::new();
         let tools = notify.subscribe(SubscriptionFilter::new().with_tools_list_changed(), false);
         let nothing = notify.subscribe(SubscriptionFilter::new(), false);
         notify.tools_changed();
@@ -219,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_happens_often_is_told_once() {
-        let notify = Notify::default();
+        let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
         let subscription = notify.subscribe(filter, false);
         for _ in 0..1000 {
@@ -232,7 +237,7 @@ mod tests {
     // spec: RSRC-9
     #[test]
     fn a_change_of_a_part_is_told_to_those_who_follow_the_whole() {
-        let notify = Notify::default();
+        let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
         let subscription = notify.subscribe(filter, false);
         for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
@@ -245,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_slow_subscriber_is_told_of_the_whole_when_there_are_too_many_parts() {
-        let notify = Notify::default();
+        let notify = Notify::new();
         let subscription =
             notify.subscribe(SubscriptionFilter::new().with_resource("a://b"), false);
         for part in 0..10 * MOST_RESOURCES {
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_subscription_that_is_dropped_leaves_nothing_behind() {
-        let notify = Notify::default();
+        let notify = Notify::new();
         drop(notify.subscribe(SubscriptionFilter::new(), true));
         assert!(lock(&notify.0).by_number.is_empty());
     }

@@ -19,7 +19,8 @@ use crate::signature::Signature;
     label = "not a handler",
     note = "a handler is an `async fn` whose parameters are extractors: \
             `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`",
-    note = "it must be `Clone + Send + Sync + 'static`, and so must be what it holds over an `.await`",
+    note = "it must be `Clone + Send + Sync + 'static`, and hold nothing over an `.await` that is not \
+            `Send`, such as an `Rc`",
     note = "`#[tool]` turns plain parameters into arguments, and takes functions that are not async"
 )]
 pub trait Handler<M>: Clone + Send + Sync + 'static {

@@ -38,8 +38,7 @@ impl Registry {
     }
 
     fn with_tools(tools: Set<ToolEntry>) -> Self {
-        let (notify, states) = Default::default();
-        Self(Arc::new(Inner { tools, notify, states }))
+        Self(Arc::new(Inner { tools, notify: Notify::new(), states: RwLock::default() }))
     }
 
     /// A registry of the same features that changes by itself.

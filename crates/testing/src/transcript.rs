@@ -153,6 +153,11 @@ impl Transcript {
         Ok(found)
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What it shows.
     pub fn title(&self) -> &str {
         &self.script.title

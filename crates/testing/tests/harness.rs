@@ -28,7 +28,7 @@ async fn sleep(progress: Progress) -> &'static str {
 /// Answer with a long text
 #[tool]
 fn talk() -> String {
-    "word ".repeat(100_000)
+    "word ".repeat(20_000)
 }
 
 fn server() -> Server {
@@ -72,8 +72,8 @@ async fn an_hour_takes_no_time(t: Harness) {
 async fn time_stands_still_while_an_answer_is_on_its_way(t: Harness) {
     let client = t.connect(server()).await;
     let begin = Instant::now();
-    for _ in 0..20 {
-        assert_eq!(client.call("talk", ()).timeout(Duration::from_secs(1)).await.unwrap().text().len(), 500_000);
+    for _ in 0..5 {
+        assert_eq!(client.call("talk", ()).timeout(Duration::from_secs(1)).await.unwrap().text().len(), 100_000);
     }
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }

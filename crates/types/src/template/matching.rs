@@ -22,7 +22,7 @@ impl UriTemplate {
     /// - A value ends at the first place from which the rest of the template matches. Only `+` and
     ///   `#` let it run across `/`, `?` and `#`.
     /// - Query parameters may come in any order, but unknown ones match nothing.
-    /// - A raw comma makes a [`Value::List`], as does `*`.
+    /// - A raw comma makes a [`Value::List`](super::Value::List), as does `*`.
     /// - What `+` or `#` match keeps encoded what else would be a reserved character: `%2F`.
     /// - Characters that should have been encoded are understood where they are not ambiguous.
     ///

@@ -81,12 +81,12 @@ fn choice_of_several(select: &MultiSelectSchema) -> String {
 impl Project for CreateMessageParams {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.task, revision.has_core_tasks());
-        if revision.is_modern() {
-            return;
-        }
         keep_if(&mut self.tools, revision.has_sampling_tools());
         keep_if(&mut self.tool_choice, revision.has_sampling_tools());
         self.tools.project(revision);
+        if revision.is_modern() {
+            return;
+        }
         for message in &mut self.messages {
             project_turn(&mut message.content, revision);
             keep_if(&mut message.meta, revision.has_sampling_tools());
@@ -111,7 +111,8 @@ impl Project for CreateMessageResult {
         }
         project_turn(&mut self.content, revision);
         if !revision.has_sampling_tools() && self.content.len() != 1 {
-            let text = |block: &Content| block.as_text().map_or_else(|| json_text(block), str::to_owned);
+            let text =
+                |block: &Content| block.as_text().map_or_else(|| json_text(block), str::to_owned);
             let texts: Vec<_> = self.content.iter().map(text).collect();
             self.content = vec![Content::text(texts.join("\n"))];
         }

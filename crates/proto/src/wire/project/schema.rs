@@ -44,7 +44,9 @@ pub(super) fn plain_properties(schema: &Schema) -> Option<Schema> {
 pub(super) fn object_output(schema: &Schema) -> Option<Schema> {
     let members = cut(schema.as_str())?;
     match allowed(&members, &members, MAX_DEPTH) {
-        Allowed::Objects if members.value("type") == Some(r#""object""#) => plain_properties(schema),
+        Allowed::Objects if members.value("type") == Some(r#""object""#) => {
+            plain_properties(schema)
+        }
         Allowed::Objects => {
             let others = members.iter().filter(|(name, _)| *name != "type");
             let typed = to_schema(object([("type", r#""object""#)].into_iter().chain(others)))?;

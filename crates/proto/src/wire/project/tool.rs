@@ -19,11 +19,11 @@ impl Project for Tool {
         if revision.is_modern() {
             return;
         }
-        if !revision.has_titles() {
-            if let Some(title) = self.title.take() {
-                // The title of 2025-03-26 stands among the annotations.
-                self.annotations.get_or_insert_default().title.get_or_insert(title);
-            }
+        if !revision.has_titles()
+            && let Some(title) = self.title.take()
+        {
+            // The title of 2025-03-26 stands among the annotations.
+            self.annotations.get_or_insert_default().title.get_or_insert(title);
         }
         keep_if(&mut self.annotations, revision.has_tool_annotations());
         keep_if(&mut self.icons, revision.has_icons());
@@ -32,10 +32,8 @@ impl Project for Tool {
             self.input_schema = rewritten;
         }
         keep_if(&mut self.output_schema, revision.has_structured_output());
-        if let Some(output) = &mut self.output_schema {
-            if let Some(rewritten) = schema::object_output(output) {
-                *output = rewritten;
-            }
+        if let Some(rewritten) = self.output_schema.as_ref().and_then(schema::object_output) {
+            self.output_schema = Some(rewritten);
         }
     }
 }
@@ -51,13 +49,12 @@ impl Project for CallToolResult {
         if revision.is_modern() {
             return;
         }
-        if !revision.has_structured_output() {
-            if let Some(json) = self.structured_content.take() {
-                // Most servers say the same as text already; for the others we do.
-                if !self.content.iter().any(|block| block.as_text().is_some()) {
-                    self.content.push(Content::text(json.as_str()));
-                }
-            }
+        if !revision.has_structured_output()
+            && let Some(json) = self.structured_content.take()
+            && !self.content.iter().any(|block| block.as_text().is_some())
+        {
+            // Most servers say the same as text already; for the others we do.
+            self.content.push(Content::text(json.as_str()));
         }
         self.structured_content = self.structured_content.take().map(object_value);
         self.content.project(revision);

@@ -1,0 +1,107 @@
+//! Plays every transcript in every revision it names: as a machine, in memory, over a socket, and
+//! against a process of its own.
+//!
+//! Whatever the side under test says is also checked against the official schema of its revision.
+//! `UPDATE=1 cargo test -p bowline-tests --test transcripts` writes what is really said into the
+//! files.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::{env, future, io};
+
+use bowline::transport::serve::serve;
+use bowline::transport::stdio::Stdio;
+use bowline::types::revision::Revision;
+use bowline_testing::Subject;
+use bowline_testing::schema::Schemas;
+use bowline_testing::transcript::{Side, Stage, Transcript};
+use bowline_tests::sample;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The argument that makes this binary the server of a transcript instead of a test.
+const SERVE: &str = "--serve-transcript";
+
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() == Some(SERVE) {
+        return be_the_server(&arguments.next().unwrap_or_default());
+    }
+    let arguments = Arguments::from_args();
+    let trials = trials(&Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts"));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Serves what a transcript wants to talk to over standard input and output.
+fn be_the_server(path: &str) -> ExitCode {
+    let transcript = Transcript::read(path).unwrap();
+    let subject = subject(&transcript);
+    let config = subject.config().clone();
+    let limits = transcript.limits(config.limits().clone());
+    let subject = subject.with_limits(limits);
+    let config = subject.config().clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let served = runtime.block_on(async { serve(Stdio::take()?, subject, config, future::pending()).await });
+    served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+fn subject(transcript: &Transcript) -> Subject {
+    Subject::server(&sample::server(transcript.server())).unwrap()
+}
+
+fn trials(directory: &Path) -> Vec<Trial> {
+    let schemas = Schemas::find().map(Arc::new).map_err(|error| error.to_string());
+    let mut trials = Vec::new();
+    for path in Transcript::find(directory).unwrap_or_default() {
+        let name = path.strip_prefix(directory).unwrap_or(&path).with_extension("");
+        let name = name.display().to_string();
+        match Transcript::read(&path) {
+            Ok(transcript) => trials.extend(trials_of(&name, &transcript, &schemas)),
+            Err(failure) => trials.push(Trial::test(name, move || Err(failure.to_string().into()))),
+        }
+    }
+    trials.push(Trial::test("there_are_transcripts", enough(trials.len())));
+    trials
+}
+
+/// A directory that is not found would otherwise pass.
+fn enough(found: usize) -> impl FnOnce() -> Result<(), Failed> {
+    move || if found > 100 { Ok(()) } else { Err(format!("only {found} were found").into()) }
+}
+
+fn trials_of(name: &str, transcript: &Transcript, schemas: &Result<Arc<Schemas>, String>) -> Vec<Trial> {
+    let stages: &[&str] = match (transcript.side(), transcript.fits_process()) {
+        (Side::Client, _) => &["machine"],
+        (Side::Server, true) => &["machine", "duplex", "socket", "stdio"],
+        (Side::Server, false) => &["machine", "duplex", "socket"],
+    };
+    let mut trials = Vec::new();
+    for revision in transcript.revisions() {
+        for stage in stages {
+            let (transcript, schemas, revision) = (transcript.clone(), schemas.clone(), *revision);
+            let name = format!("{name}::{revision}::{stage}");
+            trials.push(Trial::test(name, move || play(&transcript, revision, stage, schemas?)));
+        }
+    }
+    trials
+}
+
+fn play(transcript: &Transcript, revision: Revision, stage: &str, schemas: Arc<Schemas>) -> Result<(), Failed> {
+    let served = || subject(transcript);
+    let said = match (transcript.side(), stage) {
+        (Side::Client, _) => transcript.play_or_update(revision, None)?,
+        (Side::Server, "machine") => transcript.play_or_update(revision, Some(&served()))?,
+        (Side::Server, "duplex") => transcript.play(revision, &served(), Stage::Duplex)?,
+        (Side::Server, "socket") => transcript.play(revision, &served(), Stage::Socket)?,
+        (Side::Server, _) => transcript.play(revision, &served(), Stage::Process(itself(transcript)?))?,
+    };
+    schemas.check(revision, transcript.side(), &said)?;
+    Ok(())
+}
+
+/// This binary, as the server of a transcript.
+fn itself(transcript: &Transcript) -> io::Result<Command> {
+    let mut command = Command::new(env::current_exe()?);
+    command.arg(SERVE).arg(transcript.path());
+    Ok(command)
+}
