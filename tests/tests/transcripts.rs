@@ -89,8 +89,7 @@ fn trials_of(name: &str, transcript: &Transcript, schemas: &Result<Arc<Schemas>,
 fn play(transcript: &Transcript, revision: Revision, stage: &str, schemas: Arc<Schemas>) -> Result<(), Failed> {
     let served = || subject(transcript);
     let said = match (transcript.side(), stage) {
-        (Side::Client, _) => transcript.play_or_update(revision, None)?,
-        (Side::Server, "machine") => transcript.play_or_update(revision, Some(&served()))?,
+        (Side::Client, _) | (_, "machine") => transcript.play_or_update(revision, served)?,
         (Side::Server, "duplex") => transcript.play(revision, &served(), Stage::Duplex)?,
         (Side::Server, "socket") => transcript.play(revision, &served(), Stage::Socket)?,
         (Side::Server, _) => transcript.play(revision, &served(), Stage::Process(itself(transcript)?))?,

@@ -83,8 +83,6 @@ use crate::subject::Subject;
 /// How long a play may take in real time.
 const LIMIT: Duration = Duration::from_secs(60);
 
-const NOBODY_SERVES: &str = "a server is under test, but none was given";
-
 /// A file that tells what client and server say to each other.
 #[derive(Clone, Debug)]
 pub struct Transcript {
@@ -221,21 +219,21 @@ impl Transcript {
     }
 
     /// Plays it as a machine; with `UPDATE=1` in the environment, writes what is really said into
-    /// the file first. A subject is needed where a server is under test.
+    /// the file first. Where a server is under test, `subject` makes a new one for each play.
     ///
     /// # Errors
     ///
     /// As [`play`](Self::play) and [`play_client`](Self::play_client); and if the file cannot be
     /// written.
-    pub fn play_or_update(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
+    pub fn play_or_update(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<Vec<Message>, Failure> {
         let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
-        let played = self.play_machine(revision, subject);
+        let played = self.play_machine(revision, &subject);
         if played.is_ok() || !wanted || self.script.revisions.first() != Some(&revision) {
             return played;
         }
-        let text = self.updated(revision, subject)?;
+        let text = self.updated(revision, &subject)?;
         fs::write(&self.path, text).map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
-        Self::read(&self.path)?.play_machine(revision, subject)
+        Self::read(&self.path)?.play_machine(revision, &subject)
     }
 
     /// The text of the file with what is really said in it. Lines that are right stay as they are.
@@ -243,16 +241,15 @@ impl Transcript {
     /// # Errors
     ///
     /// If a line cannot be said or done.
-    pub fn updated(&self, revision: Revision, subject: Option<&Subject>) -> Result<String, Failure> {
-        let updated = match (self.script.side, subject) {
-            (Side::Server, Some(subject)) => {
-                let subject = self.limited(subject);
+    pub fn updated(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<String, Failure> {
+        let updated = match self.script.side {
+            Side::Server => {
+                let subject = self.limited(&subject());
                 let words = words(revision, &subject);
                 let (steps, mut stage) = (self.steps(&words)?, Machine::new(subject));
                 paused().block_on(update::update(&self.text, Side::Server, &steps, &words, &mut stage))
             }
-            (Side::Server, None) => Err((0, NOBODY_SERVES.to_owned())),
-            (Side::Client, _) => {
+            Side::Client => {
                 let words = client_words(revision);
                 let (steps, mut stage) = (self.steps(&words)?, self.client(revision)?);
                 paused().block_on(update::update(&self.text, Side::Client, &steps, &words, &mut stage))
@@ -263,11 +260,10 @@ impl Transcript {
         Ok(if several { update::generalised(&text, revision, &self.text) } else { text })
     }
 
-    fn play_machine(&self, revision: Revision, subject: Option<&Subject>) -> Result<Vec<Message>, Failure> {
-        match (self.script.side, subject) {
-            (Side::Client, _) => self.play_client(revision),
-            (Side::Server, Some(subject)) => self.play(revision, subject, Stage::Machine),
-            (Side::Server, None) => Err(self.failure(0, NOBODY_SERVES.to_owned())),
+    fn play_machine(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<Vec<Message>, Failure> {
+        match self.script.side {
+            Side::Client => self.play_client(revision),
+            Side::Server => self.play(revision, &subject(), Stage::Machine),
         }
     }
 

@@ -153,7 +153,7 @@ fn an_update_writes_what_is_really_said() {
     let text = format!("# A.\nrevision: 2026-07-28\n\n{}\n< wrong\n< too much\n\n# Again.\n{}\n", call("echo"), call("nope"));
     std::fs::write(&path, &text).unwrap();
     let transcript = Transcript::read(&path).unwrap();
-    let updated = transcript.updated(Revision::LATEST, Some(&subject())).unwrap();
+    let updated = transcript.updated(Revision::LATEST, subject).unwrap();
     std::fs::remove_file(&path).unwrap();
     let expected = format!(
         "# A.\nrevision: 2026-07-28\n\n{}\n< {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"resultType\":\"complete\",\"_meta\":@server,\"content\":[]}}}}\n\n\

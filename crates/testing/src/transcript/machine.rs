@@ -32,6 +32,8 @@ pub(crate) struct Machine {
     mailbox: Arc<Mailbox>,
     woken: Arc<Woken>,
     heard: VecDeque<String>,
+    /// Set once no more input will come: until when calls may still run.
+    drain: Option<Instant>,
 }
 
 type Running = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -48,6 +50,23 @@ impl Machine {
             mailbox,
             woken: Arc::default(),
             heard: VecDeque::new(),
+            drain: None,
+        }
+    }
+
+    /// No more input will come: what runs may go on for a moment.
+    async fn end_of_input(&mut self) {
+        self.connection.end_of_input();
+        self.drain = Some(Instant::now() + self.subject.config().limits().drain);
+        self.settle().await;
+    }
+
+    /// Does what is due by now.
+    fn handle_timeout(&mut self) {
+        self.connection.handle_timeout(now());
+        if self.drain.is_some_and(|drain| drain <= Instant::now()) {
+            self.connection.close();
+            self.drain = None;
         }
     }
 
@@ -149,8 +168,7 @@ impl Stage for Machine {
             return Err(format!("nobody knows how to `{action}`; a server can `stop`"));
         }
         self.connection.end_subscriptions();
-        self.connection.end_of_input();
-        self.settle().await;
+        self.end_of_input().await;
         Ok(())
     }
 
@@ -158,12 +176,13 @@ impl Stage for Machine {
         let until = Instant::now() + time;
         while Instant::now() < until {
             self.settle().await;
-            let timeout = self.connection.poll_timeout().map_or(until, Instant::from_std);
+            let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            let next = [timeout, self.drain].into_iter().flatten().fold(until, Instant::min);
             let woken = self.woken.clone();
             tokio::select! {
                 biased;
                 () = poll_fn(|cx| woken.poll(cx)) => {}
-                () = sleep_until(until.min(timeout)) => self.connection.handle_timeout(now()),
+                () = sleep_until(next) => self.handle_timeout(),
             }
         }
         self.settle().await;
@@ -173,8 +192,7 @@ impl Stage for Machine {
         if let Some(unit) = self.lines.finish() {
             self.connection.receive(unit, now());
         }
-        self.connection.end_of_input();
-        self.settle().await;
+        self.end_of_input().await;
         Ok(())
     }
 
@@ -188,10 +206,7 @@ impl Stage for Machine {
 
     async fn finish(&mut self) -> Result<Vec<Heard>, String> {
         self.end().await?;
-        let drain = self.subject.config().limits().drain;
-        self.pass(drain).await;
-        self.connection.close();
-        self.settle().await;
+        self.pass(self.subject.config().limits().drain).await;
         Ok(self.heard.drain(..).map(Heard::Message).collect())
     }
 }

@@ -104,24 +104,36 @@ impl Turn {
     }
 }
 
+/// Members whose values mean something to the server only, and the names that they get.
+const OPAQUE: &[(&str, &str)] = &[("requestState", "state"), ("nextCursor", "cursor")];
+
 /// A line with the words of transcripts in it where they say the same.
 fn abbreviated(line: &str, words: &Words, values: &mut Values) -> String {
     let mut line = line.replace(&format!("\"_meta\":{}", words.server), "\"_meta\":@server");
-    if let Some(state) = request_state(&line) {
-        let named = values.iter().find(|(_, value)| **value == state).map(|(name, _)| name.clone());
-        let name = named.unwrap_or_else(|| {
-            let name = if values.is_empty() { "state".to_owned() } else { format!("state{}", values.len() + 1) };
-            values.insert(name.clone(), state.clone());
-            name
-        });
-        line = line.replace(&format!("\"requestState\":{state}"), &format!("\"requestState\":@{name}"));
+    for (member, name) in OPAQUE {
+        if let Some(value) = value_of(member, &line) {
+            let name = named(name, &value, values);
+            line = line.replace(&format!("\"{member}\":{value}"), &format!("\"{member}\":@{name}"));
+        }
     }
     line
 }
 
-/// The sealed state in a message, as JSON.
-fn request_state(line: &str) -> Option<String> {
-    let (_, rest) = line.split_once("\"requestState\":")?;
+/// The name of a value: the one it has already, or a new one.
+fn named(name: &str, value: &str, values: &mut Values) -> String {
+    if let Some((known, _)) = values.iter().find(|(_, known)| *known == value) {
+        return known.clone();
+    }
+    let numbered = (2..).map(|number| format!("{name}{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    let name = names.find(|name| !values.contains_key(name)).unwrap_or_default();
+    values.insert(name.clone(), value.to_owned());
+    name
+}
+
+/// The value of a member in a message, as JSON.
+fn value_of(member: &str, line: &str) -> Option<String> {
+    let (_, rest) = line.split_once(&format!("\"{member}\":"))?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     Some(values.next()?.ok()?.to_string())
 }
