@@ -20,9 +20,7 @@ pub(crate) fn program(name: &str) -> Command {
 /// Runs a command to its end, with its output shown.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     ensure!(status.success(), "`{line}` failed ({status})");
     Ok(())
 }
@@ -31,10 +29,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 fn line(command: &Command) -> String {
     let name = std::path::Path::new(command.get_program()).file_name();
     let words = name.into_iter().chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 fn in_root(mut command: Command) -> Command {

@@ -14,11 +14,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn new(path: &str, line: usize, text: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            text: text.into(),
-        }
+        Self { path: path.to_owned(), line, text: text.into() }
     }
 }
 
@@ -43,8 +39,5 @@ pub(crate) fn report(findings: &[Finding]) -> Result<()> {
 /// Where the findings are.
 #[cfg(test)]
 pub(crate) fn places(findings: &[Finding]) -> Vec<(usize, &str)> {
-    findings
-        .iter()
-        .map(|finding| (finding.line, finding.path.as_str()))
-        .collect()
+    findings.iter().map(|finding| (finding.line, finding.path.as_str())).collect()
 }

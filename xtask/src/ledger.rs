@@ -46,10 +46,7 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
                 .with_context(|| format!("cannot write {path:?}"))?;
             print!("{raised}");
         }
-        _ => bail!(
-            "ledger does not know `{}`; see `cargo xtask help`",
-            options.join(" ")
-        ),
+        _ => bail!("ledger does not know `{}`; see `cargo xtask help`", options.join(" ")),
     }
     Ok(())
 }
@@ -76,11 +73,7 @@ impl Ledger {
         let requirements = requirement::read(tree, &mut findings);
         let excuses = excuse::read(tree, &mut findings);
         let citations = citation::read(tree);
-        let ledger = Self {
-            requirements,
-            citations,
-            excuses,
-        };
+        let ledger = Self { requirements, citations, excuses };
         findings.extend(ledger.contradictions());
         (ledger, findings)
     }
@@ -89,25 +82,16 @@ impl Ledger {
         let mut findings = Vec::new();
         for citation in &self.citations {
             if self.find(&citation.id).is_none() {
-                let text = format!(
-                    "`{}` is no requirement of docs/spec; mend the id",
-                    citation.id
-                );
+                let text = format!("`{}` is no requirement of docs/spec; mend the id", citation.id);
                 findings.push(Finding::new(&citation.path, citation.line, text));
             }
         }
         for excuse in &self.excuses {
             let text = if self.find(&excuse.id).is_none() {
-                format!(
-                    "`{}` is no requirement of docs/spec; mend the id",
-                    excuse.id
-                )
+                format!("`{}` is no requirement of docs/spec; mend the id", excuse.id)
             } else if let Some(citation) = self.citations_of(&excuse.id).next() {
                 let Citation { path, line, .. } = citation;
-                format!(
-                    "`{}` is cited in {path}:{line}, so it applies; remove the row",
-                    excuse.id
-                )
+                format!("`{}` is cited in {path}:{line}, so it applies; remove the row", excuse.id)
             } else {
                 continue;
             };
@@ -117,15 +101,11 @@ impl Ledger {
     }
 
     fn find(&self, id: &str) -> Option<&Requirement> {
-        self.requirements
-            .iter()
-            .find(|requirement| requirement.id == id)
+        self.requirements.iter().find(|requirement| requirement.id == id)
     }
 
     fn citations_of(&self, id: &str) -> impl Iterator<Item = &Citation> {
-        self.citations
-            .iter()
-            .filter(move |citation| citation.id == id)
+        self.citations.iter().filter(move |citation| citation.id == id)
     }
 
     fn excuse_of(&self, id: &str) -> Option<&Excuse> {
@@ -159,12 +139,7 @@ mod tests {
         let (ledger, mut findings) = Ledger::read(&tree);
         findings.extend(Floor::read(&tree).unwrap().breaches(&ledger));
         let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
-        assert!(
-            lines.is_empty(),
-            "{} findings:\n{}",
-            lines.len(),
-            lines.join("\n")
-        );
+        assert!(lines.is_empty(), "{} findings:\n{}", lines.len(), lines.join("\n"));
     }
 
     #[test]
@@ -172,18 +147,12 @@ mod tests {
         let tree = Tree::of(&[
             BASE,
             ("a.rs", "// spec: BASE-1\nfn f() {}\n"),
-            (
-                excuse::PATH,
-                "| BASE-2 | A page of advice cannot be tested. |\n",
-            ),
+            (excuse::PATH, "| BASE-2 | A page of advice cannot be tested. |\n"),
         ]);
         let (ledger, findings) = Ledger::read(&tree);
         assert_eq!(findings, []);
-        let standings: Vec<_> = ledger
-            .requirements
-            .iter()
-            .map(|row| ledger.standing(row))
-            .collect();
+        let standings: Vec<_> =
+            ledger.requirements.iter().map(|row| ledger.standing(row)).collect();
         assert_eq!(standings, [Standing::Cited, Standing::NotApplicable]);
         let (ledger, _) = Ledger::read(&Tree::of(&[BASE]));
         assert_eq!(ledger.standing(&ledger.requirements[0]), Standing::Open);
@@ -197,10 +166,8 @@ mod tests {
 
     #[test]
     fn an_unknown_id_is_found_where_it_is_excused() {
-        let tree = Tree::of(&[
-            BASE,
-            (excuse::PATH, "| BASE-9 | This cannot be tested at all. |\n"),
-        ]);
+        let tree =
+            Tree::of(&[BASE, (excuse::PATH, "| BASE-9 | This cannot be tested at all. |\n")]);
         assert_eq!(places(&Ledger::read(&tree).1), [(1, excuse::PATH)]);
     }
 

@@ -55,10 +55,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["ledger", options @ ..] => ledger::run(options)?,
         ["demo"] => demo::run()?,
         ["release-check"] => release::run()?,
-        _ => bail!(
-            "`{}` is no task; see `cargo xtask help`",
-            arguments.join(" ")
-        ),
+        _ => bail!("`{}` is no task; see `cargo xtask help`", arguments.join(" ")),
     }
     Ok(())
 }

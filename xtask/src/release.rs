@@ -35,9 +35,6 @@ pub(crate) fn run() -> Result<()> {
 
 fn is_installed(subcommand: &str) -> bool {
     let mut command = cargo();
-    command
-        .args([subcommand, "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }

@@ -27,37 +27,18 @@ enum Outcome {
 type Step = (&'static str, fn() -> Result<Outcome>);
 
 const STEPS: &[Step] = &[
-    ("peers", || {
-        passed(start(program("sh").arg("tests/peers/install.sh")))
-    }),
-    ("format", || {
-        passed(start(cargo().args(["fmt", "--all", "--check"])))
-    }),
+    ("peers", || passed(start(program("sh").arg("tests/peers/install.sh")))),
+    ("format", || passed(start(cargo().args(["fmt", "--all", "--check"])))),
     ("tidy", || passed(tidy::run())),
     ("ledger", || passed(ledger::run(&["--check"]))),
     ("spelling", spelling),
     ("clippy", || passed(start(cargo().args(CLIPPY)))),
-    ("tests", || {
-        passed(start(cargo().args([
-            "test",
-            "--workspace",
-            "--all-features",
-        ])))
-    }),
-    ("docs", || {
-        passed(start(cargo().args(DOC).env("RUSTDOCFLAGS", "-Dwarnings")))
-    }),
+    ("tests", || passed(start(cargo().args(["test", "--workspace", "--all-features"])))),
+    ("docs", || passed(start(cargo().args(DOC).env("RUSTDOCFLAGS", "-Dwarnings")))),
 ];
 
-const CLIPPY: &[&str] = &[
-    "clippy",
-    "--workspace",
-    "--all-targets",
-    "--all-features",
-    "--",
-    "-D",
-    "warnings",
-];
+const CLIPPY: &[&str] =
+    &["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
 const DOC: &[&str] = &["doc", "--workspace", "--no-deps", "--all-features"];
 
 /// Runs `cargo xtask test`.

@@ -52,11 +52,6 @@ mod tests {
     fn the_repository_is_tidy() {
         let findings = findings(&Tree::load().unwrap()).unwrap();
         let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
-        assert!(
-            lines.is_empty(),
-            "{} findings:\n{}",
-            lines.len(),
-            lines.join("\n")
-        );
+        assert!(lines.is_empty(), "{} findings:\n{}", lines.len(), lines.join("\n"));
     }
 }

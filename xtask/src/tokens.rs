@@ -26,11 +26,7 @@ pub(crate) enum Kind {
     /// A literal as it is written, with its quotes.
     Literal(String),
     /// What stands between two brackets.
-    Group {
-        bracket: Bracket,
-        inner: Vec<Token>,
-        last_line: usize,
-    },
+    Group { bracket: Bracket, inner: Vec<Token>, last_line: usize },
 }
 
 /// The kinds of brackets.
@@ -95,9 +91,7 @@ impl Token {
 
 /// Reads source text. Text that is not Rust gives the reader's own complaint.
 pub(crate) fn read(source: &str) -> Result<Vec<Token>, String> {
-    TokenStream::from_str(source)
-        .map(convert)
-        .map_err(|error| error.to_string())
+    TokenStream::from_str(source).map(convert).map_err(|error| error.to_string())
 }
 
 /// Whether a path such as `TcpListener::bind` begins at this position.
@@ -221,10 +215,7 @@ fn split_marks(run: &mut String, line: usize, tokens: &mut Vec<Token>) {
         let known = MARKS.iter().find(|mark| rest.starts_with(**mark));
         let length = known.map_or(first.len_utf8(), |mark| mark.len());
         let (mark, after) = rest.split_at(length);
-        tokens.push(Token {
-            kind: Kind::Mark(mark.to_owned()),
-            line,
-        });
+        tokens.push(Token { kind: Kind::Mark(mark.to_owned()), line });
         rest = after;
     }
     run.clear();
@@ -236,19 +227,12 @@ mod tests {
 
     fn marks(source: &str) -> Vec<String> {
         let tokens = read(source).unwrap();
-        tokens
-            .iter()
-            .filter_map(Token::mark)
-            .map(str::to_owned)
-            .collect()
+        tokens.iter().filter_map(Token::mark).map(str::to_owned).collect()
     }
 
     #[test]
     fn operators_are_read_whole() {
-        assert_eq!(
-            marks("a <= b => c::d -> e ..= f"),
-            ["<=", "=>", "::", "->", "..="]
-        );
+        assert_eq!(marks("a <= b => c::d -> e ..= f"), ["<=", "=>", "::", "->", "..="]);
         assert_eq!(marks("Vec<Option<u8>>"), ["<", "<", ">>"]);
         assert_eq!(marks("!matches!(a)"), ["!", "!"]);
     }
@@ -275,17 +259,11 @@ mod tests {
 
     #[test]
     fn a_file_may_be_for_tests_as_a_whole() {
-        assert_eq!(
-            test_lines(&read("#![cfg(test)]\nfn a() {}").unwrap()),
-            [0..=usize::MAX]
-        );
+        assert_eq!(test_lines(&read("#![cfg(test)]\nfn a() {}").unwrap()), [0..=usize::MAX]);
     }
 
     #[test]
     fn code_for_everything_but_tests_is_no_test() {
-        assert_eq!(
-            test_lines(&read("#[cfg(not(test))]\nfn a() {}").unwrap()),
-            []
-        );
+        assert_eq!(test_lines(&read("#[cfg(not(test))]\nfn a() {}").unwrap()), []);
     }
 }

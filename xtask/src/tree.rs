@@ -29,22 +29,12 @@ impl Tree {
     /// Reads the repository that this program was built from.
     pub(crate) fn load() -> Result<Self> {
         let listing = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(root())
             .output()
             .context("cannot run `git ls-files`; tidy needs git and a checkout")?;
         let complaint = String::from_utf8_lossy(&listing.stderr);
-        ensure!(
-            listing.status.success(),
-            "`git ls-files` failed: {}",
-            complaint.trim()
-        );
+        ensure!(listing.status.success(), "`git ls-files` failed: {}", complaint.trim());
 
         let mut files = Vec::new();
         for path in String::from_utf8(listing.stdout)?.split_terminator('\0') {
@@ -63,9 +53,7 @@ impl Tree {
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File::new(path, (*text).to_owned()).unwrap();
-        Self {
-            files: files.iter().map(file).collect(),
-        }
+        Self { files: files.iter().map(file).collect() }
     }
 
     /// The file at this path.
@@ -86,12 +74,7 @@ impl Tree {
 
 impl File {
     fn new(path: &str, text: String) -> Result<Self> {
-        let mut file = Self {
-            path: path.to_owned(),
-            text,
-            tokens: Vec::new(),
-            test_lines: vec![],
-        };
+        let mut file = Self { path: path.to_owned(), text, tokens: Vec::new(), test_lines: vec![] };
         if file.has_extension("rs") {
             file.tokens = tokens::read(&file.text)
                 .map_err(anyhow::Error::msg)
@@ -103,9 +86,7 @@ impl File {
 
     /// Whether the name ends in a dot and this.
     pub(crate) fn has_extension(&self, extension: &str) -> bool {
-        Path::new(&self.path)
-            .extension()
-            .is_some_and(|own| own == extension)
+        Path::new(&self.path).extension().is_some_and(|own| own == extension)
     }
 
     /// Whether it is part of what one of our crates ships: `crates/<name>/src/…`.

@@ -20,6 +20,7 @@
 //! | `side: client` | the client is under test, not the server |
 //! | `limits: frame=200` | bounds that differ from the usual ones |
 //! | `@initialize` | the whole handshake of the revision; `@initialize{elicitation}` declares more |
+//! | `<~ {…}` | a message that may change places with its neighbours of this kind |
 //! | `> raw {}\r\n` | bytes with escapes (`\n`, `\r`, `\t`, `\\`, `\xFF`), without a line end of their own |
 //! | `> end` | the client closes its end, which it also does after the last line |
 //! | `.. 10s` | virtual time goes by |

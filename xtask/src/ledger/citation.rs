@@ -53,31 +53,19 @@ mod tests {
 
     fn ids(path: &str, text: &str) -> Vec<(String, usize)> {
         let tree = Tree::of(&[(path, text)]);
-        read(&tree)
-            .into_iter()
-            .map(|citation| (citation.id, citation.line))
-            .collect()
+        read(&tree).into_iter().map(|citation| (citation.id, citation.line)).collect()
     }
 
     #[test]
     fn a_comment_cites() {
         let source = "    // spec: RPC-1, RPC-2\n    #[test]\n    // spec:ST-3 ST-4\n";
         let expected = [("RPC-1", 1), ("RPC-2", 1), ("ST-3", 3), ("ST-4", 3)];
-        assert_eq!(
-            ids("a.rs", source),
-            expected.map(|(id, line)| (id.to_owned(), line))
-        );
+        assert_eq!(ids("a.rs", source), expected.map(|(id, line)| (id.to_owned(), line)));
     }
 
     #[test]
     fn prose_and_code_do_not() {
-        assert_eq!(
-            ids(
-                "a.rs",
-                "/// See the spec: RPC-1.\nlet spec: RPC = 1; // a spec: b\n"
-            ),
-            []
-        );
+        assert_eq!(ids("a.rs", "/// See the spec: RPC-1.\nlet spec: RPC = 1; // a spec: b\n"), []);
         assert_eq!(ids("a.md", "spec: RPC-1\n"), []);
     }
 

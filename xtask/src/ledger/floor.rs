@@ -40,11 +40,7 @@ impl Floor {
             let covered = covered.parse().with_context(|| {
                 format!("{PATH}:{line}: `{covered}` is no number; run `cargo xtask ledger --raise`")
             })?;
-            marks.push(Mark {
-                area: area.to_owned(),
-                covered,
-                line,
-            });
+            marks.push(Mark { area: area.to_owned(), covered, line });
         }
         Ok(Self { marks })
     }
@@ -53,53 +49,33 @@ impl Floor {
     pub(super) fn raised(&self, ledger: &Ledger) -> Self {
         let marks = AREAS.iter().map(|&area| {
             let covered = covered(ledger, area).max(self.of(area));
-            Mark {
-                area: area.to_owned(),
-                covered,
-                line: 0,
-            }
+            Mark { area: area.to_owned(), covered, line: 0 }
         });
-        Self {
-            marks: marks.collect(),
-        }
+        Self { marks: marks.collect() }
     }
 
     /// The areas that fell below their figure.
     pub(super) fn breaches(&self, ledger: &Ledger) -> Vec<Finding> {
-        let fallen = self
-            .marks
-            .iter()
-            .filter(|mark| covered(ledger, &mark.area) < mark.covered);
+        let fallen = self.marks.iter().filter(|mark| covered(ledger, &mark.area) < mark.covered);
         fallen
-            .map(
-                |Mark {
-                     area,
-                     covered: floor,
-                     line,
-                 }| {
-                    let today = covered(ledger, area);
-                    let text = format!(
-                        "{area}: {today} MUST requirements are covered, down from {floor}; \
+            .map(|Mark { area, covered: floor, line }| {
+                let today = covered(ledger, area);
+                let text = format!(
+                    "{area}: {today} MUST requirements are covered, down from {floor}; \
                      bring back the tests or their citations"
-                    );
-                    Finding::new(PATH, *line, text)
-                },
-            )
+                );
+                Finding::new(PATH, *line, text)
+            })
             .collect()
     }
 
     /// Whether the floor could be raised.
     pub(super) fn is_below(&self, ledger: &Ledger) -> bool {
-        AREAS
-            .iter()
-            .any(|area| self.of(area) < covered(ledger, area))
+        AREAS.iter().any(|area| self.of(area) < covered(ledger, area))
     }
 
     fn of(&self, area: &str) -> usize {
-        self.marks
-            .iter()
-            .find(|mark| mark.area == area)
-            .map_or(0, |mark| mark.covered)
+        self.marks.iter().find(|mark| mark.area == area).map_or(0, |mark| mark.covered)
     }
 }
 
@@ -111,14 +87,8 @@ impl fmt::Display for Floor {
             f,
             "How many MUST and MUST NOT requirements of each area are covered: cited by a test"
         )?;
-        writeln!(
-            f,
-            "or not applicable. `cargo xtask ledger --check` fails below these figures;"
-        )?;
-        writeln!(
-            f,
-            "`cargo xtask ledger --raise` writes today's, if they are higher.\n"
-        )?;
+        writeln!(f, "or not applicable. `cargo xtask ledger --check` fails below these figures;")?;
+        writeln!(f, "`cargo xtask ledger --raise` writes today's, if they are higher.\n")?;
         writeln!(f, "| Area | MUST covered |\n|---|---|")?;
         for Mark { area, covered, .. } in &self.marks {
             writeln!(f, "| {area} | {covered} |")?;
@@ -146,15 +116,9 @@ mod tests {
 
     #[test]
     fn falling_below_is_found() {
-        let tree = tree(
-            "| Area | MUST covered |\n|---|---|\n| base | 2 |\n",
-            "// spec: BASE-1\n",
-        );
+        let tree = tree("| Area | MUST covered |\n|---|---|\n| base | 2 |\n", "// spec: BASE-1\n");
         let (ledger, _) = Ledger::read(&tree);
-        assert_eq!(
-            places(&Floor::read(&tree).unwrap().breaches(&ledger)),
-            [(3, PATH)]
-        );
+        assert_eq!(places(&Floor::read(&tree).unwrap().breaches(&ledger)), [(3, PATH)]);
     }
 
     #[test]
@@ -179,10 +143,6 @@ mod tests {
     #[test]
     fn a_figure_that_is_no_number_is_named() {
         let error = Floor::read(&tree("| base | many |\n", "")).err().unwrap();
-        assert!(
-            error
-                .to_string()
-                .starts_with("docs/spec/floor.md:1: `many` is no number")
-        );
+        assert!(error.to_string().starts_with("docs/spec/floor.md:1: `many` is no number"));
     }
 }

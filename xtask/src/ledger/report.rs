@@ -50,19 +50,13 @@ pub(super) fn totals(ledger: &Ledger) -> String {
 
 /// A line per area, and one for all.
 pub(super) fn areas(ledger: &Ledger) -> String {
-    let lines = AREAS
-        .iter()
-        .map(|area| line(ledger, area, &rows_of(ledger, area)));
+    let lines = AREAS.iter().map(|area| line(ledger, area, &rows_of(ledger, area)));
     heading() + &lines.collect::<String>() + &all(ledger)
 }
 
 /// The requirements of an area that nothing covers, with their text.
 pub(super) fn open(ledger: &Ledger, area: &str) -> Result<String> {
-    ensure!(
-        AREAS.contains(&area),
-        "`{area}` is no area; there are {}",
-        AREAS.join(", ")
-    );
+    ensure!(AREAS.contains(&area), "`{area}` is no area; there are {}", AREAS.join(", "));
     let mut text = String::new();
     let mut section = "";
     let open = |row: &&Requirement| {
@@ -80,9 +74,7 @@ pub(super) fn open(ledger: &Ledger, area: &str) -> Result<String> {
 
 /// One requirement, and who cites it.
 pub(super) fn one(ledger: &Ledger, id: &str) -> Result<String> {
-    let row = ledger
-        .find(id)
-        .with_context(|| format!("`{id}` is no requirement of docs/spec"))?;
+    let row = ledger.find(id).with_context(|| format!("`{id}` is no requirement of docs/spec"))?;
     let mut text = format!("{}\n{}, {}\n", describe(row), row.area, row.section);
     match (ledger.standing(row), ledger.excuse_of(id)) {
         (Standing::NotApplicable, Some(excuse)) => {
@@ -98,14 +90,7 @@ pub(super) fn one(ledger: &Ledger, id: &str) -> Result<String> {
 }
 
 fn describe(row: &Requirement) -> String {
-    let Requirement {
-        id,
-        strength,
-        who,
-        revisions,
-        text,
-        ..
-    } = row;
+    let Requirement { id, strength, who, revisions, text, .. } = row;
     format!("{id} {strength} ({who}; {revisions}) {text}")
 }
 
@@ -116,35 +101,21 @@ fn heading() -> String {
 }
 
 fn all(ledger: &Ledger) -> String {
-    line(
-        ledger,
-        "all",
-        &ledger.requirements.iter().collect::<Vec<_>>(),
-    )
+    line(ledger, "all", &ledger.requirements.iter().collect::<Vec<_>>())
 }
 
 fn line(ledger: &Ledger, name: &str, rows: &[&Requirement]) -> String {
     let half = |level: Level| {
-        let tally = Tally::of(
-            ledger,
-            rows.iter().copied().filter(|row| row.level == level),
-        );
+        let tally = Tally::of(ledger, rows.iter().copied().filter(|row| row.level == level));
         let total = tally.covered() + tally.open;
-        format!(
-            "{total:>8} {:>5} {:>5} {:>5}",
-            tally.cited, tally.not_applicable, tally.open
-        )
+        format!("{total:>8} {:>5} {:>5} {:>5}", tally.cited, tally.not_applicable, tally.open)
     };
     let name: String = name.chars().take(60).collect();
     format!("{name:<62}{}{}\n", half(Level::Must), half(Level::Should))
 }
 
 fn rows_of<'a>(ledger: &'a Ledger, area: &str) -> Vec<&'a Requirement> {
-    ledger
-        .requirements
-        .iter()
-        .filter(|row| row.area == area)
-        .collect()
+    ledger.requirements.iter().filter(|row| row.area == area).collect()
 }
 
 #[cfg(test)]
@@ -177,10 +148,7 @@ mod tests {
             "2. More 0 0 0 0 1 0 0 1",
         ];
         assert_eq!(lines, expected);
-        assert_eq!(
-            squeezed(totals.lines().last().unwrap()),
-            "all 2 1 1 0 1 0 0 1"
-        );
+        assert_eq!(squeezed(totals.lines().last().unwrap()), "all 2 1 1 0 1 0 0 1");
         assert_eq!(areas(&ledger()).lines().count(), AREAS.len() + 2);
     }
 
@@ -196,14 +164,8 @@ mod tests {
         let cited = "BASE-1 MUST (both; 24) One.\nbase, 1. Scope\ncited in a/tests/b.rs:1\n";
         assert_eq!(one(&ledger(), "BASE-1").unwrap(), cited);
         let excused = one(&ledger(), "BASE-2").unwrap();
-        assert!(
-            excused.starts_with("BASE-2 MUST NOT (host; 24) Two.\n"),
-            "{excused}"
-        );
-        assert!(
-            excused.ends_with("not applicable: Only a host can show a page.\n"),
-            "{excused}"
-        );
+        assert!(excused.starts_with("BASE-2 MUST NOT (host; 24) Two.\n"), "{excused}");
+        assert!(excused.ends_with("not applicable: Only a host can show a page.\n"), "{excused}");
         assert!(one(&ledger(), "BASE-3").unwrap().ends_with("\nopen\n"));
         assert!(one(&ledger(), "BASE-9").is_err());
     }

@@ -60,10 +60,7 @@ pub(super) fn read(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Requirement>
                 findings.push(file.finding(index + 1, text));
                 continue;
             };
-            if requirements
-                .iter()
-                .any(|earlier| earlier.id == requirement.id)
-            {
+            if requirements.iter().any(|earlier| earlier.id == requirement.id) {
                 let text = format!("`{}` is taken; ids are unique", requirement.id);
                 findings.push(file.finding(index + 1, text));
             }
@@ -131,18 +128,10 @@ mod tests {
                     | RPC-1 | MUST NOT† | both | 24 03 | Say `null`. |\n| H26-2 | MAY | server | 26 | Go. |\n";
         let (rows, findings) = read_base(text);
         assert_eq!(findings, []);
-        let [first, second] = &rows[..] else {
-            panic!("{rows:?}")
-        };
+        let [first, second] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!((first.id.as_str(), first.level), ("RPC-1", Level::Must));
-        assert_eq!(
-            (first.area, first.section.as_str()),
-            ("base", "2. Messages")
-        );
-        assert_eq!(
-            (first.revisions.as_str(), first.text.as_str()),
-            ("24 03", "Say `null`.")
-        );
+        assert_eq!((first.area, first.section.as_str()), ("base", "2. Messages"));
+        assert_eq!((first.revisions.as_str(), first.text.as_str()), ("24 03", "Say `null`."));
         assert_eq!(first.strength, "MUST NOT†");
         assert_eq!((second.id.as_str(), second.level), ("H26-2", Level::May));
     }
@@ -156,10 +145,7 @@ mod tests {
     #[test]
     fn an_id_that_comes_twice_is_found() {
         let row = "| RPC-1 | MUST | both | 24 | Do. |\n";
-        assert_eq!(
-            places(&read_base(&row.repeat(2)).1),
-            [(2, "docs/spec/base.md")]
-        );
+        assert_eq!(places(&read_base(&row.repeat(2)).1), [(2, "docs/spec/base.md")]);
     }
 
     #[test]

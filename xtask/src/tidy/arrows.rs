@@ -18,46 +18,18 @@ struct Row {
 }
 
 const ROWS: &[Row] = &[
-    Row {
-        name: "types",
-        uses: &[],
-        strict: true,
-    },
-    Row {
-        name: "proto",
-        uses: &["types"],
-        strict: true,
-    },
-    Row {
-        name: "transport",
-        uses: &["proto", "types"],
-        strict: false,
-    },
-    Row {
-        name: "server",
-        uses: &["proto", "transport", "types", "store"],
-        strict: false,
-    },
-    Row {
-        name: "client",
-        uses: &["proto", "transport", "types"],
-        strict: false,
-    },
-    Row {
-        name: "macros",
-        uses: &[],
-        strict: false,
-    },
+    Row { name: "types", uses: &[], strict: true },
+    Row { name: "proto", uses: &["types"], strict: true },
+    Row { name: "transport", uses: &["proto", "types"], strict: false },
+    Row { name: "server", uses: &["proto", "transport", "types", "store"], strict: false },
+    Row { name: "client", uses: &["proto", "transport", "types"], strict: false },
+    Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
         uses: &["types", "proto", "transport", "server", "client", "macros"],
         strict: false,
     },
-    Row {
-        name: "testing",
-        uses: &["bowline", "proto", "transport", "types"],
-        strict: false,
-    },
+    Row { name: "testing", uses: &["bowline", "proto", "transport", "types"], strict: false },
 ];
 
 /// What cargo knows of the workspace, as JSON.
@@ -67,11 +39,7 @@ pub(super) fn metadata() -> Result<String> {
         .output()
         .context("cannot run `cargo metadata`")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "`cargo metadata` failed: {}",
-        complaint.trim()
-    );
+    ensure!(output.status.success(), "`cargo metadata` failed: {}", complaint.trim());
     Ok(String::from_utf8(output.stdout)?)
 }
 
@@ -79,18 +47,14 @@ pub(super) fn metadata() -> Result<String> {
 pub(super) fn check(metadata: &str) -> Result<Vec<Finding>> {
     let metadata: Value =
         serde_json::from_str(metadata).context("`cargo metadata` gave no JSON")?;
-    let packages = metadata["packages"]
-        .as_array()
-        .context("`cargo metadata` gave no packages")?;
+    let packages = metadata["packages"].as_array().context("`cargo metadata` gave no packages")?;
     Ok(packages.iter().flat_map(check_package).collect())
 }
 
 fn check_package(package: &Value) -> Vec<Finding> {
     let manifest = package["manifest_path"].as_str().unwrap_or_default();
     let root = root();
-    let manifest = manifest
-        .strip_prefix(&*root.to_string_lossy())
-        .unwrap_or(manifest);
+    let manifest = manifest.strip_prefix(&*root.to_string_lossy()).unwrap_or(manifest);
     let manifest = manifest.trim_start_matches('/');
     if !manifest.starts_with("crates/") {
         return Vec::new();
@@ -100,12 +64,8 @@ fn check_package(package: &Value) -> Vec<Finding> {
         let text = format!("`{name}` has no row; say in xtask/src/tidy/arrows.rs what it may use");
         return vec![Finding::new(manifest, 1, text)];
     };
-    let dependencies = package["dependencies"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    let ours = dependencies
-        .iter()
-        .filter(|dependency| dependency["path"].is_string());
+    let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
+    let ours = dependencies.iter().filter(|dependency| dependency["path"].is_string());
     ours.filter(|dependency| row.strict || dependency["kind"] != "dev")
         .map(|dependency| short(dependency["name"].as_str().unwrap_or_default()))
         .filter(|used| !row.uses.contains(used))
@@ -130,11 +90,7 @@ mod tests {
             r#"{{"packages":[{{"name":"{name}","manifest_path":"{manifest}",
             "dependencies":[{dependencies}]}}]}}"#
         );
-        check(&metadata)
-            .unwrap()
-            .iter()
-            .map(Finding::to_string)
-            .collect()
+        check(&metadata).unwrap().iter().map(Finding::to_string).collect()
     }
 
     const TYPES: &str = r#"{"name":"bowline-types","kind":null,"path":"x"}"#;
@@ -145,55 +101,34 @@ mod tests {
     #[test]
     fn an_allowed_arrow_passes() {
         let allowed = format!("{TYPES},{SERDE}");
-        assert_eq!(
-            findings("crates/proto/Cargo.toml", "bowline-proto", &allowed),
-            [""; 0]
-        );
+        assert_eq!(findings("crates/proto/Cargo.toml", "bowline-proto", &allowed), [""; 0]);
     }
 
     #[test]
     fn an_arrow_upwards_is_found() {
         let expected = "crates/proto/Cargo.toml:1: `proto` must not use `server`; move the code \
                         below both of them";
-        assert_eq!(
-            findings("crates/proto/Cargo.toml", "bowline-proto", SERVER),
-            [expected]
-        );
+        assert_eq!(findings("crates/proto/Cargo.toml", "bowline-proto", SERVER), [expected]);
     }
 
     #[test]
     fn an_arrow_between_neighbours_is_found() {
-        assert_eq!(
-            findings("crates/client/Cargo.toml", "bowline-client", SERVER).len(),
-            1
-        );
+        assert_eq!(findings("crates/client/Cargo.toml", "bowline-client", SERVER).len(), 1);
     }
 
     #[test]
     fn tests_may_use_more_but_not_those_of_the_core() {
-        assert_eq!(
-            findings("crates/client/Cargo.toml", "bowline-client", DEV_SERVER),
-            [""; 0]
-        );
-        assert_eq!(
-            findings("crates/proto/Cargo.toml", "bowline-proto", DEV_SERVER).len(),
-            1
-        );
+        assert_eq!(findings("crates/client/Cargo.toml", "bowline-client", DEV_SERVER), [""; 0]);
+        assert_eq!(findings("crates/proto/Cargo.toml", "bowline-proto", DEV_SERVER).len(), 1);
     }
 
     #[test]
     fn a_new_crate_needs_a_row() {
-        assert_eq!(
-            findings("crates/novel/Cargo.toml", "bowline-novel", "").len(),
-            1
-        );
+        assert_eq!(findings("crates/novel/Cargo.toml", "bowline-novel", "").len(), 1);
     }
 
     #[test]
     fn examples_are_free() {
-        assert_eq!(
-            findings("examples/Cargo.toml", "bowline-examples", SERVER),
-            [""; 0]
-        );
+        assert_eq!(findings("examples/Cargo.toml", "bowline-examples", SERVER), [""; 0]);
     }
 }

@@ -10,26 +10,14 @@ use crate::tree::{File, Tree};
 
 /// Where revisions may be compared, and why. A folder ends in `/`.
 const COMPARE_REVISIONS: &[(&str, &str)] = &[
-    (
-        "crates/types/src/revision.rs",
-        "every difference between revisions has its name there",
-    ),
-    (
-        "crates/types/src/method.rs",
-        "the `since` and `until` columns of the method table",
-    ),
+    ("crates/types/src/revision.rs", "every difference between revisions has its name there"),
+    ("crates/types/src/method.rs", "the `since` and `until` columns of the method table"),
 ];
 
 /// Where eras may be told apart, and why; beside files and folders named `legacy`.
 const MATCH_ERAS: &[(&str, &str)] = &[
-    (
-        "crates/types/src/revision.rs",
-        "an era is defined by its revisions",
-    ),
-    (
-        "crates/proto/src/classify.rs",
-        "decides the era of a message, once",
-    ),
+    ("crates/types/src/revision.rs", "an era is defined by its revisions"),
+    ("crates/proto/src/classify.rs", "decides the era of a message, once"),
     ("crates/proto/src/wire.rs", "picks the wire rules of an era"),
     ("crates/proto/src/wire/", "the wire rules of each era"),
 ];
@@ -61,9 +49,7 @@ fn is_listed(list: &[(&str, &str)], file: &File) -> bool {
 }
 
 fn is_legacy(file: &File) -> bool {
-    file.path
-        .split('/')
-        .any(|part| part == "legacy" || part == "legacy.rs")
+    file.path.split('/').any(|part| part == "legacy" || part == "legacy.rs")
 }
 
 /// What a rule is about.
@@ -127,10 +113,7 @@ fn walk(level: &[Token], place: Place, subject: Subject, lines: &mut Vec<usize>)
             continue;
         };
         if is_matches(level, position) {
-            let comma = inner
-                .iter()
-                .position(|token| token.is_mark(","))
-                .unwrap_or(inner.len());
+            let comma = inner.iter().position(|token| token.is_mark(",")).unwrap_or(inner.len());
             let (value, pattern) = inner.split_at(comma);
             walk(value, Place::Expression, subject, lines);
             walk(pattern, Place::Pattern, subject, lines);
@@ -155,16 +138,12 @@ fn is_dated(word: &str) -> bool {
 
 /// Whether an operator that compares, or the end of a pattern, stands beside this path.
 fn is_beside_comparison(level: &[Token], position: usize) -> bool {
-    let before = path_start(level, position)
-        .checked_sub(1)
-        .map(|at| &level[at]);
+    let before = path_start(level, position).checked_sub(1).map(|at| &level[at]);
     // What belongs to the value itself: `Revision::ALL[0]`, `Era::Other(name)`.
     let own = |token: &&Token| matches!(token.kind, Kind::Group { .. });
     let after = level[position + 1..].iter().find(|token| !own(token));
     let mark = |token: Option<&Token>, marks: &[&str]| {
-        token
-            .and_then(Token::mark)
-            .is_some_and(|mark| marks.contains(&mark))
+        token.and_then(Token::mark).is_some_and(|mark| marks.contains(&mark))
     };
     mark(before, COMPARISONS)
         || mark(after, COMPARISONS)
@@ -192,19 +171,14 @@ fn is_ordering(level: &[Token], position: usize) -> bool {
     let token = &level[position];
     if token.is_word("cmp") || token.is_word("partial_cmp") {
         let receiver = position.checked_sub(2).and_then(|at| level[at].word());
-        let arguments = level
-            .get(position + 1)
-            .and_then(|next| next.group(Bracket::Round));
+        let arguments = level.get(position + 1).and_then(|next| next.group(Bracket::Round));
         return receiver.is_some_and(is_revision_name)
             || arguments.is_some_and(|inner| {
                 (0..inner.len()).any(|at| Subject::Revision.is_at(inner, at))
             });
     }
     let neighbours = [position.checked_sub(1), Some(position + 1)];
-    let mut neighbours = neighbours
-        .into_iter()
-        .flatten()
-        .filter_map(|at| level.get(at)?.mark());
+    let mut neighbours = neighbours.into_iter().flatten().filter_map(|at| level.get(at)?.mark());
     token.word().is_some_and(is_revision_name) && neighbours.any(|mark| ORDERINGS.contains(&mark))
 }
 
@@ -214,14 +188,8 @@ fn is_revision_name(word: &str) -> bool {
 
 /// Whether these are the arguments of `matches!` or of one of its kin.
 fn is_matches(level: &[Token], position: usize) -> bool {
-    let name = position
-        .checked_sub(2)
-        .and_then(|at| level[at].word())
-        .unwrap_or_default();
-    level[..position]
-        .last()
-        .is_some_and(|token| token.is_mark("!"))
-        && name.ends_with("matches")
+    let name = position.checked_sub(2).and_then(|at| level[at].word()).unwrap_or_default();
+    level[..position].last().is_some_and(|token| token.is_mark("!")) && name.ends_with("matches")
 }
 
 /// Whether what follows these brackets shows that they belong to a pattern.
@@ -240,10 +208,7 @@ mod tests {
 
     fn lines(path: &str, source: &str) -> Vec<usize> {
         let findings = check(&Tree::of(&[(path, source)]));
-        crate::finding::places(&findings)
-            .into_iter()
-            .map(|(line, _)| line)
-            .collect()
+        crate::finding::places(&findings).into_iter().map(|(line, _)| line).collect()
     }
 
     const SOME: &str = "crates/proto/src/frame.rs";
@@ -264,11 +229,7 @@ mod tests {
             "if let Some(Revision::V2025_06_18) = claimed {}",
             "assert!(a && revision >= Revision::V2025_06_18);",
         ] {
-            assert_eq!(
-                lines(SOME, &format!("fn f() {{\n{code}\n}}")),
-                [2],
-                "{code}"
-            );
+            assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
         }
     }
 
@@ -285,11 +246,7 @@ mod tests {
             "let a = \"revision < Revision::V2025_11_25\";",
             "let a = || Revision::LATEST;",
         ] {
-            assert_eq!(
-                lines(SOME, &format!("fn f() {{\n{code}\n}}")),
-                [0; 0],
-                "{code}"
-            );
+            assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [0; 0], "{code}");
         }
     }
 
@@ -304,26 +261,15 @@ mod tests {
             "let a = matches!(era, Era::Legacy);",
             "use Era::{Legacy, Modern};",
         ] {
-            assert_eq!(
-                lines(SOME, &format!("fn f() {{\n{code}\n}}")),
-                [2],
-                "{code}"
-            );
+            assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
         }
     }
 
     #[test]
     fn making_an_era_is_free() {
-        for code in [
-            "let a = Era::Legacy;",
-            "serve(Era::Modern)",
-            "fn g() -> Era { Era::Modern }",
-        ] {
-            assert_eq!(
-                lines(SOME, &format!("fn f() {{\n{code}\n}}")),
-                [0; 0],
-                "{code}"
-            );
+        for code in ["let a = Era::Legacy;", "serve(Era::Modern)", "fn g() -> Era { Era::Modern }"]
+        {
+            assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [0; 0], "{code}");
         }
     }
 
@@ -340,9 +286,6 @@ mod tests {
         ] {
             assert_eq!(lines(path, code), [0; 0], "{path}");
         }
-        assert_eq!(
-            lines(SOME, &format!("#[cfg(test)]\nmod tests {{ {code} }}")),
-            [0; 0]
-        );
+        assert_eq!(lines(SOME, &format!("#[cfg(test)]\nmod tests {{ {code} }}")), [0; 0]);
     }
 }

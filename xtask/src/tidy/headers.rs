@@ -14,9 +14,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn opens_with_sentence(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
-    first
-        .strip_prefix("//! ")
-        .is_some_and(|sentence| !sentence.trim().is_empty())
+    first.strip_prefix("//! ").is_some_and(|sentence| !sentence.trim().is_empty())
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ fn check_file(file: &File) -> Vec<Finding> {
         }
     });
     let mut sleeps = Vec::new();
-    find_sleeps(&file.tokens, Clock::Real, &mut sleeps);
+    find_sleeps(&file.tokens, Clock::of(file), &mut sleeps);
     for (line, text) in sleeps {
         if file.is_test_line(line) {
             findings.push(file.finding(line, text));
@@ -39,12 +39,8 @@ fn leftover(level: &[Token], position: usize) -> Option<String> {
     if token.is_mark("#") && next.group(Bracket::Square).is_some_and(is_ignored) {
         return Some("an ignored test is no test; mend it or remove it".to_owned());
     }
-    let word = token
-        .word()
-        .filter(|word| UNFINISHED.contains(word) && next.is_mark("!"))?;
-    Some(format!(
-        "`{word}!` is unfinished; finish it or leave it out"
-    ))
+    let word = token.word().filter(|word| UNFINISHED.contains(word) && next.is_mark("!"))?;
+    Some(format!("`{word}!` is unfinished; finish it or leave it out"))
 }
 
 /// Which clock the tokens of a function run by.
@@ -54,16 +50,22 @@ enum Clock {
     Paused,
 }
 
+impl Clock {
+    /// A file whose header promises virtual time holds what runs under a paused clock, such as the
+    /// tools of a sample server.
+    fn of(file: &File) -> Self {
+        let mut header = file.text.lines().take_while(|line| line.starts_with("//!"));
+        if header.any(|line| line.contains("virtual time")) { Self::Paused } else { Self::Real }
+    }
+}
+
 fn find_sleeps(level: &[Token], clock: Clock, found: &mut Vec<(usize, &'static str)>) {
     let mut attributes = Clock::Real;
     for (position, token) in level.iter().enumerate() {
         if tokens::is_path(level, position, &["thread", "sleep"]) {
-            found.push((
-                token.line,
-                "a test sleeps; wait for a message or use virtual time",
-            ));
+            found.push((token.line, "a test sleeps; wait for a message or use virtual time"));
         } else if clock == Clock::Real && is_async_sleep(level, position) {
-            found.push((token.line, "a test sleeps; give it `start_paused = true`"));
+            found.push((token.line, "a test sleeps; give it `start_paused = true`, or say `virtual time` in the file's header"));
         }
         let tokens::Kind::Group { bracket, inner, .. } = &token.kind else {
             continue;
@@ -71,11 +73,7 @@ fn find_sleeps(level: &[Token], clock: Clock, found: &mut Vec<(usize, &'static s
         if *bracket == Bracket::Square && tokens::mentions(inner, "start_paused") {
             attributes = Clock::Paused;
         }
-        let inside = if attributes == Clock::Paused {
-            Clock::Paused
-        } else {
-            clock
-        };
+        let inside = if attributes == Clock::Paused { Clock::Paused } else { clock };
         find_sleeps(inner, inside, found);
         if *bracket == Bracket::Curly {
             attributes = Clock::Real;
@@ -85,12 +83,9 @@ fn find_sleeps(level: &[Token], clock: Clock, found: &mut Vec<(usize, &'static s
 
 /// Whether `sleep(…)` or `sleep_until(…)` of the runtime is called here.
 fn is_async_sleep(level: &[Token], position: usize) -> bool {
-    let is_name = ["sleep", "sleep_until"]
-        .iter()
-        .any(|name| level[position].is_word(name));
-    let is_called = level
-        .get(position + 1)
-        .is_some_and(|next| next.group(Bracket::Round).is_some());
+    let is_name = ["sleep", "sleep_until"].iter().any(|name| level[position].is_word(name));
+    let is_called =
+        level.get(position + 1).is_some_and(|next| next.group(Bracket::Round).is_some());
     let before = position.checked_sub(1).map(|at| &level[at]);
     let is_other = before.is_some_and(|before| before.is_word("fn") || before.is_mark("."));
     let is_thread = position >= 2 && level[position - 2].is_word("thread");
@@ -103,34 +98,21 @@ mod tests {
 
     fn lines(path: &str, source: &str) -> Vec<usize> {
         let findings = check(&Tree::of(&[(path, source)]));
-        crate::finding::places(&findings)
-            .into_iter()
-            .map(|(line, _)| line)
-            .collect()
+        crate::finding::places(&findings).into_iter().map(|(line, _)| line).collect()
     }
 
     #[test]
     fn unfinished_code_is_found() {
         for code in ["todo!()", "unimplemented!(\"later\")", "let a = dbg!(b);"] {
-            assert_eq!(
-                lines("a/src/a.rs", &format!("fn f() {{\n{code}\n}}")),
-                [2],
-                "{code}"
-            );
+            assert_eq!(lines("a/src/a.rs", &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
         }
     }
 
     #[test]
     fn an_ignored_test_is_found() {
         assert_eq!(lines("a/src/a.rs", "#[test]\n#[ignore]\nfn f() {}"), [2]);
-        assert_eq!(
-            lines("a/src/a.rs", "#[test]\n#[ignore = \"slow\"]\nfn f() {}"),
-            [2]
-        );
-        assert_eq!(
-            lines("a/src/a.rs", "fn f() { ignore(a); g(ignore); [ignore] }"),
-            [0; 0]
-        );
+        assert_eq!(lines("a/src/a.rs", "#[test]\n#[ignore = \"slow\"]\nfn f() {}"), [2]);
+        assert_eq!(lines("a/src/a.rs", "fn f() { ignore(a); g(ignore); [ignore] }"), [0; 0]);
     }
 
     #[test]

@@ -12,26 +12,15 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let lines = (0..level.len())
                 .filter(|position| tokens::is_path(level, *position, &["TcpListener", "bind"]))
                 .map(|position| level[position].line);
-            binds.extend(
-                lines
-                    .filter(|line| !file.is_test_line(*line))
-                    .map(|line| (file, line)),
-            );
+            binds.extend(lines.filter(|line| !file.is_test_line(*line)).map(|line| (file, line)));
         });
     }
     let Some((first, _)) = binds.first().copied() else {
         return Vec::new();
     };
-    let others = binds
-        .into_iter()
-        .filter(|(file, _)| file.path != first.path);
-    let text = format!(
-        "a second file that listens; use what {} opens, it is gated",
-        first.path
-    );
-    others
-        .map(|(file, line)| file.finding(line, text.as_str()))
-        .collect()
+    let others = binds.into_iter().filter(|(file, _)| file.path != first.path);
+    let text = format!("a second file that listens; use what {} opens, it is gated", first.path);
+    others.map(|(file, line)| file.finding(line, text.as_str())).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn check_manifest(file: &File) -> Vec<Finding> {
-    let is_root = file.path == ROOT;
+    // A manifest outside of our workspace has nothing to inherit from.
+    let is_root = file.path == ROOT || file.text.lines().any(|line| line == "[workspace]");
     let mut table = String::new();
     let mut has_reason = false;
     let mut findings = Vec::new();
@@ -53,10 +54,7 @@ mod tests {
     fn a_dependency_without_reason_is_found() {
         let text = "[workspace.dependencies]\nours = { path = \"a\" }\n\n# Both for tests.\n\
                     anyhow = \"1\"\ntower = \"0.5\"\n\nserde = \"1\"\n[profile.dev]\ndebug = 1\n";
-        assert_eq!(
-            places(&check(&Tree::of(&[("Cargo.toml", text)]))),
-            [(8, "Cargo.toml")]
-        );
+        assert_eq!(places(&check(&Tree::of(&[("Cargo.toml", text)]))), [(8, "Cargo.toml")]);
     }
 
     #[test]

@@ -41,10 +41,7 @@ fn holds(line: &str, word: &str) -> bool {
     let mut places = line.match_indices(word).map(|(at, _)| line.split_at(at));
     places.any(|(before, rest)| {
         let after = rest.strip_prefix(word).unwrap_or_default();
-        let next = after
-            .split(|c: char| !c.is_alphanumeric())
-            .next()
-            .unwrap_or_default();
+        let next = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         !NOBODY.contains(&next)
             && !before.ends_with(|c: char| c.is_alphanumeric() || "-_.".contains(c))
     })

@@ -21,10 +21,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 /// How large files and functions are.
 pub(super) fn summary(tree: &Tree) -> String {
-    let files: Vec<_> = tree
-        .rust()
-        .map(|file| (lines(file), file.path.clone()))
-        .collect();
+    let files: Vec<_> = tree.rust().map(|file| (lines(file), file.path.clone())).collect();
     let functions = tree.rust().flat_map(|file| {
         let place =
             |function: Function| (function.lines, format!("{}:{}", file.path, function.line));
@@ -82,11 +79,7 @@ fn functions(file: &File) -> Vec<Function> {
                 .find(|token| token.is_mark(";") || token.group(Bracket::Curly).is_some());
             if let Some(body) = end.filter(|end| !end.is_mark(";")) {
                 let lines = body.last_line() - token.line + 1;
-                functions.push(Function {
-                    name: name.to_owned(),
-                    line: token.line,
-                    lines,
-                });
+                functions.push(Function { name: name.to_owned(), line: token.line, lines });
             }
         }
     });
@@ -114,11 +107,7 @@ impl Spread {
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [median, p95, p99] = [50, 95, 99].map(|percent| self.percentile(percent));
-        write!(
-            f,
-            "{}, median {median}, p95 {p95}, p99 {p99}",
-            self.sorted.len()
-        )?;
+        write!(f, "{}, median {median}, p95 {p95}, p99 {p99}", self.sorted.len())?;
         match self.sorted.last() {
             Some((length, place)) => write!(f, ", longest {length} lines ({place})"),
             None => Ok(()),
@@ -142,10 +131,7 @@ mod tests {
     fn a_function_above_the_cap_is_found_at_its_first_line() {
         let body = "    call();\n".repeat(79);
         let source = format!("struct A;\nimpl A {{\nfn long() {{\n{body}}}\nfn short() {{}}\n}}\n");
-        assert_eq!(
-            places(&check(&Tree::of(&[("a.rs", &source)]))),
-            [(3, "a.rs")]
-        );
+        assert_eq!(places(&check(&Tree::of(&[("a.rs", &source)]))), [(3, "a.rs")]);
         let fine = source.replacen("    call();\n", "", 1);
         assert_eq!(check(&Tree::of(&[("a.rs", &fine)])), []);
     }

@@ -16,20 +16,11 @@ const NOT_BUILT: &[(&str, &str)] = &[
     ("resources/read", "resources: not built yet"),
     ("resources/subscribe", "resources: not built yet"),
     ("resources/unsubscribe", "resources: not built yet"),
-    (
-        "notifications/resources/list_changed",
-        "resources: not built yet",
-    ),
-    (
-        "notifications/resources/updated",
-        "resources: not built yet",
-    ),
+    ("notifications/resources/list_changed", "resources: not built yet"),
+    ("notifications/resources/updated", "resources: not built yet"),
     ("prompts/list", "prompts: not built yet"),
     ("prompts/get", "prompts: not built yet"),
-    (
-        "notifications/prompts/list_changed",
-        "prompts: not built yet",
-    ),
+    ("notifications/prompts/list_changed", "prompts: not built yet"),
     ("completion/complete", "completion: not built yet"),
     ("tasks/get", "tasks: not built yet"),
     ("tasks/result", "tasks: not built yet"),
@@ -47,26 +38,17 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_against(tree: &Tree, excuses: &[(&str, &str)]) -> Vec<Finding> {
     let Some(table) = tree.file(TABLE) else {
-        return vec![Finding::new(
-            TABLE,
-            1,
-            "the method table is missing; tell tidy where it is",
-        )];
+        return vec![Finding::new(TABLE, 1, "the method table is missing; tell tidy where it is")];
     };
     let rows = rows(table);
-    let spoken = |name: &str| {
-        tree.files
-            .iter()
-            .any(|file| is_transcript(file) && speaks(file, name))
-    };
+    let spoken =
+        |name: &str| tree.files.iter().any(|file| is_transcript(file) && speaks(file, name));
     let excused = |name: &str| excuses.iter().any(|(excused, _)| *excused == name);
 
     let mut findings = Vec::new();
     if rows.is_empty() {
-        findings.push(table.finding(
-            1,
-            "no `row(…)` was found; teach xtask/src/tidy/transcripts.rs",
-        ));
+        findings
+            .push(table.finding(1, "no `row(…)` was found; teach xtask/src/tidy/transcripts.rs"));
     }
     for (name, line) in &rows {
         if !excused(name) && !spoken(name) {
@@ -120,9 +102,7 @@ fn speaks(file: &File, name: &str) -> bool {
     let mut values = values.filter_map(|rest| rest.trim_start().strip_prefix(':'));
     values.any(|value| {
         let value = value.trim_start().strip_prefix('"').unwrap_or_default();
-        value
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with('"'))
+        value.strip_prefix(name).is_some_and(|rest| rest.starts_with('"'))
     })
 }
 
@@ -137,10 +117,7 @@ mod tests {
         const fn row(method: Method, name: &'static str) -> Row {}";
 
     fn tree(transcript: &str) -> Tree {
-        Tree::of(&[
-            (TABLE, ROWS),
-            ("crates/proto/tests/transcripts/a/b.mcp", transcript),
-        ])
+        Tree::of(&[(TABLE, ROWS), ("crates/proto/tests/transcripts/a/b.mcp", transcript)])
     }
 
     #[test]
@@ -152,10 +129,7 @@ mod tests {
     #[test]
     fn an_excuse_counts_while_it_is_true() {
         let silent = tree("> {\"method\": \"ping\"}");
-        assert_eq!(
-            check_against(&silent, &[("tools/call", "not built yet")]),
-            []
-        );
+        assert_eq!(check_against(&silent, &[("tools/call", "not built yet")]), []);
         let spoken = tree("> {\"method\": \"ping\"}\n> {\"method\":\"tools/call\"}");
         let findings = check_against(&spoken, &[("tools/call", "not built yet")]);
         assert_eq!(places(&findings), [(3, TABLE)]);
@@ -164,10 +138,7 @@ mod tests {
     #[test]
     fn an_excuse_for_an_unknown_method_is_found() {
         let tree = tree("> {\"method\":\"ping\"}\n> {\"method\":\"tools/call\"}");
-        assert_eq!(
-            places(&check_against(&tree, &[("tools/fly", "not built yet")])),
-            [(1, TABLE)]
-        );
+        assert_eq!(places(&check_against(&tree, &[("tools/fly", "not built yet")])), [(1, TABLE)]);
     }
 
     #[test]

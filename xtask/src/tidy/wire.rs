@@ -12,14 +12,8 @@ const NO_VALUES: &str = "crates/proto/src/";
 
 /// Where `proto` may use `serde_json::Value`, and why.
 const VALUES: &[(&str, &str)] = &[
-    (
-        "crates/proto/src/schema.rs",
-        "a JSON Schema is itself a JSON value",
-    ),
-    (
-        "crates/proto/src/schema/",
-        "a JSON Schema is itself a JSON value",
-    ),
+    ("crates/proto/src/schema.rs", "a JSON Schema is itself a JSON value"),
+    ("crates/proto/src/schema/", "a JSON Schema is itself a JSON value"),
 ];
 
 /// Finds decoding by shape, and values between the socket and the handler.
@@ -27,9 +21,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.sources() {
         let mut found = Vec::new();
-        let guesses = NO_GUESSING
-            .iter()
-            .any(|folder| file.path.starts_with(folder));
+        let guesses = NO_GUESSING.iter().any(|folder| file.path.starts_with(folder));
         let holds_values = file.path.starts_with(NO_VALUES) && !is_excused(file);
         tokens::each_level(&file.tokens, &mut |level| {
             for position in 0..level.len() {
@@ -43,27 +35,21 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                 }
             }
         });
-        let shipped = found
-            .into_iter()
-            .filter(|(line, _)| !file.is_test_line(*line));
+        let shipped = found.into_iter().filter(|(line, _)| !file.is_test_line(*line));
         findings.extend(shipped.map(|(line, text)| file.finding(line, text)));
     }
     findings
 }
 
 fn is_excused(file: &File) -> bool {
-    VALUES
-        .iter()
-        .any(|(path, _why)| file.path.starts_with(path))
+    VALUES.iter().any(|(path, _why)| file.path.starts_with(path))
 }
 
 /// The forbidden word in `serde(…)` at this position.
 fn guessing(level: &[Token], position: usize) -> Option<&'static str> {
     let options = level.get(position + 1)?.group(Bracket::Round)?;
     let words = ["untagged", "flatten"];
-    let found = words
-        .into_iter()
-        .find(|word| tokens::mentions(options, word));
+    let found = words.into_iter().find(|word| tokens::mentions(options, word));
     found.filter(|_| level[position].is_word("serde"))
 }
 
@@ -88,10 +74,8 @@ mod tests {
     fn decoding_by_shape_is_found() {
         let source =
             "#[serde(untagged)]\nenum A {}\nstruct B {\n#[serde(default, flatten)]\nc: C }";
-        let tree = Tree::of(&[
-            ("crates/types/src/a.rs", source),
-            ("crates/server/src/a.rs", source),
-        ]);
+        let tree =
+            Tree::of(&[("crates/types/src/a.rs", source), ("crates/server/src/a.rs", source)]);
         let expected = [(1, "crates/types/src/a.rs"), (4, "crates/types/src/a.rs")];
         assert_eq!(places(&check(&tree)), expected);
     }
@@ -111,11 +95,7 @@ mod tests {
             "use serde_json::value::Value;",
         ] {
             let tree = Tree::of(&[("crates/proto/src/a.rs", code)]);
-            assert_eq!(
-                places(&check(&tree)),
-                [(1, "crates/proto/src/a.rs")],
-                "{code}"
-            );
+            assert_eq!(places(&check(&tree)), [(1, "crates/proto/src/a.rs")], "{code}");
         }
     }
 
@@ -123,10 +103,7 @@ mod tests {
     fn raw_values_schemas_and_tests_are_free() {
         let tree = Tree::of(&[
             ("crates/proto/src/a.rs", "use serde_json::value::RawValue;"),
-            (
-                "crates/proto/src/b.rs",
-                "#[cfg(test)]\nmod tests { use serde_json::Value; }",
-            ),
+            ("crates/proto/src/b.rs", "#[cfg(test)]\nmod tests { use serde_json::Value; }"),
             ("crates/proto/src/schema/check.rs", "use serde_json::Value;"),
             ("crates/types/src/a.rs", "use serde_json::Value;"),
         ]);

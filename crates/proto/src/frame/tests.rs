@@ -1,3 +1,5 @@
+//! Tests of the module above.
+
 use bowline_types::error::code;
 
 use super::*;

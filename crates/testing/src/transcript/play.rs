@@ -30,12 +30,20 @@ pub(crate) enum Turn {
     End,
     /// The side under test says this.
     Hear(Text),
+    /// The side under test says this, before or after its neighbours of this kind.
+    HearSometime(Text),
     /// The user of the side under test does this.
     Act(Text),
     /// The user of the side under test learns this.
     Learn(Text),
     /// Time goes by.
     Pass(Duration),
+}
+
+impl Turn {
+    fn is_sometime(&self) -> bool {
+        matches!(self, Self::HearSometime(_))
+    }
 }
 
 /// The id of the handshake that `@initialize` stands for; a text, so that no other is the same.
@@ -67,6 +75,7 @@ fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
             Turn::TellRaw(bytes.clone())
         }
         (Side::Server, Said::ByServer(line)) | (Side::Client, Said::ByClient(line)) => Turn::Hear(text(line)?),
+        (Side::Server, Said::ByServerSometime(line)) => Turn::HearSometime(text(line)?),
         (Side::Server, Said::End) => Turn::End,
         (Side::Client, Said::Learn(event)) => Turn::Learn(text(event)?),
         _ => return Err("the side under test cannot be made to do that".to_owned()),
@@ -117,9 +126,13 @@ impl std::error::Error for Failure {}
 pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> Result<Vec<Message>, (usize, String)> {
     let mut player = Player { stage: &mut stage, side, values: Values::new(), record: Vec::new() };
     let mut last = 0;
-    for step in steps {
-        last = step.number;
-        player.step(&step.turn).await.map_err(|reason| (last, reason))?;
+    for group in steps.chunk_by(|one, next| one.turn.is_sometime() && next.turn.is_sometime()) {
+        let mut group: Vec<_> = group.iter().collect();
+        while let Some(step) = group.first() {
+            last = step.number;
+            let done = player.step(&group).await.map_err(|reason| (last, reason))?;
+            group.remove(done);
+        }
     }
     player.finish().await.map_err(|reason| (last, reason))?;
     Ok(player.record)
@@ -134,21 +147,24 @@ pub(crate) struct Player<'a, S> {
 }
 
 impl<S: Stage> Player<'_, S> {
-    async fn step(&mut self, turn: &Turn) -> Result<(), String> {
-        let (Turn::Hear(expected) | Turn::Learn(expected)) = turn else {
+    /// Does one of the steps, all of which may come next; gives which.
+    async fn step(&mut self, steps: &[&Step]) -> Result<usize, String> {
+        let Some(first) = steps.first() else { return Ok(0) };
+        let Some(expected) = self.expected(&first.turn) else {
             if let Some(heard) = self.stage.spare().await {
                 return Err(format!("nobody expected\n  {}", self.shown(&heard)));
             }
-            return self.act(turn).await;
+            self.act(&first.turn).await?;
+            return Ok(0);
         };
         let Some(heard) = self.stage.next().await else {
-            return Err("expected, but it never came".to_owned());
+            return Err(format!("expected\n  {expected}\nbut nothing came"));
         };
-        if !self.fits(turn, &heard) {
-            return Err(format!("expected\n  {}\ngot\n  {}", self.expected(turn, expected), self.shown(&heard)));
-        }
+        let Some(place) = steps.iter().position(|step| self.fits(&step.turn, &heard)) else {
+            return Err(format!("expected\n  {expected}\ngot\n  {}", self.shown(&heard)));
+        };
         self.note(&heard);
-        Ok(())
+        Ok(place)
     }
 
     /// Does a step in which nothing is expected.
@@ -170,16 +186,15 @@ impl<S: Stage> Player<'_, S> {
                 self.stage.pass(*time).await;
                 Ok(())
             }
-            Turn::Hear(_) | Turn::Learn(_) => Ok(()),
+            Turn::Hear(_) | Turn::HearSometime(_) | Turn::Learn(_) => Ok(()),
         }
     }
 
     /// Whether what was heard is what a turn expects.
     pub(crate) fn fits(&mut self, turn: &Turn, heard: &Heard) -> bool {
         match (turn, heard) {
-            (Turn::Hear(text), Heard::Message(said)) | (Turn::Learn(text), Heard::Event(said)) => {
-                text.matches(said, &mut self.values)
-            }
+            (Turn::Hear(text) | Turn::HearSometime(text), Heard::Message(said))
+            | (Turn::Learn(text), Heard::Event(said)) => text.matches(said, &mut self.values),
             _ => false,
         }
     }
@@ -198,10 +213,12 @@ impl<S: Stage> Player<'_, S> {
         }
     }
 
-    fn expected(&self, turn: &Turn, text: &Text) -> String {
+    /// What a turn expects, as a line of a transcript; `None` if it expects nothing.
+    fn expected(&self, turn: &Turn) -> Option<String> {
         match turn {
-            Turn::Learn(_) => format!("= {text}"),
-            _ => format!("{} {text}", self.side.mark()),
+            Turn::Learn(text) => Some(format!("= {text}")),
+            Turn::Hear(text) | Turn::HearSometime(text) => Some(format!("{} {text}", self.side.mark())),
+            _ => None,
         }
     }
 

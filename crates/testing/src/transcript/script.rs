@@ -48,6 +48,8 @@ pub(crate) enum Said {
     End,
     /// `< {…}`: a message of the server's.
     ByServer(String),
+    /// `<~ {…}`: a message of the server's that may change places with its neighbours of this kind.
+    ByServerSometime(String),
     /// `< raw …`: bytes of the server's.
     RawByServer(Vec<u8>),
     /// `.. 10s`: time goes by.
@@ -130,6 +132,7 @@ impl Script {
                 Some(raw) => Said::RawByServer(unescape(raw)?),
                 None => Said::ByServer(rest.to_owned()),
             },
+            ("<~", rest) => Said::ByServerSometime(rest.to_owned()),
             ("..", time) => Said::Pass(duration(time)?),
             ("!", action) => Said::Do(action.to_owned()),
             ("=", event) => Said::Learn(event.to_owned()),
@@ -241,7 +244,7 @@ mod tests {
 
     const FILE: &str = "# A call.\n# More of it.\nrevision: 2025-03-26 2026-07-28\nspec: TOOL-33\n\
         server: kit\nlimits: frame=200 question_timeout=5s\n\n@initialize{elicitation}\n> {\"id\":1}\n\
-        # A word on the way.\n> raw {}\\r\\n\\xff\\\\\n.. 10s\n< {\"id\":1}\n! stop\n= ready\n> end\n";
+        # A word on the way.\n> raw {}\\r\\n\\xff\\\\\n.. 10s\n< {\"id\":1}\n<~ {\"id\":2}\n! stop\n= ready\n> end\n";
 
     #[test]
     fn a_file_is_a_header_and_lines() {
@@ -258,9 +261,10 @@ mod tests {
             (11, Said::RawByClient(b"{}\r\n\xff\\".to_vec())),
             (12, Said::Pass(Duration::from_secs(10))),
             (13, Said::ByServer("{\"id\":1}".to_owned())),
-            (14, Said::Do("stop".to_owned())),
-            (15, Said::Learn("ready".to_owned())),
-            (16, Said::End),
+            (14, Said::ByServerSometime("{\"id\":2}".to_owned())),
+            (15, Said::Do("stop".to_owned())),
+            (16, Said::Learn("ready".to_owned())),
+            (17, Said::End),
         ];
         assert_eq!(said, expected);
     }

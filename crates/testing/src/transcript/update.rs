@@ -100,7 +100,7 @@ impl Edits<'_> {
 
 impl Turn {
     fn is_expected(&self) -> bool {
-        matches!(self, Self::Hear(_) | Self::Learn(_))
+        matches!(self, Self::Hear(_) | Self::HearSometime(_) | Self::Learn(_))
     }
 }
 

@@ -1,3 +1,5 @@
+//! Tests of the module above.
+
 use super::*;
 use crate::deprecated::roots::ListRootsResult;
 use crate::elicitation::{ElicitAction, ElicitResult};
