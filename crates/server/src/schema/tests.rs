@@ -115,6 +115,27 @@ fn results_may_be_null_where_the_type_writes_null() {
     assert!(output::<Vec<u8>>().published.as_str().starts_with(r#"{"type":"array","items""#));
 }
 
+// spec: TOOL-29
+#[test]
+fn a_result_that_is_sometimes_left_out_may_still_be_null() {
+    #[derive(Serialize, JsonSchema)]
+    struct Note {
+        #[serde(skip_serializing_if = "is_empty")]
+        text: Option<String>,
+    }
+
+    #[allow(clippy::ref_option, reason = "the signature that serde calls")]
+    fn is_empty(text: &Option<String>) -> bool {
+        text.as_deref() == Some("")
+    }
+
+    let written = serde_json::to_string(&Note { text: None }).unwrap();
+    assert_eq!(written, r#"{"text":null}"#);
+    let schema = output::<Note>();
+    let text = schema.published.as_str();
+    assert!(text.contains(r#""text":{"type":["string","null"]}"#), "{text}");
+}
+
 #[test]
 fn a_schema_by_hand_is_published_word_for_word() {
     let text = r#"{"x-order":1,"type":"object","a":1.0}"#;

@@ -55,7 +55,6 @@ async fn the_context_tells_who_calls() {
     }
 }
 
-// spec: META-6
 #[tokio::test]
 async fn the_context_tells_what_stands_in_meta() {
     let tell = |context: Context| async move {

@@ -110,7 +110,6 @@ async fn changes_that_pile_up_are_told_once_and_none_is_lost() {
     assert!(matches!(changes.as_slice(), [Change::Acknowledged(_), Change::Tools]), "{changes:?}");
 }
 
-// spec: SUB-1
 #[tokio::test]
 async fn a_subscription_without_a_filter_is_refused() {
     let peer = Peer::new(&server(), Revision::LATEST);
@@ -133,7 +132,6 @@ async fn a_session_does_not_hear_of_resources_that_nobody_offers() {
     assert_eq!(peer.inbox.changes().len(), 1);
 }
 
-// spec: SUB-10
 #[tokio::test]
 async fn every_subscriber_is_told() {
     let server = server();

@@ -157,7 +157,14 @@ async fn a_result_without_the_structure_that_was_promised_is_not_sent() {
 #[tokio::test]
 async fn a_failure_needs_no_structure() {
     let fails = || async { Result::<Json<Weather>>::Err("no weather today".into()) };
-    let result = result_of(Tool::new("it", fails), Revision::LATEST).await;
-    assert_eq!(result["isError"], true);
-    assert_eq!(result.get("structuredContent"), None);
+    let tools = [
+        Tool::new("it", fails),
+        Tool::new("it", || async { CallToolResult::error("no weather today") })
+            .output_schema(json!({ "type": "object" })),
+    ];
+    for tool in tools {
+        let result = result_of(tool, Revision::LATEST).await;
+        assert_eq!(result["isError"], true);
+        assert_eq!(result.get("structuredContent"), None);
+    }
 }

@@ -20,6 +20,38 @@ fn yes() -> Value {
     accept(&json!({ "confirm": true }))
 }
 
+// spec: MRTR-18
+#[tokio::test]
+async fn an_answer_that_went_stale_is_asked_again_and_the_others_are_kept() {
+    let price = Count::new(AtomicU32::new(10));
+    let now = price.clone();
+    let tool = Tool::new("buy", move |ask: Ask| {
+        let price = now.load(Ordering::SeqCst);
+        async move {
+            let fine = ask.confirm(format!("Pay {price}?")).await?;
+            let gift = ask.confirm("Wrap it?").await?;
+            let sure = ask.confirm("Sure?").await?;
+            Ok::<_, Error>(format!("{price} {fine} {gift} {sure}"))
+        }
+    });
+    let peer = Peer::with_forms(&Server::new("shop", "1").tool(tool), Revision::LATEST);
+    let round = async |answers, state: Option<&str>| {
+        let (questions, state) = peer.round("buy", json!({}), answers, state).await.asks();
+        (questions.into_iter().map(|(_, message)| message).collect::<String>(), state)
+    };
+    let (asked, state) = round(json!({}), None).await;
+    assert_eq!(asked, "Pay 10?");
+    let (asked, state) = round(json!({ "q1": yes() }), Some(&state)).await;
+    assert_eq!(asked, "Wrap it?");
+    price.store(99, Ordering::SeqCst);
+    let (asked, state) = round(json!({ "q2": yes() }), Some(&state)).await;
+    assert_eq!(asked, "Pay 99?");
+    let (asked, state) = round(json!({ "q1": yes() }), Some(&state)).await;
+    assert_eq!(asked, "Sure?");
+    let done = peer.round("buy", json!({}), json!({ "q3": yes() }), Some(&state)).await;
+    assert_eq!(done.text(), "99 true true true");
+}
+
 async fn refused(peer: &Peer, name: &str, arguments: Value, state: &str) {
     let answers = json!({ "q1": yes() });
     let error = peer.round(name, arguments, answers, Some(state)).await.error();
@@ -36,7 +68,7 @@ fn guarded() -> Server {
     Server::new("guarded", "1").tool(Tool::new("wipe", sure)).tool(Tool::new("drop", sure))
 }
 
-// spec: MRTR-9, MRTR-10, MRTR-11, MRTR-13, MRTR-15, MRTR-25
+// spec: MRTR-9, MRTR-10, MRTR-11, MRTR-13, MRTR-15
 #[tokio::test]
 async fn state_opens_only_for_the_call_it_was_given_to() {
     let server = guarded();

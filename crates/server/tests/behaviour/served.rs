@@ -77,7 +77,7 @@ fn server() -> Server {
         .ttl(Duration::from_secs(60))
 }
 
-// spec: TOOL-1, LIFE-2
+// spec: TOOL-1, LIFE-3
 #[tokio::test]
 async fn a_handshake_tells_what_the_server_is_and_can_do() {
     let mut wire = Wire::to(&server());
@@ -112,7 +112,7 @@ async fn a_session_is_told_that_tools_changed() {
     assert_eq!(wire.hear().await["method"], "notifications/tools/list_changed");
 }
 
-// spec: ELIC-1, ELIC-27
+// spec: ELIC-15
 #[tokio::test]
 async fn a_session_is_asked_by_a_request_of_the_server() {
     let mut wire = Wire::to(&server());
@@ -124,7 +124,7 @@ async fn a_session_is_asked_by_a_request_of_the_server() {
     assert_eq!(wire.ask(answer).await["result"]["content"][0]["text"], "true");
 }
 
-// spec: RT-1, MRTR-2, MRTR-26, CACHE-2
+// spec: RT-1, MRTR-2, CACHE-2
 #[tokio::test]
 async fn a_modern_call_is_answered_with_its_question_and_then_made_again() {
     let mut wire = Wire::to(&server());

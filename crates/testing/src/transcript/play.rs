@@ -124,7 +124,7 @@ impl std::error::Error for Failure {}
 /// Plays steps on a stage and gives every message that was said; or the line and the reason of the
 /// first failure.
 pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> Result<Vec<Message>, (usize, String)> {
-    let mut player = Player { stage: &mut stage, side, values: Values::new(), record: Vec::new() };
+    let mut player = Player::new(side, &mut stage);
     let mut last = 0;
     for group in steps.chunk_by(|one, next| one.turn.is_sometime() && next.turn.is_sometime()) {
         let mut group: Vec<_> = group.iter().collect();
@@ -141,9 +141,17 @@ pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> 
 /// A play under way.
 pub(crate) struct Player<'a, S> {
     pub(crate) stage: &'a mut S,
-    pub(crate) side: Side,
+    side: Side,
     pub(crate) values: Values,
-    pub(crate) record: Vec<Message>,
+    record: Vec<Message>,
+    /// The beginning of a line whose end was not told yet.
+    told: Vec<u8>,
+}
+
+impl<'a, S: Stage> Player<'a, S> {
+    pub(crate) fn new(side: Side, stage: &'a mut S) -> Self {
+        Self { stage, side, values: Values::new(), record: Vec::new(), told: Vec::new() }
+    }
 }
 
 impl<S: Stage> Player<'_, S> {
@@ -172,14 +180,9 @@ impl<S: Stage> Player<'_, S> {
         match turn {
             Turn::Tell(text) => {
                 let text = text.fill(&self.values)?;
-                self.record.push(Message { by: self.side.other(), text: text.clone() });
-                self.stage.tell(format!("{text}\n").as_bytes()).await
+                self.tell(format!("{text}\n").as_bytes()).await
             }
-            Turn::TellRaw(bytes) => {
-                let text = String::from_utf8_lossy(bytes).into_owned();
-                self.record.push(Message { by: self.side.other(), text });
-                self.stage.tell(bytes).await
-            }
+            Turn::TellRaw(bytes) => self.tell(bytes).await,
             Turn::End => self.stage.end().await,
             Turn::Act(action) => self.stage.act(&action.fill(&self.values)?).await,
             Turn::Pass(time) => {
@@ -188,6 +191,16 @@ impl<S: Stage> Player<'_, S> {
             }
             Turn::Hear(_) | Turn::HearSometime(_) | Turn::Learn(_) => Ok(()),
         }
+    }
+
+    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.told.extend_from_slice(bytes);
+        while let Some(end) = self.told.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.told.drain(..=end).collect();
+            let text = String::from_utf8_lossy(&line).trim_start_matches('\u{feff}').to_owned();
+            self.record.push(Message { by: self.side.other(), text });
+        }
+        self.stage.tell(bytes).await
     }
 
     /// Whether what was heard is what a turn expects.
@@ -199,7 +212,7 @@ impl<S: Stage> Player<'_, S> {
         }
     }
 
-    pub(crate) fn note(&mut self, heard: &Heard) {
+    fn note(&mut self, heard: &Heard) {
         if let Heard::Message(text) = heard {
             self.record.push(Message { by: self.side, text: text.clone() });
         }

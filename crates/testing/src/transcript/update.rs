@@ -23,7 +23,7 @@ pub(crate) async fn update<S: Stage>(
     words: &Words,
     stage: &mut S,
 ) -> Result<String, (usize, String)> {
-    let mut player = Player { stage, side, values: Values::new(), record: Vec::new() };
+    let mut player = Player::new(side, stage);
     let mut edits = Edits { lines: file.lines().collect(), after: BTreeMap::new(), gone: Vec::new() };
     let mut steps = steps.iter().peekable();
     while let Some(step) = steps.next() {

@@ -37,8 +37,6 @@ struct Round {
     responses: InputResponses,
     /// How many questions were asked in this run.
     asked: usize,
-    /// Answers that this run has used.
-    used: BTreeMap<String, Answer>,
     /// Questions that wait for an answer.
     open: Vec<Open>,
     /// Steps that must not be interrupted.
@@ -112,8 +110,8 @@ impl Rounds {
     }
 
     fn new(memory: Memory, responses: InputResponses) -> Self {
-        let (used, open) = Default::default();
-        let round = Round { memory, responses, asked: 0, used, open, running: 0, driver: None };
+        let open = Vec::new();
+        let round = Round { memory, responses, asked: 0, open, running: 0, driver: None };
         Self(Mutex::new(round))
     }
 
@@ -167,17 +165,10 @@ pub(super) async fn ask<T>(
     let Some(Rounds(round)) = call.rounds() else { return Err(closed) };
     let (pin, answer) = lock(round).find(&key, &request);
     if let Some(answer) = answer {
-        let outcome = match read(&answer) {
-            Err(Misread::Unfit(reason)) => {
-                complain(&mut request, &reason);
-                None
-            }
-            Err(Misread::Refused(error)) => Some(Err(error)),
-            Ok(value) => Some(Ok(value)),
-        };
-        if let Some(outcome) = outcome {
-            lock(round).used.insert(key, Answer { pin, answer });
-            return outcome;
+        match read(&answer) {
+            Ok(value) => return Ok(value),
+            Err(Misread::Refused(error)) => return Err(error),
+            Err(Misread::Unfit(reason)) => complain(&mut request, &reason),
         }
     }
     let driver = lock(round).open(Open { key: key.clone(), pin, request }, &call.kit().limits);
@@ -192,18 +183,12 @@ impl Round {
     /// The fingerprint of a question, and its answer if there is one.
     fn find(&self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
         let pin = self.memory.pin(request);
+        // Asked in the last round, it is the newer one.
+        let was_asked = self.memory.asked.get(key) == Some(&pin);
+        let response = self.responses.value(key).filter(|_| was_asked);
         let known = self.memory.answers.get(key).filter(|known| known.pin == pin);
-        let answer = match known {
-            Some(known) => Some(known.answer.clone()),
-            None => self.response(key, &pin).cloned(),
-        };
+        let answer = response.or(known.map(|known| &known.answer)).cloned();
         (pin, answer)
-    }
-
-    /// What the client answered to this question in the last round.
-    fn response(&self, key: &str, pin: &Pin) -> Option<&Json> {
-        let was_asked = self.memory.asked.get(key) == Some(pin);
-        self.responses.value(key).filter(|_| was_asked)
     }
 
     /// Adds an open question, and says whom to wake. Of too many questions at once, the last have
@@ -226,6 +211,7 @@ impl Round {
         self.remember();
         let mut requests = InputRequests::new();
         for Open { key, pin, request } in std::mem::take(&mut self.open) {
+            self.memory.answers.remove(&key);
             self.memory.asked.insert(key.clone(), pin);
             requests.insert(key, request).map_err(|error| error.to_string())?;
         }
@@ -233,7 +219,7 @@ impl Round {
         Ok(Pause { requests, memory })
     }
 
-    /// Remembers every answer to a question of ours, whether or not this run came as far as it.
+    /// Remembers every answer to a question of the last round, unless it has to be asked again.
     fn remember(&mut self) {
         self.memory.rounds += 1;
         let asked = std::mem::take(&mut self.memory.asked);
@@ -243,7 +229,6 @@ impl Round {
                 self.memory.answers.insert(key, Answer { pin, answer });
             }
         }
-        self.memory.answers.append(&mut self.used);
     }
 }
 
