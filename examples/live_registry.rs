@@ -23,5 +23,8 @@ async fn main() -> bowline::Result {
             Ok::<_, Error>(format!("learned `{}`", lesson.word))
         }
     };
-    server.tool(Tool::new("learn", learn).describe("Learn a word, as a tool of that name")).run().await
+    server
+        .tool(Tool::new("learn", learn).describe("Learn a word, as a tool of that name"))
+        .run()
+        .await
 }

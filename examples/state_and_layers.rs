@@ -14,13 +14,20 @@ type Towns = Arc<BTreeMap<&'static str, u32>>;
 
 /// Find towns by the start of their name
 #[tool(read_only)]
-async fn search(State(towns): State<Towns>, query: String, limit: Option<usize>) -> Json<Vec<String>> {
+async fn search(
+    State(towns): State<Towns>,
+    query: String,
+    limit: Option<usize>,
+) -> Json<Vec<String>> {
     let found = towns.keys().filter(|name| name.starts_with(&query)).take(limit.unwrap_or(20));
     Json(found.map(ToString::to_string).collect())
 }
 
 /// Say how many people live in a town
-async fn people(State(towns): State<Towns>, bowline::Args(town): bowline::Args<Town>) -> bowline::Result<u32> {
+async fn people(
+    State(towns): State<Towns>,
+    bowline::Args(town): bowline::Args<Town>,
+) -> bowline::Result<u32> {
     let unknown = || format!("there is no town `{}`; search for one first", town.name);
     Ok(*towns.get(town.name.as_str()).ok_or_else(unknown)?)
 }

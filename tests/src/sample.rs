@@ -1,15 +1,18 @@
 //! The servers that transcripts talk to, by the names in their headers.
 //!
 //! Each is as small as what it is there to show, so that the lists and capabilities in transcripts
-//! stay short. All of them answer the same way every time.
+//! stay short. All of them answer the same way every time, and wait in virtual time where they are
+//! played in one.
 
 use std::future::{Future, pending};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bowline::types::content::Content;
 use bowline::types::implementation::Icon;
 use bowline::types::resource::ResourceContents;
-use bowline::{Args, Ask, Context, Error, Json, Log, Progress, Server, Tool, tool, tools};
+use bowline::{Args, Ask, Context, Error, Json, Log, Progress, Server, State, Tool, tool, tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +33,14 @@ pub fn server(name: Option<&str>) -> Server {
         "time" => server.tools(tools![hang, wait, count, stumble]),
         "log" => server.tools(tools![chatter]),
         "live" => live(server),
-        "asks" => server.tools(tools![greet, deploy, introduce, book]),
+        "asks" => server.state(Rolls::default()).tools(tools![greet, deploy, introduce, book, bet]),
         "asks-briefly" => server.state_expiry(Duration::ZERO).tools(tools![greet]),
         _ => panic!("no sample server is called `{name}`"),
     }
 }
+
+/// What the tool `crash` says when it panics.
+pub const CRASH: &str = "the sample tool breaks down, as it should";
 
 /// Say it again
 #[tool]
@@ -57,7 +63,7 @@ fn refuse() -> bowline::Result<String> {
 /// Break down
 #[tool]
 fn crash() -> String {
-    panic!("the sample tool breaks down, as it should")
+    panic!("{CRASH}")
 }
 
 /// Name the caller
@@ -232,6 +238,19 @@ async fn book(ask: Ask) -> bowline::Result<String> {
     let price = ask.once("price", || price(&person)).await?;
     let sure = ask.confirm(format!("{price} EUR for {}?", person.name)).await?;
     Ok(if sure { "Booked".to_owned() } else { "Not booked".to_owned() })
+}
+
+/// How often the dice were rolled.
+#[derive(Clone, Default)]
+struct Rolls(Arc<AtomicU32>);
+
+/// Ask about something that is never the same twice
+#[tool]
+async fn bet(State(rolls): State<Rolls>, ask: Ask) -> bowline::Result<String> {
+    let roll = rolls.0.fetch_add(1, Ordering::Relaxed) + 1;
+    // The third roll is like the second.
+    let sure = ask.confirm(format!("Roll {}?", roll.min(2))).await?;
+    Ok(if sure { "Rolled".to_owned() } else { "Not rolled".to_owned() })
 }
 
 fn price(person: &Person) -> impl Future<Output = bowline::Result<usize>> + use<> {

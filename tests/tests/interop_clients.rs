@@ -38,7 +38,10 @@ fn check(report: &Value, revision: &str) {
     assert_eq!(report["add"]["result"]["text"], r#"{"sum":42}"#);
     let wrong = &report["addWrongTypes"]["result"];
     assert_eq!(wrong["isError"], true);
-    assert!(wrong["text"].as_str().unwrap().contains("`arguments.a`: expected an integer"), "{wrong}");
+    assert!(
+        wrong["text"].as_str().unwrap().contains("`arguments.a`: expected an integer"),
+        "{wrong}"
+    );
     assert_eq!(report["unknownTool"]["error"]["code"], -32602);
     check_progress_and_cancellation(report);
     assert_eq!(report["exit"]["code"], 0, "the server exits when its input ends");
@@ -94,7 +97,8 @@ fn typescript_v1_calls_everything_in_every_handshake_revision() {
 #[test]
 fn typescript_v2_calls_everything_in_both_eras() {
     for revision in LEGACY {
-        let report = report(&["node", "ts-v2-client.mjs"], &["--era", "legacy", "--revision", revision]);
+        let report =
+            report(&["node", "ts-v2-client.mjs"], &["--era", "legacy", "--revision", revision]);
         check(&report, revision);
         check_structure(&report, is_rich(revision));
         if is_rich(revision) {
@@ -113,7 +117,8 @@ fn typescript_v2_calls_everything_in_both_eras() {
 #[test]
 fn python_calls_everything_in_both_eras() {
     for revision in LEGACY {
-        let report = report(&["python", "py_client.py"], &["--era", "legacy", "--revision", revision]);
+        let report =
+            report(&["python", "py_client.py"], &["--era", "legacy", "--revision", revision]);
         check(&report, revision);
         check_structure(&report, is_rich(revision));
         if is_rich(revision) {

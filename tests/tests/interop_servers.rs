@@ -25,7 +25,8 @@ async fn connect(command: Command, revisions: impl IntoIterator<Item = Revision>
 
 /// The four tools that every server of `tests/peers` has.
 async fn call_everything(client: &Client) {
-    let names: Vec<_> = client.tools().all().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    let names: Vec<_> =
+        client.tools().all().await.unwrap().into_iter().map(|tool| tool.name).collect();
     for name in ["echo", "add", "sleep", "greet"] {
         assert!(names.iter().any(|other| other == name), "{name} is not among {names:?}");
     }
@@ -79,7 +80,9 @@ async fn fastmcp_serves_everything_after_a_handshake() {
 
 #[tokio::test]
 async fn a_typescript_server_serves_everything_in_both_eras() {
-    for revisions in [vec![Revision::V2025_06_18], vec![Revision::V2025_11_25], Revision::ALL.to_vec()] {
+    for revisions in
+        [vec![Revision::V2025_06_18], vec![Revision::V2025_11_25], Revision::ALL.to_vec()]
+    {
         let newest = revisions.iter().copied().max().unwrap();
         let client = connect(server(&["node", "ts-v2-server.mjs"], &[]), revisions).await;
         assert_eq!(client.revision(), newest);
@@ -102,9 +105,14 @@ async fn the_everything_server_is_found_to_be_legacy() {
     assert!(sum.text().contains("42"), "{}", sum.text());
     let mut reports = 0;
     let long = json!({ "duration": 1, "steps": 4 });
-    let done = client.call("trigger-long-running-operation", long).progress(|_| reports += 1).await.unwrap();
+    let done = client
+        .call("trigger-long-running-operation", long)
+        .progress(|_| reports += 1)
+        .await
+        .unwrap();
     assert!(!done.is_error() && reports >= 3, "{reports} reports, {}", done.text());
-    let structured = client.call("get-structured-content", json!({ "location": "New York" })).await.unwrap();
+    let structured =
+        client.call("get-structured-content", json!({ "location": "New York" })).await.unwrap();
     assert!(structured.structured().is_some());
     let refused = client.call("no-such-tool", json!({})).await;
     assert!(refused.map_or(true, |outcome| outcome.is_error()));

@@ -24,7 +24,7 @@
 //! It speaks over standard input and output, which is how most applications start servers, and it
 //! speaks all revisions of the protocol, from 2024-11-05 to 2026-07-28: which one is the client's
 //! choice, and no handler can tell. [`tool`](macro@tool) says all about arguments and their
-//! descriptions.
+//! descriptions. The `manual`, a module of this crate, has a chapter on everything.
 //!
 //! # State and errors
 //!
@@ -65,11 +65,41 @@
 //! [`Json`] is a result for programs: it has a schema, and it is sent as text too. [`respond`]
 //! lists what else a tool may return.
 //!
+//! # Resources and prompts
+//!
+//! Tools are for models. [`Resource`]s are for the application to read, one by one or as families
+//! of URIs, and [`Prompt`]s for the user to choose. Both are functions as well, and what users fill in
+//! can be completed while they type.
+//!
+//! ```
+//! use bowline::{Json, Server, prompt, prompts, resource, resources, starting_with};
+//! use serde_json::{Value, json};
+//!
+//! /// What is known of a user
+//! #[resource("users://{user_id}/profile")]
+//! async fn profile(
+//!     #[arg(complete = |typed| async move { starting_with(typed, ["1", "2", "42"]) })]
+//!     user_id: u64,
+//! ) -> Option<Json<Value>> {
+//!     (user_id == 42).then(|| Json(json!({ "name": "Ada" })))
+//! }
+//!
+//! /// Review code
+//! #[prompt]
+//! async fn review(language: String, focus: Option<String>) -> String {
+//!     format!("Review this {language} code for {}", focus.unwrap_or("mistakes".into()))
+//! }
+//!
+//! let server =
+//!     Server::new("users", "1.0.0").resources(resources![profile]).prompts(prompts![review]);
+//! # assert!(server.build().is_ok());
+//! ```
+//!
 //! # While a tool runs
 //!
 //! Other parameters let a tool talk to its caller: [`Progress`] tells how far it has come, [`Ask`]
 //! asks the user, [`Log`] and [`Context`] do what they say. A call that is cancelled is dropped; who
-//! needs to clean up takes [`Cancel`].
+//! needs to clean up takes [`Cancel`]. Prompts and resources can take all of these too.
 //!
 //! ```
 //! use bowline::{Ask, Progress, tool};
@@ -124,16 +154,15 @@
 //! # Layers
 //!
 //! Every request passes the server's tower layers, every call of a tool that tool's own. Both take
-//! any [`tower`](https://docs.rs/tower) layer, and [`layer::from_fn`] makes one of a function.
+//! any [`tower`](https://docs.rs/tower) layer; [`layer`] has some, and makes one of a function.
 //!
 //! ```
 //! use std::time::Duration;
 //!
-//! use bowline::layer::{self, Next};
+//! use bowline::layer::{self, Next, Timeout};
 //! use bowline::proto::request::{Request, Response};
 //! use bowline::{Server, Tool};
 //! use tower::limit::ConcurrencyLimitLayer;
-//! use tower::timeout::TimeoutLayer;
 //!
 //! async fn audit(request: Request, next: Next) -> Response {
 //!     eprintln!("{}", request.parts.method);
@@ -143,7 +172,7 @@
 //! let report = Tool::new("report", || async { "all is well" }).describe("Report on everything");
 //! let server = Server::new("api", "1.0.0")
 //!     .tool(report.layer(ConcurrencyLimitLayer::new(4)))
-//!     .layer(TimeoutLayer::new(Duration::from_secs(30)))
+//!     .layer(Timeout::new(Duration::from_secs(30)))
 //!     .layer(layer::from_fn(audit));
 //! ```
 //!
@@ -180,8 +209,10 @@
 //! # Features
 //!
 //! * `server` (default): write servers.
-//! * `macros` (default): [`tool`](macro@tool), [`tools!`] and [`test`](macro@test).
+//! * `macros` (default): [`tool`](macro@tool), [`resource`](macro@resource), [`prompt`](macro@prompt),
+//!   the lists of them, and [`test`](macro@test).
 //! * `client`: write clients, and start servers as child processes.
+//! * `tracing`: send what handlers log by `tracing` to clients.
 //!
 //! # Crates
 //!
@@ -194,17 +225,27 @@ pub use {bowline_proto as proto, bowline_transport as transport, bowline_types a
 
 pub mod prelude;
 
+#[cfg(all(feature = "server", feature = "client", feature = "macros"))]
+pub mod manual;
+
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use {
     bowline_server::extract::FromCall,
     bowline_server::{
-        Answer, Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Error, Feature,
-        Handler, IntoToolResult, Json, Log, Notify, Progress, Registry, Result, ServeError, Server,
-        Service, Signature, State, StateKey, Tool, ToolFn, extract, layer, respond,
+        Answer, Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition,
+        Elicited, Error, Feature, Handler, IntoCompletion, IntoPromptResult, IntoResourceResult,
+        IntoToolResult, Json, List, Log, Notify, Progress, Prompt, PromptFn, Registry, Resource,
+        ResourceFn, Result, ServeError, Server, Service, Signature, State, StateKey,
+        TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer, resembling, respond,
+        starting_with,
     },
     bowline_types::content::Content,
 };
+
+#[cfg(feature = "tracing")]
+#[doc(inline)]
+pub use bowline_server::trace;
 
 #[cfg(feature = "client")]
 #[doc(inline)]
@@ -219,7 +260,7 @@ pub use bowline_macros::test;
 
 #[cfg(all(feature = "macros", feature = "server"))]
 #[doc(inline)]
-pub use bowline_macros::{tool, tools};
+pub use bowline_macros::{prompt, prompts, resource, resources, tool, tools};
 
 #[cfg(all(feature = "macros", feature = "server"))]
 #[doc(hidden)]

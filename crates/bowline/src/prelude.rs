@@ -3,10 +3,13 @@
 //! `Result`, `Error` and `test` are not here, because everybody has their own.
 
 #[cfg(feature = "server")]
-pub use crate::{Args, Ask, Cancel, Content, Context, Json, Log, Progress, Server, State, Tool};
+pub use crate::{
+    Args, Ask, Cancel, Content, Context, Elicited, Json, Log, Progress, Prompt, Resource, Server,
+    State, Tool,
+};
 
 #[cfg(feature = "client")]
 pub use crate::{Client, Command};
 
 #[cfg(all(feature = "macros", feature = "server"))]
-pub use crate::{tool, tools};
+pub use crate::{prompt, prompts, resource, resources, tool, tools};

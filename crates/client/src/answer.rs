@@ -6,12 +6,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::elicitation::schema::FormSchema;
-use bowline_types::elicitation::{ElicitParams, ElicitResult, FormParams, UrlParams};
+use bowline_types::elicitation::{ElicitParams, ElicitResult, FormParams};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Json, Object};
 use serde::Serialize;
+
+use crate::hook::{Ear, Hook};
+use crate::page::Page;
+use crate::sensitive::names_a_secret;
+use crate::server::Server;
 
 /// A question that a server asks the user.
 ///
@@ -20,13 +26,13 @@ use serde::Serialize;
 #[derive(Clone, Debug)]
 pub struct Question {
     asked: Asked,
-    server: Option<Implementation>,
+    server: Server,
 }
 
 #[derive(Clone, Debug)]
 enum Asked {
     Form(FormParams),
-    Url(UrlParams),
+    Page(Page),
 }
 
 impl Question {
@@ -34,16 +40,17 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// If it is asked in a way that this library does not know.
-    pub(crate) fn new(
-        params: ElicitParams,
-        server: Option<Implementation>,
-    ) -> Result<Self, ErrorObject> {
-        let asked = match params {
-            ElicitParams::Form(form) => Asked::Form(form),
-            ElicitParams::Url(url) => Asked::Url(url),
-            _ => return Err(ErrorObject::invalid_params("`mode`: neither `form` nor `url`")),
-        };
+    /// If it is asked in a way that this library does not know, or by a page that nobody should
+    /// visit.
+    pub(crate) fn new(params: ElicitParams, server: Server) -> Result<Self, ErrorObject> {
+        let asked =
+            match params {
+                ElicitParams::Form(form) => Asked::Form(form),
+                ElicitParams::Url(page) => Asked::Page(Page::new(page).map_err(|error| {
+                    ErrorObject::invalid_params(format!("`params.url`: {error}"))
+                })?),
+                _ => return Err(ErrorObject::invalid_params("`mode`: neither `form` nor `url`")),
+            };
         Ok(Self { asked, server })
     }
 
@@ -51,7 +58,7 @@ impl Question {
     pub fn message(&self) -> &str {
         match &self.asked {
             Asked::Form(form) => &form.message,
-            Asked::Url(page) => &page.message,
+            Asked::Page(page) => page.message(),
         }
     }
 
@@ -59,23 +66,47 @@ impl Question {
     pub fn form(&self) -> Option<&FormSchema> {
         match &self.asked {
             Asked::Form(form) => Some(&form.requested_schema),
-            Asked::Url(_) => None,
+            Asked::Page(_) => None,
         }
     }
 
-    /// The page to visit; `None` if there is a form to fill in.
+    /// The page to visit; `None` if there is a form to fill in. Only applications that
+    /// [allow URLs](crate::ClientBuilder::allow_urls) are asked this way.
+    pub fn page(&self) -> Option<&Page> {
+        match &self.asked {
+            Asked::Form(_) => None,
+            Asked::Page(page) => Some(page),
+        }
+    }
+
+    /// The URL of the page to visit; `None` if there is a form to fill in.
     ///
     /// Show it in full and open it in the user's browser only after consent; never fetch it.
     pub fn url(&self) -> Option<&str> {
-        match &self.asked {
-            Asked::Form(_) => None,
-            Asked::Url(page) => Some(&page.url),
-        }
+        self.page().map(Page::url)
     }
 
-    /// Who the asking server says it is.
+    /// The asking server, as [the application calls it](crate::ClientBuilder::label).
+    pub fn label(&self) -> Option<&str> {
+        self.server.label()
+    }
+
+    /// Who the asking server says it is; anyone can say anything.
     pub fn server(&self) -> Option<&Implementation> {
-        self.server.as_ref()
+        self.server.info()
+    }
+
+    /// Whether a form seems to ask for a secret: a password, a key, the number of a card.
+    ///
+    /// Servers must send the user to a page for that. This is a guess by the English words in the
+    /// question and its fields, so warn, or decline if you would rather lose an answer.
+    pub fn looks_sensitive(&self) -> bool {
+        let Some(form) = self.form() else { return false };
+        let fields = form.fields().any(|(name, field)| {
+            let texts = [Some(name), field.title.as_deref(), field.description.as_deref()];
+            texts.into_iter().flatten().any(names_a_secret)
+        });
+        fields || names_a_secret(self.message())
     }
 
     /// The user filled in the form, or agreed to visit the page.
@@ -87,9 +118,18 @@ impl Question {
     pub fn accept(&self, content: impl Serialize) -> Answer {
         let form = match &self.asked {
             Asked::Form(form) => &form.requested_schema,
-            Asked::Url(_) => return Answer(Ok(ElicitResult::consent())),
+            Asked::Page(_) => return self.consent(),
         };
         Answer(fill(form, &content).map(ElicitResult::accept))
+    }
+
+    /// The user agreed to visit the page. That is all it says: what happens there is between the
+    /// user, the browser and the server.
+    pub fn consent(&self) -> Answer {
+        match &self.asked {
+            Asked::Form(_) => Answer(Err("a form is accepted with its content".to_owned())),
+            Asked::Page(_) => Answer(Ok(ElicitResult::consent())),
+        }
     }
 
     /// The user said no.
@@ -133,6 +173,38 @@ impl<E: fmt::Display> From<Result<Answer, E>> for Answer {
     }
 }
 
+/// How an application answers what a server asks the user.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elicitation {
+    pub(crate) ask: Option<Hook<Question, Answer>>,
+    pub(crate) urls: bool,
+    pub(crate) complete: Option<Ear<str>>,
+}
+
+impl Elicitation {
+    /// Declares the ways in which the user can be asked.
+    pub(crate) fn declare(&self, capabilities: ClientCapabilities) -> ClientCapabilities {
+        match (&self.ask, self.urls) {
+            (None, _) => capabilities,
+            (Some(_), false) => capabilities.with_form_elicitation(),
+            (Some(_), true) => capabilities.with_form_elicitation().with_url_elicitation(),
+        }
+    }
+
+    /// Answers a question.
+    pub(crate) async fn answer(
+        self,
+        params: ElicitParams,
+        server: Server,
+    ) -> Result<Json, ErrorObject> {
+        // Only those who declared it are asked.
+        let Some(ask) = self.ask else {
+            return Err(ErrorObject::method_not_found("this client asks no user"));
+        };
+        ask.call(Question::new(params, server)?).await.into_response()
+    }
+}
+
 /// Makes content for a form out of what was filled in.
 fn fill(form: &FormSchema, content: &impl Serialize) -> Result<Object, String> {
     let content = Json::from_value(content)
@@ -167,7 +239,7 @@ mod tests {
     use super::*;
 
     fn question(form: FormSchema) -> Question {
-        Question::new(ElicitParams::form("Who?", form), None).unwrap()
+        Question::new(ElicitParams::form("Who?", form), Server::unmet(None)).unwrap()
     }
 
     fn response(answer: Answer) -> String {
@@ -216,12 +288,30 @@ mod tests {
     #[test]
     fn content_goes_only_with_an_accepted_form() {
         let page = ElicitParams::url("Sign in", "https://example.com/login");
-        let page = Question::new(page, None).unwrap();
+        let page = Question::new(page, Server::unmet(None)).unwrap();
         assert_eq!(page.url(), Some("https://example.com/login"));
         assert_eq!(page.form(), None);
         assert_eq!(response(page.accept(json!({ "a": 1 }))), r#"{"action":"accept"}"#);
+        assert_eq!(response(page.consent()), r#"{"action":"accept"}"#);
         assert_eq!(response(page.decline()), r#"{"action":"decline"}"#);
+        assert_eq!(
+            question(person()).consent().problem(),
+            Some("a form is accepted with its content")
+        );
         assert_eq!(response(question(person()).cancel()), r#"{"action":"cancel"}"#);
+    }
+
+    #[test]
+    fn a_form_that_asks_for_a_secret_is_pointed_at() {
+        let field = |field| question(FormSchema::new().with_required("field", field));
+        assert!(!question(person()).looks_sensitive());
+        assert!(field(Field::from(StringSchema::new()).with_title("API key")).looks_sensitive());
+        let described = Field::from(StringSchema::new()).with_description("the password of the db");
+        assert!(field(described).looks_sensitive());
+        let named = FormSchema::new().with_optional("accessToken", StringSchema::new());
+        assert!(question(named).looks_sensitive());
+        let page = ElicitParams::url("Enter your password there", "https://example.com");
+        assert!(!Question::new(page, Server::unmet(None)).unwrap().looks_sensitive());
     }
 
     #[test]

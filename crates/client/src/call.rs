@@ -12,11 +12,15 @@ use bowline_transport::connect::{Link, Listener};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::json::{Json, Object};
 use bowline_types::progress::ProgressParams;
+use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
+use crate::audit::AuditOutcome;
+use crate::consent::Attempt;
 use crate::error::{Error, Result};
 
 /// Notices of progress that wait for a caller who is busy; of more, the newest are kept.
@@ -40,16 +44,25 @@ const NOTICES: usize = 32;
 /// ```
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<'a, T> {
-    link: Link,
     subject: String,
     /// What was wrong with the input is told when the call is awaited, with everything else.
-    request: Result<CallRequest>,
+    plan: Result<Plan<T>>,
     progress: Option<Box<dyn FnMut(ProgressParams) + Send + 'a>>,
+}
+
+/// A call that can be made.
+struct Plan<T> {
+    link: Link,
+    request: CallRequest,
     read: Read<T>,
+    attempt: Option<(Attempt, Judge<T>)>,
 }
 
 /// Makes what the caller gets out of the name of the call and its result.
-pub(crate) type Read<T> = fn(String, &Json) -> Result<T>;
+type Read<T> = Box<dyn FnOnce(String, &Json) -> Result<T> + Send>;
+
+/// Says how a result counts.
+type Judge<T> = fn(&T) -> AuditOutcome;
 
 impl<T> Call<'static, T> {
     /// A call without options; `subject` is how errors name it.
@@ -57,9 +70,24 @@ impl<T> Call<'static, T> {
         link: Link,
         subject: String,
         request: Result<CallRequest>,
-        read: Read<T>,
+        read: impl FnOnce(String, &Json) -> Result<T> + Send + 'static,
     ) -> Self {
-        Self { link, subject, request, progress: None, read }
+        let read = Box::new(read);
+        let plan = request.map(|request| Plan { link, request, read, attempt: None });
+        Self { subject, plan, progress: None }
+    }
+
+    /// A call that comes to nothing but this error.
+    pub(crate) fn impossible(subject: String, error: Error) -> Self {
+        Self { subject, plan: Err(error), progress: None }
+    }
+
+    /// Lets somebody watch over the call.
+    pub(crate) fn overseen(mut self, attempt: Attempt, judge: Judge<T>) -> Self {
+        if let Ok(plan) = &mut self.plan {
+            plan.attempt = Some((attempt, judge));
+        }
+        self
     }
 }
 
@@ -68,8 +96,8 @@ impl<'a, T> Call<'a, T> {
     ///
     /// The function runs where the call is awaited, so it may borrow. A server may report nothing.
     pub fn progress<'b>(self, report: impl FnMut(ProgressParams) + Send + 'b) -> Call<'b, T> {
-        let Self { link, subject, request, read, .. } = self;
-        Call { link, subject, request, progress: Some(Box::new(report)), read }
+        let Self { subject, plan, .. } = self;
+        Call { subject, plan, progress: Some(Box::new(report)) }
     }
 
     /// Sets how long the server may take without a sign of life; every notice of progress restarts
@@ -92,10 +120,10 @@ impl<'a, T> Call<'a, T> {
     /// Keys are names with an optional prefix, such as `com.example/trace`; those of the protocol
     /// itself are refused when the call is awaited.
     pub fn meta(mut self, key: &str, value: impl Serialize) -> Self {
-        if let Ok(request) = &mut self.request
-            && let Err(error) = request.meta.set(key, &value)
+        if let Ok(plan) = &mut self.plan
+            && let Err(error) = plan.request.meta.set(key, &value)
         {
-            self.request = Err(Error::input(&self.subject, error));
+            self.plan = Err(Error::input(&self.subject, error));
         }
         self
     }
@@ -106,20 +134,45 @@ impl<'a, T> Call<'a, T> {
         self.change(|request| request.log_level = Some(level))
     }
 
-    fn change(mut self, change: impl FnOnce(&mut CallRequest)) -> Self {
-        if let Ok(request) = &mut self.request {
-            change(request);
+    /// The revision that is spoken, if there is anybody to speak to.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        self.plan.as_ref().ok().map(|plan| plan.link.profile().revision)
+    }
+
+    /// Changes the params, which are a struct of ours and so can be read and written.
+    pub(crate) fn change_params<P>(self, change: impl FnOnce(&mut P)) -> Self
+    where
+        P: Serialize + DeserializeOwned,
+    {
+        self.change(|request| {
+            if let Ok(mut params) = request.params.parse() {
+                change(&mut params);
+                request.params = object(&params);
+            }
+        })
+    }
+
+    pub(crate) fn change(mut self, change: impl FnOnce(&mut CallRequest)) -> Self {
+        if let Ok(plan) = &mut self.plan {
+            change(&mut plan.request);
         }
         self
     }
 
     async fn run(self) -> Result<T> {
-        let request = self.request?;
-        let answer = match self.progress {
-            None => ask(&self.link, &self.subject, request).await?,
-            Some(report) => ask_and_watch(&self.link, &self.subject, request, report).await?,
+        let Self { subject, plan, progress } = self;
+        let Plan { link, request, read, attempt } = plan?;
+        let call = async move {
+            let answer = match progress {
+                None => ask(&link, &subject, request).await?,
+                Some(report) => ask_and_watch(&link, &subject, request, report).await?,
+            };
+            read(subject, &answer.result)
         };
-        (self.read)(self.subject, &answer.result)
+        match attempt {
+            Some((attempt, judge)) => attempt.make(call, judge).await,
+            None => call.await,
+        }
     }
 }
 
@@ -136,15 +189,28 @@ impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("subject", &self.subject)
-            .field("request", &self.request)
+            .field("request", &self.plan.as_ref().map(|plan| &plan.request))
             .finish_non_exhaustive()
     }
 }
 
 /// A call of a method with its params, which are a struct of ours and so always an object.
 pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
-    let params = Json::from_value(params).unwrap_or_default();
-    CallRequest::new(R::METHOD, Object::new(params).unwrap_or_default())
+    CallRequest::new(R::METHOD, object(params))
+}
+
+fn object(params: &impl Serialize) -> Object {
+    Object::new(Json::from_value(params).unwrap_or_default()).unwrap_or_default()
+}
+
+/// Reads a result as what its method gives.
+///
+/// # Errors
+///
+/// If it is not that; `subject` is what was called.
+pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &Json) -> Result<T> {
+    let invalid = |error| CallError::Invalid(format!("`result`: {error}"));
+    result.parse().map_err(|error| Error::call(subject, invalid(error)))
 }
 
 /// Makes a call and awaits its answer.
@@ -192,11 +258,15 @@ fn drain(notices: &mut Receiver<ProgressParams>, report: &mut impl FnMut(Progres
     }
 }
 
-fn check_open(link: &Link, subject: &str) -> Result<()> {
+pub(crate) fn check_open(link: &Link, subject: &str) -> Result<()> {
     if link.is_closed() { Err(Error::unsent(subject, link.failure())) } else { Ok(()) }
 }
 
-fn told(link: &Link, subject: &str, outcome: Result<Answer, CallError>) -> Result<Answer> {
+pub(crate) fn told(
+    link: &Link,
+    subject: &str,
+    outcome: Result<Answer, CallError>,
+) -> Result<Answer> {
     match outcome {
         Ok(answer) => Ok(answer),
         Err(CallError::Closed) => Err(Error::cut_off(subject, link.failure())),

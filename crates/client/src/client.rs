@@ -1,15 +1,23 @@
 //! The handle that people call through.
 
+use std::sync::Arc;
+
+use bowline_proto::client::CallRequest;
 use bowline_transport::connect::{Host, Link};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::discover::Discover;
+use bowline_types::empty::NoParams;
 use bowline_types::implementation::Implementation;
+use bowline_types::json::Json;
+use bowline_types::legacy::ping::Ping;
 use bowline_types::legacy::set_level::{SetLevel, SetLevelParams};
+use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 
 use crate::builder::ClientBuilder;
-use crate::call;
+use crate::call::{self, Call};
 use crate::connect::Connect;
 use crate::error::Result;
 use crate::host::Application;
@@ -22,6 +30,7 @@ use crate::host::Application;
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) link: Link,
+    pub(crate) application: Arc<Application>,
     /// What every call asks to be logged.
     pub(crate) log_level: Option<LoggingLevel>,
 }
@@ -75,6 +84,26 @@ impl Client {
         self.link.profile().instructions.as_deref()
     }
 
+    /// Asks whether the server is still there, when awaited.
+    ///
+    /// Up to 2025-11-25 that is a `ping`; since 2026-07-28 there is none, and the server is asked
+    /// who it is instead. [`ClientBuilder::keep_alive`] does it by itself.
+    ///
+    /// # Errors
+    ///
+    /// If no answer came, or one that is an error; that is a sign of life too, and can be told by
+    /// [`Error::is_refused`](crate::Error::is_refused).
+    pub fn ping(&self) -> Call<'static, ()> {
+        let pings = Method::Ping.is_from_client(self.revision());
+        let mut request = match pings {
+            true => self.request::<Ping>(&NoParams {}),
+            false => self.request::<Discover>(&NoParams {}),
+        };
+        request.fresh = true;
+        let subject = request.method.name().to_owned();
+        Call::new(self.link.clone(), subject, Ok(request), |_, _: &Json| Ok(()))
+    }
+
     /// Whether the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.link.is_closed()
@@ -86,8 +115,15 @@ impl Client {
         self.link.close().await;
     }
 
+    /// A request, with what every request of this client asks for.
+    pub(crate) fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
+        let mut request = call::request::<R>(params);
+        request.log_level = self.log_level;
+        request
+    }
+
     /// Asks a session for log messages once; later revisions are asked with every call.
-    pub(crate) async fn ask_for_logs(&self, application: &Application) {
+    pub(crate) async fn ask_for_logs(&self) {
         let Some(level) = self.log_level else { return };
         if self.revision().is_modern() || !self.capabilities().supports_logging() {
             return;
@@ -95,7 +131,7 @@ impl Client {
         let request = call::request::<SetLevel>(&SetLevelParams::new(level));
         // Missing logs are no reason to have no client.
         if let Err(error) = call::ask(&self.link, SetLevel::METHOD.name(), request).await {
-            application.odd(&error.to_string());
+            self.application.odd(&error.to_string());
         }
     }
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use bowline_proto::client::{CallError, NegotiationError};
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
-use bowline_types::error::ErrorObject;
+use bowline_types::elicitation::UrlElicitationRequired;
+use bowline_types::error::{ErrorObject, ResourceNotFound, code};
+
+use crate::page::Page;
 
 /// What the functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -40,8 +43,14 @@ enum Kind {
     Call(CallError),
     /// What the caller gave cannot be sent.
     Input(String),
+    /// Whoever watches over tool calls did not allow it.
+    Denied(String),
+    /// What the caller gave cannot be roots.
+    Roots(String),
     /// The tool ran and failed, and said this.
     Failed(String),
+    /// The result is not what the tool's output schema says.
+    Output(String),
     /// The result is not of the type that the caller wants.
     Shape(serde_json::Error),
     /// The pages of a list do not end.
@@ -90,6 +99,33 @@ impl Error {
         matches!(self.0.kind, Kind::Call(CallError::NotOffered { .. }))
     }
 
+    /// The pages that the user must visit before the call can be made again, if that is why it was
+    /// refused (2025-11-25 only); those that no browser should open are left out.
+    ///
+    /// Treat each as [`Page`] says. When the user is done, and
+    /// [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) may tell, call
+    /// again.
+    pub fn url_elicitations(&self) -> Vec<Page> {
+        let Some(error) = self.rpc().filter(|it| it.code == code::URL_ELICITATION_REQUIRED) else {
+            return Vec::new();
+        };
+        let required: Option<UrlElicitationRequired> = error.parse_data();
+        let pages = required.into_iter().flat_map(|required| required.elicitations);
+        pages.filter_map(|page| Page::new(page).ok()).collect()
+    }
+
+    /// Whether the call was not made because [`on_call`](crate::ClientBuilder::on_call) denied it.
+    pub fn is_denied(&self) -> bool {
+        matches!(self.0.kind, Kind::Denied(_))
+    }
+
+    /// Whether the server asked something first and got no answer, for a reason on our side: the
+    /// user refused, a handler failed, there were too many questions. Up to 2025-11-25 the server
+    /// is told and decides what becomes of the call.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self.0.kind, Kind::Call(CallError::Unanswered(_)))
+    }
+
     /// Whether the tool ran and failed; only from
     /// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result) and
     /// [`ToolOutcome::parse`](crate::ToolOutcome::parse).
@@ -97,10 +133,23 @@ impl Error {
         matches!(self.0.kind, Kind::Failed(_))
     }
 
-    /// Whether the server's answer is one that the protocol does not allow, or not of the type
-    /// that the caller wants.
+    /// Whether the server's answer is one that the protocol does not allow, not what the tool's
+    /// own output schema says, or not of the type that the caller wants.
     pub fn is_invalid_answer(&self) -> bool {
-        matches!(self.0.kind, Kind::Call(CallError::Invalid(_)) | Kind::Shape(_) | Kind::Endless(_))
+        match &self.0.kind {
+            Kind::Call(error) => matches!(error, CallError::Invalid(_)),
+            kind => matches!(kind, Kind::Output(_) | Kind::Shape(_) | Kind::Endless(_)),
+        }
+    }
+
+    /// Whether the server has no such resource, in the words of any revision.
+    pub fn is_not_found(&self) -> bool {
+        self.rpc().is_some_and(|error| match error.code {
+            code::RESOURCE_NOT_FOUND => true,
+            // The code says only that something is wrong; the URI says that it is the resource.
+            code::INVALID_PARAMS => error.parse_data::<ResourceNotFound>().is_some(),
+            _ => false,
+        })
     }
 
     /// Whether doing the same again is safe and may help, if need be over a new connection: the
@@ -154,8 +203,20 @@ impl Error {
         Self::new(Some(subject), Kind::Input(reason.to_string()))
     }
 
+    pub(crate) fn denied(subject: &str, reason: String) -> Self {
+        Self::new(Some(subject), Kind::Denied(reason))
+    }
+
+    pub(crate) fn roots(reason: impl fmt::Display) -> Self {
+        Self::new(None, Kind::Roots(reason.to_string()))
+    }
+
     pub(crate) fn failed(subject: &str, text: String) -> Self {
         Self::new(Some(subject), Kind::Failed(text))
+    }
+
+    pub(crate) fn output(subject: &str, reason: String) -> Self {
+        Self::new(Some(subject), Kind::Output(reason))
     }
 
     pub(crate) fn shape(subject: &str, error: serde_json::Error) -> Self {
@@ -173,9 +234,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.subject {
-            Some(subject) => write!(f, "calling `{subject}`: {}", self.0.kind),
-            None => write!(f, "connecting: {}", self.0.kind),
+        match (&self.0.subject, &self.0.kind) {
+            (_, Kind::Roots(reason)) => write!(f, "setting roots: {reason}"),
+            (Some(subject), kind) => write!(f, "calling `{subject}`: {kind}"),
+            (None, kind) => write!(f, "connecting: {kind}"),
         }
     }
 }
@@ -194,10 +256,15 @@ impl fmt::Display for Kind {
             }
             Self::Call(error) => error.fmt(f),
             Self::Input(reason) => write!(f, "it was not sent: {reason}"),
+            Self::Denied(reason) => write!(f, "it was not allowed: {reason}"),
+            Self::Roots(reason) => f.write_str(reason),
             Self::Failed(text) if text.is_empty() => {
                 f.write_str("the tool failed and said nothing")
             }
             Self::Failed(text) => write!(f, "the tool failed: {text}"),
+            Self::Output(reason) => {
+                write!(f, "the result is not what `tools/list` says of the tool: {reason}")
+            }
             Self::Shape(error) => write!(f, "the result is not of the type wanted: {error}"),
             Self::Endless(reason) => f.write_str(reason),
         }
@@ -222,7 +289,10 @@ impl StdError for Error {
             Kind::Closed { cause, .. } => cause.as_ref()?.source(),
             Kind::Call(_)
             | Kind::Input(_)
+            | Kind::Denied(_)
+            | Kind::Roots(_)
             | Kind::Failed(_)
+            | Kind::Output(_)
             | Kind::Shape(_)
             | Kind::Endless(_) => None,
         }

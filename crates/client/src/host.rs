@@ -1,119 +1,168 @@
 //! The application behind a client, as its server sees it: the handlers that were set.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::{Arc, OnceLock};
 
+use bowline_proto::client::ServerProfile;
+use bowline_proto::request::Change;
 use bowline_transport::connect::Host;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
-use bowline_types::implementation::Implementation;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::{Json, Object};
+use bowline_types::tool::Tool;
 
-use crate::answer::{Answer, Question};
+use crate::answer::Elicitation;
+use crate::catalogue::{Catalogue, Known, Output};
+use crate::consent::{Attempt, Oversight};
+use crate::error::{Error, Result};
+use crate::hook::{BoxFuture, Ear};
+use crate::roots::{RootList, Roots};
+use crate::sample::Sampling;
+use crate::server::Server;
 
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type OnAsk = Arc<dyn Fn(Question) -> BoxFuture<Answer> + Send + Sync>;
-type OnLog = Arc<dyn Fn(LogMessageParams) + Send + Sync>;
-type OnOdd = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// What an application does when its server turns to it.
-#[derive(Clone, Default)]
+/// What an application does when its server turns to it, and before it turns to its server.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Handlers {
-    ask: Option<OnAsk>,
-    log: Option<OnLog>,
-    odd: Option<OnOdd>,
+    pub(crate) label: Option<Arc<str>>,
+    pub(crate) elicitation: Elicitation,
+    pub(crate) sampling: Sampling,
+    pub(crate) roots: Roots,
+    pub(crate) oversight: Oversight,
+    /// Whether results of tools are passed on as they come.
+    pub(crate) unchecked_output: bool,
+    pub(crate) log: Option<Ear<LogMessageParams>>,
+    pub(crate) odd: Option<Ear<str>>,
 }
 
 impl Handlers {
-    pub(crate) fn on_ask<F, A>(&mut self, answer: F)
-    where
-        F: Fn(Question) -> A + Send + Sync + 'static,
-        A: Future<Output: Into<Answer>> + Send + 'static,
-    {
-        self.ask = Some(Arc::new(move |question| {
-            let answer = answer(question);
-            Box::pin(async move { answer.await.into() })
-        }));
-    }
-
-    pub(crate) fn on_log(&mut self, log: impl Fn(LogMessageParams) + Send + Sync + 'static) {
-        self.log = Some(Arc::new(log));
-    }
-
-    pub(crate) fn on_odd(&mut self, odd: impl Fn(&str) + Send + Sync + 'static) {
-        self.odd = Some(Arc::new(odd));
-    }
-
     /// What the client can do, judged by what it has a handler for.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
-        let capabilities = ClientCapabilities::new();
-        if self.ask.is_some() { capabilities.with_form_elicitation() } else { capabilities }
-    }
-}
-
-impl fmt::Debug for Handlers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handlers")
-            .field("ask", &self.ask.is_some())
-            .field("log", &self.log.is_some())
-            .field("odd", &self.odd.is_some())
-            .finish()
+        let capabilities = self.elicitation.declare(ClientCapabilities::new());
+        self.roots.declare(self.sampling.declare(capabilities))
     }
 }
 
 /// The handlers as one server meets them.
-#[derive(Debug)]
 pub(crate) struct Application {
     handlers: Handlers,
-    /// Who the server says it is, once that is known.
-    server: OnceLock<Implementation>,
+    /// Set once both sides agree.
+    server: OnceLock<Server>,
+    roots: RootList,
+    catalogue: Catalogue,
 }
 
 impl Application {
     pub(crate) fn new(handlers: Handlers) -> Self {
-        Self { handlers, server: OnceLock::new() }
+        let roots = RootList::new(handlers.roots.clone());
+        Self { handlers, server: OnceLock::new(), roots, catalogue: Catalogue::default() }
     }
 
-    /// Learns who the server says it is.
-    pub(crate) fn meet(&self, server: &Implementation) {
-        let _ = self.server.set(server.clone());
+    /// The roots that the server may see.
+    pub(crate) fn roots(&self) -> &RootList {
+        &self.roots
+    }
+
+    /// Remembers a page of tools.
+    pub(crate) fn note(&self, tools: &[Tool]) {
+        let left_out = self.catalogue.note(tools);
+        if left_out > 0 {
+            let what = "tools are not remembered, for there are too many";
+            self.odd(&format!("{left_out} {what}: their results will not be checked"));
+        }
+    }
+
+    /// Takes note of a change.
+    pub(crate) fn heed(&self, change: &Change) {
+        if *change == Change::Tools {
+            self.catalogue.forget();
+        }
+    }
+
+    /// The tool that results are to be held against, if it is known.
+    ///
+    /// # Errors
+    ///
+    /// If its results cannot be checked for a reason that is no excuse.
+    pub(crate) fn known(&self, tool: &str) -> Result<Option<Arc<Known>>> {
+        if self.handlers.unchecked_output || !self.server().revision.has_structured_output() {
+            return Ok(None);
+        }
+        let Some(known) = self.catalogue.find(tool) else { return Ok(None) };
+        match known.output(|what| self.odd(what)) {
+            Output::Unresolvable(error) => {
+                Err(Error::input(tool, format_args!("its output {error}")))
+            }
+            Output::Checked(_) | Output::Unchecked(_) => Ok(Some(known)),
+        }
+    }
+
+    /// Watches over a tool call, if anybody wants to.
+    pub(crate) fn attempt(&self, tool: &str, arguments: &Object) -> Option<Attempt> {
+        let claimed = || self.catalogue.annotations(tool);
+        self.handlers.oversight.attempt(|| self.server(), tool, arguments, claimed)
+    }
+
+    fn server(&self) -> Server {
+        let unmet = || Server::unmet(self.handlers.label.clone());
+        self.server.get().cloned().unwrap_or_else(unmet)
     }
 }
 
 impl Host for Application {
+    fn met(&self, profile: &ServerProfile) {
+        let _ = self.server.set(Server::met(self.handlers.label.clone(), profile));
+    }
+
+    /// The handlers are called inside the future, whose panics are caught.
     fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>> {
-        let (ask, server) = (self.handlers.ask.clone(), self.server.get().cloned());
-        // The handler is called inside the future, whose panics are caught.
-        Box::pin(async move {
-            match (question, ask) {
-                (InputRequest::Elicit(params), Some(ask)) => {
-                    ask(Question::new(params, server)?).await.into_response()
-                }
-                // Only questions that the capabilities allow are put to us, so there are no others.
-                _ => Err(ErrorObject::method_not_found("this client does not answer that")),
+        let server = self.server();
+        match question {
+            InputRequest::Elicit(params) => {
+                Box::pin(self.handlers.elicitation.clone().answer(params, server))
             }
-        })
+            InputRequest::CreateMessage(params) => {
+                Box::pin(self.handlers.sampling.clone().answer(*params, server))
+            }
+            InputRequest::ListRoots => Box::pin(self.roots.answer(server.revision)),
+            // Only questions that the capabilities allow are put to us, so there are no others.
+            _ => {
+                let error = ErrorObject::method_not_found("this client does not answer that");
+                Box::pin(ready(Err(error)))
+            }
+        }
     }
 
     fn log(&self, message: LogMessageParams) {
         if let Some(log) = &self.handlers.log {
-            unharmed(|| log(message));
+            log.hear(&message);
+        }
+    }
+
+    fn changed(&self, change: Change) {
+        self.heed(&change);
+    }
+
+    fn elicitation_complete(&self, name: &str) {
+        if let Some(complete) = &self.handlers.elicitation.complete {
+            complete.hear(name);
         }
     }
 
     fn odd(&self, what: &str) {
         if let Some(odd) = &self.handlers.odd {
-            unharmed(|| odd(what));
+            odd.hear(what);
         }
     }
 }
 
-/// Runs a handler in the task that drives the connection, which must survive its panics. The panic
-/// is reported by the hook as any other.
-fn unharmed(handler: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(handler));
+impl fmt::Debug for Application {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Application")
+            .field("handlers", &self.handlers)
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
 }

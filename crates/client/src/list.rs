@@ -12,6 +12,7 @@ use std::vec;
 
 use bowline_proto::client::{CallError, CallRequest};
 use bowline_transport::connect::Link;
+use bowline_types::error::code;
 use bowline_types::id::Cursor;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
@@ -48,15 +49,26 @@ pub struct List<T> {
     items: vec::IntoIter<T>,
     next: Next<T>,
     circles: Circles,
+    note: Option<Note<T>>,
+    /// Whether the server is asked for every page, whatever is kept.
+    fresh: bool,
+    /// Whether a page so far was kept from before.
+    reused: bool,
 }
+
+/// Remembers something of each page.
+type Note<T> = Box<dyn Fn(&[T]) + Send + Sync>;
 
 /// The items of one page, and the cursor of the next.
 type Items<T> = (Vec<T>, Option<Cursor>);
 
+/// A page on its way, and whether it was kept from before.
+type Fetch<T> = Pin<Box<dyn Future<Output = Result<(Items<T>, bool)>> + Send>>;
+
 /// Where the next item comes from once this page is used up.
 enum Next<T> {
     Page(PageParams),
-    Fetching(Pin<Box<dyn Future<Output = Result<Items<T>>> + Send>>),
+    Fetching(Fetch<T>),
     /// There is no next one, only this to tell.
     Failure(Error),
     Nowhere,
@@ -77,7 +89,23 @@ impl<T> List<T> {
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
             circles: Circles::default(),
+            note: None,
+            fresh: false,
+            reused: false,
         }
+    }
+
+    /// Asks the server for every page, also for those that are [kept](crate::ClientBuilder::cache).
+    /// So all pages are of one time.
+    pub fn fresh(mut self) -> Self {
+        self.fresh = true;
+        self
+    }
+
+    /// Has somebody remember something of each page.
+    pub(crate) fn noted(mut self, note: impl Fn(&[T]) + Send + Sync + 'static) -> Self {
+        self.note = Some(Box::new(note));
+        self
     }
 }
 
@@ -95,6 +123,28 @@ impl<T: Send + 'static> List<T> {
     ///
     /// If a page cannot be had, or there are more than 100 000 items.
     pub async fn all(mut self) -> Result<Vec<T>> {
+        let is_unread = self.is_unread();
+        let outcome = self.rest().await;
+        if is_unread && self.reused && outcome.as_ref().is_err_and(is_refusal_of_cursor) {
+            // What was kept led to a page that is gone; so begin again, with nothing kept.
+            return self.again().rest().await;
+        }
+        outcome
+    }
+
+    /// Whether nothing has been read.
+    fn is_unread(&self) -> bool {
+        matches!(&self.next, Next::Page(params) if params.cursor.is_none())
+    }
+
+    /// The same list from its beginning, asked for anew.
+    fn again(mut self) -> Self {
+        self.next = Next::Page(PageParams::first());
+        self.circles = Circles::default();
+        self.fresh()
+    }
+
+    async fn rest(&mut self) -> Result<Vec<T>> {
         let mut all = Vec::new();
         while let Some(item) = self.next().await {
             if all.len() == ALL {
@@ -114,7 +164,11 @@ impl<T: Send + 'static> List<T> {
             match std::mem::replace(&mut self.next, Next::Nowhere) {
                 Next::Page(params) => self.next = Next::Fetching(self.fetch(&params)),
                 Next::Fetching(mut page) => match page.as_mut().poll(cx) {
-                    Poll::Ready(page) => self.turn(page?),
+                    Poll::Ready(page) => {
+                        let (page, reused) = page?;
+                        self.reused |= reused;
+                        self.turn(page);
+                    }
                     Poll::Pending => {
                         self.next = Next::Fetching(page);
                         return Poll::Pending;
@@ -126,19 +180,24 @@ impl<T: Send + 'static> List<T> {
         }
     }
 
-    fn fetch(&self, params: &PageParams) -> Pin<Box<dyn Future<Output = Result<Items<T>>> + Send>> {
+    fn fetch(&self, params: &PageParams) -> Fetch<T> {
         let (link, method, read) = (self.link.clone(), self.method, self.read);
-        let request = (self.request)(params);
+        let mut request = (self.request)(params);
+        request.fresh = self.fresh;
         Box::pin(async move {
             let answer = call::ask(&link, method.name(), request).await?;
-            read(&answer.result).map_err(|error| {
+            let page = read(&answer.result).map_err(|error| {
                 Error::call(method.name(), CallError::Invalid(format!("`result`: {error}")))
-            })
+            })?;
+            Ok((page, answer.reused))
         })
     }
 
     /// Goes on to a page.
     fn turn(&mut self, (items, cursor): Items<T>) {
+        if let Some(note) = &self.note {
+            note(&items);
+        }
         self.items = items.into_iter();
         self.next = match cursor {
             None => Next::Nowhere,
@@ -166,6 +225,11 @@ impl<T> fmt::Debug for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("List").field("method", &self.method).finish_non_exhaustive()
     }
+}
+
+/// Whether a page was refused because of its cursor, as far as the code says.
+fn is_refusal_of_cursor(error: &Error) -> bool {
+    error.rpc().is_some_and(|error| error.code == code::INVALID_PARAMS)
 }
 
 /// Notices when cursors repeat, in constant memory (Brent's method): one cursor is remembered, and

@@ -1,6 +1,5 @@
 //! What a tool returned, and how to read it.
 
-use bowline_proto::client::CallError;
 use bowline_types::content::Content;
 use bowline_types::json::Json;
 use bowline_types::meta::Meta;
@@ -8,6 +7,9 @@ use bowline_types::tool::CallToolResult;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::audit::AuditOutcome;
+use crate::call;
+use crate::catalogue::Known;
 use crate::error::{Error, Result};
 
 /// What a tool returned.
@@ -89,10 +91,17 @@ impl ToolOutcome {
         self.result
     }
 
-    pub(crate) fn read(tool: String, result: &Json) -> Result<Self> {
-        match result.parse() {
-            Ok(result) => Ok(Self { tool, result }),
-            Err(error) => Err(Error::call(&tool, CallError::Invalid(format!("`result`: {error}")))),
+    /// How the call counts.
+    pub(crate) fn judge(&self) -> AuditOutcome {
+        if self.is_error() { AuditOutcome::ToolFailed } else { AuditOutcome::Succeeded }
+    }
+
+    /// Reads a result, and holds it against what is known of the tool.
+    pub(crate) fn read(tool: String, result: &Json, known: Option<&Known>) -> Result<Self> {
+        let result: CallToolResult = call::read(&tool, result)?;
+        match known.map_or(Ok(()), |known| known.check(&result)) {
+            Ok(()) => Ok(Self { tool, result }),
+            Err(reason) => Err(Error::output(&tool, reason)),
         }
     }
 }
@@ -113,7 +122,7 @@ mod tests {
     use super::*;
 
     fn outcome(result: &str) -> ToolOutcome {
-        ToolOutcome::read("sum".to_owned(), &Json::from_text(result).unwrap()).unwrap()
+        ToolOutcome::read("sum".to_owned(), &Json::from_text(result).unwrap(), None).unwrap()
     }
 
     #[test]
@@ -162,9 +171,8 @@ mod tests {
 
     #[test]
     fn what_is_no_tool_result_is_an_invalid_answer() {
-        let error =
-            ToolOutcome::read("sum".to_owned(), &Json::from_text(r#"{"content":7}"#).unwrap());
-        let error = error.unwrap_err();
+        let result = Json::from_text(r#"{"content":7}"#).unwrap();
+        let error = ToolOutcome::read("sum".to_owned(), &result, None).unwrap_err();
         assert!(error.is_invalid_answer(), "{error}");
         assert!(
             error

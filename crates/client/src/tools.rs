@@ -1,11 +1,12 @@
 //! Listing and calling tools.
 
-use bowline_proto::client::CallRequest;
+use std::sync::Arc;
+
 use bowline_types::json::{Json, Object};
 use bowline_types::tool::{CallTool, CallToolParams, ListTools, Tool};
 use serde::Serialize;
 
-use crate::call::{self, Call};
+use crate::call::Call;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
@@ -36,32 +37,43 @@ impl Client {
         arguments: impl Serialize,
     ) -> Call<'static, ToolOutcome> {
         let tool = tool.into();
-        let request = request(&tool, &arguments).map(|mut request| {
-            request.log_level = self.log_level;
-            request
+        let arguments = object(&tool, &arguments);
+        let attempt = arguments.as_ref().ok().and_then(|it| self.application.attempt(&tool, it));
+        let request = arguments.map(|arguments| {
+            self.request::<CallTool>(&CallToolParams::new(&tool).with_arguments(arguments))
         });
-        Call::new(self.link.clone(), tool, request, ToolOutcome::read)
+        let (known, request) = match self.application.known(&tool) {
+            Ok(known) => (known, request),
+            Err(error) => (None, request.and(Err(error))),
+        };
+        let read = move |tool, result: &Json| ToolOutcome::read(tool, result, known.as_deref());
+        let call = Call::new(self.link.clone(), tool, request, read);
+        match attempt {
+            Some(attempt) => call.overseen(attempt, ToolOutcome::judge),
+            None => call,
+        }
     }
 
     /// The tools that the server offers.
     pub fn tools(&self) -> List<Tool> {
-        List::new::<ListTools>(self.link.clone())
+        let application = Arc::clone(&self.application);
+        List::new::<ListTools>(self.link.clone()).noted(move |tools| application.note(tools))
     }
 }
 
-fn request(tool: &str, arguments: &impl Serialize) -> Result<CallRequest> {
+/// The arguments of a tool.
+fn object(tool: &str, arguments: &impl Serialize) -> Result<Object> {
     let arguments = Json::from_value(arguments).map_err(|error| {
         Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"))
     })?;
     // Sent even if there are none, because many servers refuse a call without the member.
-    let arguments = match arguments.as_str() {
-        "null" => Object::default(),
+    match arguments.as_str() {
+        "null" => Ok(Object::default()),
         _ => Object::new(arguments).map_err(|json| {
             let shown: String = json.as_str().chars().take(40).collect();
             let example = r#"json!({"name": …})"#;
             let reason = "the arguments of a tool are an object";
             Error::input(tool, format_args!("{reason}, for example `{example}`, not `{shown}`"))
-        })?,
-    };
-    Ok(call::request::<CallTool>(&CallToolParams::new(tool).with_arguments(arguments)))
+        }),
+    }
 }

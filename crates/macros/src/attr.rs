@@ -61,17 +61,27 @@ impl Words {
                 return true;
             }
             let words = words.get_or_insert_with(Self::default);
-            match &attribute.meta {
-                Meta::Path(_) => {}
-                Meta::List(list) => words.read(syntax, list.tokens.clone(), problems),
-                Meta::NameValue(meta) => {
-                    let text = format!("words stand in parentheses: {}", syntax.attribute);
-                    problems.add(Error::new_spanned(meta, text));
-                }
-            }
+            words.read_attribute(syntax, attribute, problems);
             false
         });
         words
+    }
+
+    /// Adds the words of an attribute.
+    pub(crate) fn read_attribute(
+        &mut self,
+        syntax: &Syntax,
+        attribute: &Attribute,
+        problems: &mut Problems,
+    ) {
+        match &attribute.meta {
+            Meta::Path(_) => {}
+            Meta::List(list) => self.read(syntax, list.tokens.clone(), problems),
+            Meta::NameValue(meta) => {
+                let text = format!("words stand in parentheses: {}", syntax.attribute);
+                problems.add(Error::new_spanned(meta, text));
+            }
+        }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -2,11 +2,13 @@
 //!
 //! Nothing here stops at the first one: whoever made two mistakes reads about both. What only the
 //! compiler can know (is this type an argument?) is checked by the generated code, see
-//! [`crate::tool`].
+//! [`crate::feature`].
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
-use syn::{Error, GenericArgument, PathArguments, Result, Safety, Signature, Type};
+use syn::{
+    Attribute, Error, GenericArgument, PathArguments, ReceiverKind, Result, Safety, Signature, Type,
+};
 
 use crate::function::Function;
 
@@ -45,13 +47,6 @@ impl Problems {
 /// Checks what every function must fulfil that is called from outside; `what` is "a tool".
 pub(crate) fn callable(function: &Function, what: &str, problems: &mut Problems) {
     let signature = &function.signature;
-    if let Some(receiver) = signature.receiver() {
-        let text = format!(
-            "{what} is a free function and has no `self`; what calls share is a parameter of type \
-             `State<T>`"
-        );
-        problems.point_at(receiver.self_token, text);
-    }
     check_generics(signature, what, problems);
     if let Safety::Unsafe(token) = &signature.safety {
         let text = format!("{what} cannot be `unsafe`: clients call it with anything");
@@ -65,17 +60,42 @@ pub(crate) fn callable(function: &Function, what: &str, problems: &mut Problems)
     }
 }
 
+/// Checks that a function stands on its own; the advice is for those who have a `self`.
+pub(crate) fn free(function: &Function, what: &str, advice: &str, problems: &mut Problems) {
+    if let Some(receiver) = function.signature.receiver() {
+        let text = format!("{what} is a free function and has no `self`; {advice}");
+        problems.point_at(receiver.self_token, text);
+    }
+}
+
+/// Checks that a method leaves its value to other calls as well.
+pub(crate) fn shares(function: &Function, what: &str, problems: &mut Problems) {
+    let receiver = function.signature.receiver();
+    let is_shared = |kind: &ReceiverKind| matches!(kind, ReceiverKind::Reference(_, _, None));
+    if let Some(receiver) = receiver.filter(|receiver| !is_shared(&receiver.kind)) {
+        let text = format!(
+            "calls share one value, so {what} takes `&self`; what changes stands in a `Mutex`, or \
+             something of that sort"
+        );
+        problems.point_at(receiver, text);
+    }
+}
+
 /// Checks that the attribute being expanded does not stand on the function once more, and takes the
 /// second one away.
 pub(crate) fn stands_once(function: &mut Function, attribute: &str, problems: &mut Problems) {
     function.attributes.retain(|other| {
-        let name = other.path().segments.last();
-        let is_second = name.is_some_and(|name| name.ident == attribute);
+        let is_second = is_called(other, attribute);
         if is_second {
             problems.point_at(other, format!("`#[{attribute}]` is given twice"));
         }
         !is_second
     });
+}
+
+/// Whether an attribute has the name, with or without a path before it.
+pub(crate) fn is_called(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == name)
 }
 
 /// Checks a name that goes over the wire: 1 to 128 of `A–Z a–z 0–9 _ - .`.

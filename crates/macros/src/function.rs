@@ -3,7 +3,7 @@
 //! Its signature is parsed, its body is not: what is being typed there is the compiler's business,
 //! and an unfinished line in it must not make the tool disappear from an editor.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, ReturnType, Signature, Token, Type, Visibility, parse_quote};
@@ -52,7 +52,8 @@ impl Parse for Function {
         if !input.peek(syn::token::Brace) {
             return Err(input.error("this function needs a body"));
         }
-        Ok(Self { attributes, visibility, signature, body: input.parse()? })
+        let body: TokenTree = input.parse()?;
+        Ok(Self { attributes, visibility, signature, body: body.into() })
     }
 }
 
@@ -63,7 +64,8 @@ impl ToTokens for Function {
     }
 }
 
-fn begins_signature(input: ParseStream<'_>) -> bool {
+/// Whether a function follows, after its attributes and visibility.
+pub(crate) fn begins_signature(input: ParseStream<'_>) -> bool {
     input.peek(Token![fn])
         || input.peek(Token![async])
         || input.peek(Token![unsafe])

@@ -4,25 +4,35 @@
 //! library. Use it through `bowline`, which re-exports everything.
 //!
 //! In reading order: an attribute's words (`attr`), the function it stands on (`function`), its
-//! parameters (`param`) and comments (`docs`), then what is written for them (`tool` with `slot` and
-//! `input`, `test`, `list`). Mistakes are collected in `check`.
+//! parameters (`param`) and comments (`docs`); what the attributes mean (`tool`, `block`, `prompt`,
+//! `resource` with `template`), how their kinds differ (`kind`), and what is written for all of them
+//! (`feature` with `slot` and `input`, `list`). `test` stands for itself, and mistakes are collected
+//! in `check`.
 //!
 //! [bowline]: https://docs.rs/bowline
 
 mod attr;
+mod block;
 mod check;
 mod docs;
+mod feature;
 mod function;
 mod input;
+mod kind;
 mod list;
 mod param;
+mod prompt;
+mod resource;
 mod slot;
+mod template;
 mod test;
 mod tool;
 
 use proc_macro::TokenStream;
 
-/// Makes a tool of a function.
+use crate::kind::Kind;
+
+/// Makes a tool of a function, or tools of methods.
 ///
 /// The function stays what it was and can be called and tested as before. Beside it, under the same
 /// name, stands the tool: [`tools!`] lists it.
@@ -90,8 +100,8 @@ use proc_macro::TokenStream;
 ///
 /// # Extractors
 ///
-/// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask` and `Claims`
-/// come from the server. So do those of your own extractor types if they are marked `#[ctx]`. The
+/// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask`, `Elicited<T>`
+/// and `Claims` come from the server. So do those of your own extractor types if they are marked `#[ctx]`. The
 /// names decide, so an argument whose type happens to be called `Context` is marked `#[arg]`.
 /// `Args<T>` takes all arguments in one value, and then it is the only argument.
 ///
@@ -108,10 +118,41 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
+/// # Methods
+///
+/// On an `impl`, the attribute makes tools of the methods that are marked as well. The method
+/// `tools` is added, which turns a value into tools whose calls share it.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use bowline::{Server, tool};
+///
+/// struct Notes(Mutex<Vec<String>>);
+///
+/// #[tool]
+/// impl Notes {
+///     /// Write something down
+///     #[tool(additive)]
+///     async fn note(&self, text: String) {
+///         self.0.lock().unwrap().push(text);
+///     }
+///
+///     /// Read everything that was written down
+///     #[tool(read_only)]
+///     async fn read(&self) -> String {
+///         self.0.lock().unwrap().join("\n")
+///     }
+/// }
+///
+/// let notes = Notes(Mutex::default());
+/// let server = Server::new("notes", "1.0.0").tools(notes.tools());
+/// ```
+///
 /// # Limits
 ///
-/// The function stands on its own, not in an `impl`, and is not generic. A module of the same name
-/// cannot stand beside it. The crate must be reachable as `bowline`.
+/// The function is not generic, though the type of an `impl` may be. A module of the same name
+/// cannot stand beside a function. The crate must be reachable as `bowline`.
 #[proc_macro_attribute]
 pub fn tool(words: TokenStream, function: TokenStream) -> TokenStream {
     tool::expand(words.into(), function.into()).into()
@@ -143,7 +184,145 @@ pub fn tool(words: TokenStream, function: TokenStream) -> TokenStream {
 /// has no `#[tool]`.
 #[proc_macro]
 pub fn tools(names: TokenStream) -> TokenStream {
-    list::expand_tools(names.into()).into()
+    list::expand(&Kind::TOOL, names.into()).into()
+}
+
+/// Makes a prompt of a function: messages that the user can choose.
+///
+/// The function stays what it was. Beside it, under the same name, stands the prompt: [`prompts!`]
+/// lists it.
+///
+/// ```
+/// use bowline::{Server, Typed, prompt, prompts, starting_with};
+///
+/// /// Review code
+/// #[prompt(title = "Code review")]
+/// async fn review(
+///     /// The language that it is written in
+///     #[arg(complete = languages)]
+///     language: String,
+///     /// What to look for
+///     focus: Option<String>,
+/// ) -> String {
+///     let focus = focus.unwrap_or("mistakes".into());
+///     format!("Review this {language} code. Look for {focus}.")
+/// }
+///
+/// async fn languages(typed: Typed) -> Vec<String> {
+///     starting_with(typed, ["go", "python", "rust"])
+/// }
+///
+/// let server = Server::new("reviewer", "1.0.0").prompts(prompts![review]);
+/// # assert!(server.build().is_ok());
+/// ```
+///
+/// It returns text, which the user says, content, or messages of both sides. The doc comment says
+/// what the prompt is good for.
+///
+/// # Words
+///
+/// | word | meaning |
+/// |---|---|
+/// | `name = ".."` | what clients call it, if not by the function's name |
+/// | `title = ".."` | what people see |
+/// | `describe = ..` | what it is good for, instead of the doc comment; any expression that is text |
+///
+/// # Arguments
+///
+/// Each parameter is an argument, unless it is an extractor, as with [`#[tool]`](macro@tool).
+/// Clients send text, which is read as what the type wants: numbers, flags, names of an enum. A doc
+/// comment describes an argument to the user, and an `Option` may be left out. `#[arg(..)]` says
+/// more:
+///
+/// | word | meaning |
+/// |---|---|
+/// | `complete = ..` | suggests values: an async function or closure of `Typed`, or any other handler |
+/// | `default`, `default = ..` | the value if the user gives none |
+/// | `range = 1..=100` | the smallest and the largest number; others are refused before the call |
+/// | `rename = ".."` | what clients call it |
+/// | `describe = ..` | what the user reads instead of the doc comment |
+#[proc_macro_attribute]
+pub fn prompt(words: TokenStream, function: TokenStream) -> TokenStream {
+    prompt::expand(words.into(), function.into()).into()
+}
+
+/// Lists the prompts of functions that are marked with [`#[prompt]`](macro@prompt), by their names,
+/// as [`tools!`] does with tools.
+#[proc_macro]
+pub fn prompts(names: TokenStream) -> TokenStream {
+    list::expand(&Kind::PROMPT, names.into()).into()
+}
+
+/// Makes a resource of a function: something to read at a URI, or at all URIs of a template.
+///
+/// The function stays what it was. Beside it, under the same name, stands the resource:
+/// [`resources!`] lists it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline::{Json, Server, resource, resources, starting_with};
+/// use serde_json::{Value, json};
+///
+/// /// How the application is configured
+/// #[resource("config://app", ttl = Duration::from_secs(60))]
+/// async fn config() -> &'static str {
+///     "log_level=info"
+/// }
+///
+/// /// What is known of a user
+/// #[resource("users://{user_id}/profile", private)]
+/// async fn profile(
+///     #[arg(complete = |typed| async move { starting_with(typed, ["1", "2", "42"]) })]
+///     user_id: u64,
+/// ) -> Option<Json<Value>> {
+///     (user_id == 42).then(|| Json(json!({ "name": "Ada" })))
+/// }
+///
+/// let server = Server::new("users", "1.0.0").resources(resources![config, profile]);
+/// # assert!(server.build().is_ok());
+/// ```
+///
+/// It returns text, bytes or `Json<T>`, each with its media type, or contents that say all of
+/// themselves; `None` means that there is no such resource. A URI with something between braces is a
+/// template (RFC 6570), and the variables are the function's parameters, by their names.
+///
+/// # Words
+///
+/// They stand behind the URI.
+///
+/// | word | meaning |
+/// |---|---|
+/// | `name = ".."` | its name for programs, if not that of the function |
+/// | `title = ".."` | what people see |
+/// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
+/// | `mime = ".."` | the media type, if not that of what is returned |
+/// | `size = ..` | how many bytes it holds; not for templates |
+/// | `ttl = ..` | for how long the contents may be reused, a `Duration` |
+/// | `private` | the contents may only be reused by whoever read them |
+///
+/// # Variables
+///
+/// Each parameter is a variable of the template, unless it is an extractor, as with
+/// [`#[tool]`](macro@tool); `Uri` is one here too. A URI whose values cannot be read as the
+/// parameters want is one that does not exist. `#[arg(..)]` says more:
+///
+/// | word | meaning |
+/// |---|---|
+/// | `complete = ..` | suggests values: an async function or closure of `Typed`, or any other handler |
+/// | `default`, `default = ..` | the value where the URI has none |
+/// | `range = 1..=100` | the smallest and the largest number; there are no resources with others |
+/// | `rename = ".."` | what the template calls it |
+#[proc_macro_attribute]
+pub fn resource(words: TokenStream, function: TokenStream) -> TokenStream {
+    resource::expand(words.into(), function.into()).into()
+}
+
+/// Lists the resources of functions that are marked with [`#[resource]`](macro@resource), by their
+/// names, as [`tools!`] does with tools.
+#[proc_macro]
+pub fn resources(names: TokenStream) -> TokenStream {
+    list::expand(&Kind::RESOURCE, names.into()).into()
 }
 
 /// Runs a test once for each era of the protocol and each transport.

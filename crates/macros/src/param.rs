@@ -7,27 +7,18 @@ use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, FnArg, Ident, LitStr, Pat, PatType, PathSegment, Type, TypeReference};
 
-use crate::attr::{Syntax, Value, Word, Words};
+use crate::attr::Words;
 use crate::check::{self, Problems};
 use crate::docs;
 use crate::function::Function;
+use crate::kind::Kind;
 
-const ARG: Syntax = Syntax {
-    attribute: "`#[arg(..)]`",
-    words: &[
-        Word { name: "default", value: Value::Optional },
-        Word { name: "describe", value: Value::Expression },
-        Word { name: "range", value: Value::Expression },
-        Word { name: "rename", value: Value::Text },
-    ],
-};
-
-/// Types that are extractors by their name alone.
+/// Types that are extractors by their name alone, for every kind of feature.
 const EXTRACTORS: &[&str] = &["Ask", "Cancel", "Claims", "Context", "Log", "Progress"];
 
 /// Types that are extractors by their name if something stands between angle brackets. Without it,
 /// `state: State` is an argument like any other.
-const GENERIC_EXTRACTORS: &[&str] = &["State"];
+const GENERIC_EXTRACTORS: &[&str] = &["Elicited", "State"];
 
 /// What a parameter is to the one who calls.
 pub(crate) enum Param {
@@ -47,6 +38,8 @@ pub(crate) struct Argument {
     pub(crate) description: Option<Description>,
     pub(crate) default: Option<Fallback>,
     pub(crate) range: Option<syn::ExprRange>,
+    /// What suggests values for it.
+    pub(crate) complete: Option<Expr>,
 }
 
 /// A description that was written as a comment, or one that the compiler puts together.
@@ -64,11 +57,11 @@ pub(crate) enum Fallback {
 
 /// Sorts the parameters and takes our attributes and the doc comments off them, which the compiler
 /// would not accept there.
-pub(crate) fn sort(function: &mut Function, problems: &mut Problems) -> Vec<Param> {
+pub(crate) fn sort(kind: &Kind, function: &mut Function, problems: &mut Problems) -> Vec<Param> {
     let inputs = function.signature.inputs.iter_mut();
     let params: Vec<Param> = inputs
         .filter_map(|input| match input {
-            FnArg::Typed(param) => sort_one(param, problems),
+            FnArg::Typed(param) => sort_one(kind, param, problems),
             FnArg::Receiver(_) => None,
         })
         .collect();
@@ -110,8 +103,8 @@ impl ToTokens for Description {
     }
 }
 
-fn sort_one(param: &mut PatType, problems: &mut Problems) -> Option<Param> {
-    let words = Words::take(&ARG, "arg", &mut param.attrs, problems);
+fn sort_one(kind: &Kind, param: &mut PatType, problems: &mut Problems) -> Option<Param> {
+    let words = Words::take(&kind.arg, "arg", &mut param.attrs, problems);
     let context = take_context(&mut param.attrs, problems);
     let description = problems.check(docs::description(&param.attrs)).flatten();
     param.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
@@ -133,7 +126,7 @@ fn sort_one(param: &mut PatType, problems: &mut Problems) -> Option<Param> {
     }
     match (context, words) {
         (Some(_), _) => Some(Param::Extractor((*param.ty).clone())),
-        (None, None) => known_extractor(&param.ty)
+        (None, None) => known_extractor(kind, &param.ty)
             .or_else(|| argument(param, &Words::default(), description, problems)),
         (None, Some(words)) => argument(param, &words, description, problems),
     }
@@ -147,14 +140,16 @@ fn take_context(attributes: &mut Vec<Attribute>, problems: &mut Problems) -> Opt
 }
 
 /// The extractor that the type is, going by its name.
-fn known_extractor(ty: &Type) -> Option<Param> {
+fn known_extractor(kind: &Kind, ty: &Type) -> Option<Param> {
     let segment = last_segment(ty)?;
     let inner = check::type_arguments(segment).next();
     let is_one_of = |names: &[&str]| names.iter().any(|name| segment.ident == name);
     match inner {
         Some(inner) if segment.ident == "Args" => Some(Param::Args(inner.clone())),
         Some(_) if is_one_of(GENERIC_EXTRACTORS) => Some(Param::Extractor(ty.clone())),
-        None if is_one_of(EXTRACTORS) => Some(Param::Extractor(ty.clone())),
+        None if is_one_of(EXTRACTORS) || is_one_of(kind.extractors) => {
+            Some(Param::Extractor(ty.clone()))
+        }
         _ => None,
     }
 }
@@ -187,6 +182,7 @@ fn argument(
             None => Fallback::OfType,
         }),
         range: words.value("range").and_then(|range| bounds(range, problems)),
+        complete: words.value("complete").cloned(),
     };
     if argument.range.is_some() {
         check_is_number(&argument, words, problems);

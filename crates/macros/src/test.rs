@@ -74,6 +74,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
 
 fn check(function: &Function, problems: &mut Problems) {
     let signature = &function.signature;
+    check::free(function, "a test", "move it out of the `impl`", problems);
     check::callable(function, "a test", problems);
     if signature.asyncness.is_none() {
         problems.point_at(signature.fn_token, "this test is run as `async fn`");

@@ -3,13 +3,16 @@
 //! [`ClientConnection`] finds out what the server speaks, sends calls, answers the questions that
 //! come back in either era, and tells late answers from unknown ones.
 
+mod cache;
 mod call;
 mod config;
 mod connection;
+mod elicitations;
 mod legacy;
 mod negotiate;
 mod rounds;
 
+pub use cache::CacheOptions;
 pub use call::{Answer, CallError, CallRequest};
 pub use config::ClientConfig;
 pub use connection::{AskId, ClientConnection, Event};

@@ -24,6 +24,7 @@
 //! * [`request`] — the waist: what every transport brings and every service answers;
 //! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
 //! * [`table`] — requests of ours that await an answer;
+//! * [`pace`] — how often something may happen;
 //! * [`transmit`] — what to write, and where it belongs;
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded.
@@ -34,6 +35,7 @@ pub mod codec;
 pub mod frame;
 pub mod limits;
 pub mod members;
+pub mod pace;
 pub mod request;
 pub mod schema;
 pub mod server;

@@ -20,14 +20,28 @@ pub struct Limits {
     pub in_flight: usize,
     /// Calls that wait for their turn; when they are that many, we stop reading.
     pub backlog: usize,
+    /// Requests that a client may make per minute on one connection, all at once or spread over
+    /// it. A model makes a few, a program that works through a list some thousands.
+    pub requests_per_minute: usize,
+    /// Bytes of one result. As long as a message may be, less what stands around a result: longer
+    /// ones would not be read by a client with the same limits.
+    pub result: usize,
+    /// Log messages that one call may send per minute; further ones are dropped.
+    pub logs_per_minute: usize,
     /// Subscriptions that one connection may hold open.
     pub subscriptions: usize,
-    /// Resources that one legacy session may subscribe to.
+    /// Resources that one subscription, or one legacy session, may follow.
     pub subscribed_resources: usize,
     /// Messages that wait to be written before what may be dropped (progress, logs) is dropped.
     pub outbox: usize,
     /// Questions to the client that await an answer at the same time.
     pub questions: usize,
+    /// Questions that a server may put to its client per minute, all at once or spread over it. A
+    /// person answers fewer; a model in a loop of tools about as many.
+    pub questions_per_minute: usize,
+    /// Pages that a server sent the user to and whose completion it may still announce
+    /// (2025-11-25); of more, the oldest are forgotten.
+    pub elicitations: usize,
     /// How long a question to the client (and its user) may stay open.
     pub question_timeout: Duration,
     /// How often a client answers `input_required` for one call before it gives up.
@@ -54,15 +68,20 @@ impl Default for Limits {
             batch: 100,
             in_flight: 64,
             backlog: 256,
+            requests_per_minute: 60_000,
+            result: 4 * 1024 * 1024 - 64 * 1024,
+            logs_per_minute: 600,
             subscriptions: 64,
             subscribed_resources: 1024,
             outbox: 1024,
             questions: 64,
+            questions_per_minute: 120,
+            elicitations: 256,
             question_timeout: Duration::from_secs(600),
             rounds: 16,
             request_timeout: Duration::from_secs(60),
             request_deadline: Duration::from_secs(3600),
-            probe_timeout: Duration::from_secs(5),
+            probe_timeout: Duration::from_secs(10),
             abandoned: 1024,
             noise: 100,
             drain: Duration::from_secs(1),

@@ -21,7 +21,9 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
 pub use self::extensions::Extensions;
-pub use self::outbox::{Advance, Change, Outbox, Outgoing, Question, QuestionError, Reply, Sink};
+pub use self::outbox::{
+    Advance, Change, Connection, Outbox, Outgoing, Question, QuestionError, Reply, Sink,
+};
 pub use self::response::{Response, ResultBody, Success, SuccessKind};
 use crate::members::Members;
 

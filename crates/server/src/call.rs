@@ -5,13 +5,18 @@ use std::sync::{Arc, OnceLock};
 
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Outgoing, Parts, Request};
+use bowline_types::deprecated::logging::LoggingLevel;
 use bytes::Bytes;
+use serde::de::DeserializeOwned;
 
 use crate::contract::Contract;
-use crate::error::Result;
-use crate::extract::{Rounds, States};
+use crate::error::{Error, Result};
+use crate::extract::{Roots, Rounds, States};
+#[cfg(feature = "tracing")]
+use crate::registry::Registry;
 use crate::seal::Sealer;
 use crate::sync::Signal;
+use crate::words::Words;
 
 /// One call: everything that extractors take their values from. Cheap to clone.
 #[derive(Clone)]
@@ -19,32 +24,47 @@ pub struct Call(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
-    feature: Called,
+    called: Called,
     kit: Arc<Kit>,
     /// The answers so far, once somebody asks where asking means to run again (2026-07-28).
     rounds: OnceLock<Rounds>,
+    /// The client's roots, once somebody asked for them.
+    roots: OnceLock<Roots>,
     /// Raised when the call is over, however it ended.
     over: Signal,
 }
 
 /// What is called, and with what.
 pub(crate) struct Called {
+    /// The name of a tool or prompt, or the URI of a resource.
     pub(crate) name: Arc<str>,
-    pub(crate) arguments: Bytes,
-    pub(crate) contract: Arc<Contract>,
+    pub(crate) arguments: Arguments,
+}
+
+/// What something is called with.
+pub(crate) enum Arguments {
+    /// JSON, and what it has to be.
+    Json { text: Bytes, contract: Arc<Contract> },
+    /// Texts by name: of a prompt, or out of a URI.
+    Words(Words),
 }
 
 /// What a server gives each of its calls.
 pub(crate) struct Kit {
     pub(crate) states: States,
-    pub(crate) sealer: Sealer,
+    pub(crate) sealer: Arc<Sealer>,
     pub(crate) limits: Limits,
+    /// Whether nothing that the server says is the same for everybody.
+    pub(crate) is_private: bool,
+    /// What the server that is called offers.
+    #[cfg(feature = "tracing")]
+    pub(crate) registry: Registry,
 }
 
 impl Call {
-    pub(crate) fn new(request: Request, feature: Called, kit: Arc<Kit>) -> Self {
-        let (rounds, over) = Default::default();
-        Self(Arc::new(Inner { parts: request.parts, feature, kit, rounds, over }))
+    pub(crate) fn new(request: Request, called: Called, kit: Arc<Kit>) -> Self {
+        let (rounds, roots, over) = Default::default();
+        Self(Arc::new(Inner { parts: request.parts, called, kit, rounds, roots, over }))
     }
 
     /// Everything about the request but its params.
@@ -52,14 +72,18 @@ impl Call {
         &self.0.parts
     }
 
-    /// The name of the tool that is called.
+    /// The name of the tool or prompt that is called, or the URI of the resource that is read.
     pub fn name(&self) -> &str {
-        &self.0.feature.name
+        &self.0.called.name
     }
 
-    /// The JSON text of the arguments: always an object.
+    /// The JSON text of the arguments: always an object. Those of prompts are texts, and so are
+    /// those of resources, which are what a URI has in the place of a template's variables.
     pub fn arguments(&self) -> &[u8] {
-        &self.0.feature.arguments
+        match &self.0.called.arguments {
+            Arguments::Json { text, .. } => text,
+            Arguments::Words(words) => words.json(),
+        }
     }
 
     /// What the server was given as state of this type.
@@ -67,8 +91,22 @@ impl Call {
         self.0.kit.states.get()
     }
 
-    pub(crate) fn contract(&self) -> &Contract {
-        &self.0.feature.contract
+    /// The arguments as a type.
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
+        match &self.0.called.arguments {
+            Arguments::Json { text, contract } => {
+                serde_json::from_slice(text).map_err(|error| contract.explain(text, &error).into())
+            }
+            Arguments::Words(words) => words.decode().map_err(Error::misfit),
+        }
+    }
+
+    /// The arguments as texts by name, if that is what they are.
+    pub(crate) fn words(&self) -> Option<&Words> {
+        match &self.0.called.arguments {
+            Arguments::Json { .. } => None,
+            Arguments::Words(words) => Some(words),
+        }
     }
 
     pub(crate) fn kit(&self) -> &Kit {
@@ -90,6 +128,24 @@ impl Call {
     /// Takes the answers so far, unless somebody else has begun to ask meanwhile.
     pub(crate) fn set_rounds(&self, rounds: Rounds) {
         _ = self.0.rounds.set(rounds);
+    }
+
+    pub(crate) fn known_roots(&self) -> Option<&Roots> {
+        self.0.roots.get()
+    }
+
+    /// Remembers the client's roots for the rest of the call.
+    pub(crate) fn know_roots(&self, roots: Roots) {
+        _ = self.0.roots.set(roots);
+    }
+
+    /// Whether to write a log message at all. Up to 2025-11-25 only the engine knows the level, and
+    /// it has the last word.
+    pub(crate) fn wants_log(&self, level: LoggingLevel) -> bool {
+        match self.parts().log_level {
+            Some(least) => least <= level,
+            None => !self.parts().revision.is_modern(),
+        }
     }
 
     /// Says something that may get lost, unless the call is over.

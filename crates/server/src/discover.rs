@@ -2,44 +2,124 @@
 
 use bowline_types::capability::ServerCapabilities;
 
-use crate::feature::ToolEntry;
 use crate::registry::Registry;
+
+/// Whether clients may follow single resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Following {
+    /// They are told when one that they follow changes.
+    Told,
+    /// Nothing is ever told.
+    Untold,
+}
 
 /// What a server with these features can do.
 ///
 /// Lists announce their changes always, because any registry can change.
-pub(crate) fn capabilities(registry: &Registry) -> ServerCapabilities {
+pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
+    let (tools, prompts) = (registry.tools(), registry.prompts());
+    let (resources, templates) = (registry.resources(), registry.templates());
     let mut capabilities = ServerCapabilities::new();
-    let tools = registry.tools();
     if tools.is_offered() {
         capabilities = capabilities.with_tools_list_changed();
     }
-    if tools.iter().any(ToolEntry::logs) {
+    if prompts.is_offered() {
+        capabilities = capabilities.with_prompts_list_changed();
+    }
+    if resources.is_offered() || templates.is_offered() {
+        capabilities = capabilities.with_resources_list_changed();
+        if following == Following::Told {
+            capabilities = capabilities.with_resources_subscribe();
+        }
+    }
+    if completes(registry) {
+        capabilities = capabilities.with_completions();
+    }
+    let logs = registry.declares_logging()
+        || tools.iter().any(|entry| entry.logs())
+        || prompts.iter().any(|entry| entry.logs())
+        || resources.iter().any(|entry| entry.reader.logs())
+        || templates.iter().any(|entry| entry.reader.logs());
+    if logs {
         capabilities = capabilities.with_logging();
     }
     capabilities
 }
 
+/// Whether any argument is completed.
+pub(crate) fn completes(registry: &Registry) -> bool {
+    registry.prompts().iter().any(|entry| !entry.completers().is_empty())
+        || registry.templates().iter().any(|entry| !entry.reader.completers().is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::Log;
-    use crate::feature::Tool;
+    use crate::extract::{Log, Typed};
+    use crate::feature::{Feature, Prompt, Resource, Tool};
 
-    // spec: TOOL-1
+    fn declared(feature: impl Into<Feature>) -> ServerCapabilities {
+        let registry = Registry::new();
+        registry.insert(feature).unwrap();
+        capabilities(&registry, Following::Told)
+    }
+
+    #[test]
+    fn a_server_that_offers_nothing_declares_nothing() {
+        assert_eq!(capabilities(&Registry::new(), Following::Told), ServerCapabilities::new());
+    }
+
+    // spec: TOOL-1, CAP-1
     #[test]
     fn tools_are_declared_when_there_are_any() {
+        let tools = declared(Tool::new("a", || async {}));
+        assert_eq!(tools, ServerCapabilities::new().with_tools_list_changed());
+    }
+
+    // spec: PRMT-1, CAP-1
+    #[test]
+    fn prompts_are_declared_when_there_are_any() {
+        let prompts = declared(Prompt::new("a", || async { "a" }));
+        assert_eq!(prompts, ServerCapabilities::new().with_prompts_list_changed());
+    }
+
+    // spec: RSRC-1, CAP-1
+    #[test]
+    fn resources_are_declared_when_there_are_any_of_either_kind() {
+        let expected =
+            ServerCapabilities::new().with_resources_list_changed().with_resources_subscribe();
+        assert_eq!(declared(Resource::new("a://b", || async { "a" })), expected);
+        assert_eq!(declared(Resource::template("a://{b}", |b: String| async { b })), expected);
+    }
+
+    // spec: RSRC-1, CAP-4
+    #[test]
+    fn following_resources_is_declared_unless_nothing_is_told() {
         let registry = Registry::new();
-        assert_eq!(capabilities(&registry), ServerCapabilities::new());
-        registry.insert(Tool::new("a", || async {})).unwrap();
-        assert_eq!(capabilities(&registry), ServerCapabilities::new().with_tools_list_changed());
+        registry.insert(Resource::new("a://b", || async { "a" })).unwrap();
+        let expected = ServerCapabilities::new().with_resources_list_changed();
+        assert_eq!(capabilities(&registry, Following::Untold), expected);
+    }
+
+    // spec: COMP-1
+    #[test]
+    fn completion_is_declared_when_an_argument_is_completed() {
+        let nothing = |_: Typed| async { [""; 0] };
+        let family = || Resource::template("a://{b}", |b: String| async { b });
+        assert!(!declared(family()).supports_completions());
+        assert!(declared(family().complete("b", nothing)).supports_completions());
     }
 
     // spec: LOG-1
     #[test]
     fn logging_is_declared_when_a_handler_logs() {
-        let registry = Registry::new();
-        registry.insert(Tool::new("a", |log: Log| async move { log.info("a") })).unwrap();
-        assert!(capabilities(&registry).supports_logging());
+        let log = |log: Log| async move {
+            log.info("a");
+            "a"
+        };
+        assert!(declared(Tool::new("a", log)).supports_logging());
+        assert!(declared(Prompt::new("a", log)).supports_logging());
+        assert!(declared(Resource::new("a://b", log)).supports_logging());
+        assert!(declared(Resource::template("a://{b}", log)).supports_logging());
     }
 }

@@ -12,7 +12,8 @@ use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use serde::Serialize;
 
-use crate::extract::AskError;
+use crate::call::Call;
+use crate::extract::{AskError, Visit, require};
 
 /// Any error that can be sent to another thread.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -43,6 +44,12 @@ enum Kind {
     Failure(BoxError),
     /// The request as such is refused; the client is told.
     Rpc(ErrorObject),
+    /// What was asked for is not there.
+    NotFound,
+    /// What the caller gave does not fit.
+    Misfit(String),
+    /// The user must visit pages first.
+    Visits(Vec<Visit>),
 }
 
 impl Error {
@@ -56,6 +63,34 @@ impl Error {
         Self(Box::new(Kind::Rpc(error)))
     }
 
+    /// What was asked for is not there. A resource that fails like this is answered as one that
+    /// does not exist, in the way of the caller's revision.
+    pub fn not_found() -> Self {
+        Self(Box::new(Kind::NotFound))
+    }
+
+    /// The call cannot go on before the user has visited these pages, and is to be made again then.
+    ///
+    /// Up to 2025-11-25 the client is told so by an error of its own (−32042), since 2026-07-28 by
+    /// the question itself. A client that sends its user nowhere is told what it lacks.
+    pub fn url_elicitation_required(visits: impl IntoIterator<Item = Visit>) -> Self {
+        Self(Box::new(Kind::Visits(visits.into_iter().collect())))
+    }
+
+    /// The error that a handler which failed with this one ends with: what must be asked first is
+    /// asked, in the way of the caller's revision.
+    pub(crate) async fn settle(self, call: &Call) -> Self {
+        match *self.0 {
+            Kind::Visits(visits) => require(call, visits).await,
+            other => Self(Box::new(other)),
+        }
+    }
+
+    /// What the caller gave does not fit, and why.
+    pub(crate) fn misfit(reason: String) -> Self {
+        Self(Box::new(Kind::Misfit(reason)))
+    }
+
     /// Adds data for programs to an error of the protocol. Other errors have no place for it.
     #[must_use]
     pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Self {
@@ -67,15 +102,46 @@ impl Error {
 
     /// The answer to a tool call that failed like this.
     pub(crate) fn into_tool_response(self, revision: Revision) -> Response {
-        let error = match *self.0 {
-            Kind::Rpc(error) => return Err(error),
-            Kind::Failure(error) => error,
-        };
-        if let Some(refusal) = find::<AskError>(&*error).and_then(|ask| ask.refusal(revision)) {
-            return Err(refusal);
+        match *self.0 {
+            Kind::Rpc(error) => Err(error),
+            Kind::Failure(error) => match refusal(&*error, revision) {
+                Some(refusal) => Err(refusal),
+                None => Success::complete(CallToolResult::error(chain(&*error)), revision),
+            },
+            other => Success::complete(CallToolResult::error(other.to_string()), revision),
         }
-        Success::complete(CallToolResult::error(chain(&*error)), revision)
     }
+
+    /// The answer to a read that failed like this.
+    pub(crate) fn into_read_error(self, uri: &str, revision: Revision) -> ErrorObject {
+        match *self.0 {
+            Kind::NotFound => ErrorObject::resource_not_found(uri, revision),
+            Kind::Misfit(reason) => {
+                let mut error = ErrorObject::resource_not_found(uri, revision);
+                error.message = format!("{}: {reason}", error.message);
+                error
+            }
+            _ => self.into_error(revision),
+        }
+    }
+
+    /// The answer to a call that failed like this, where nothing but the client hears of it.
+    pub(crate) fn into_error(self, revision: Revision) -> ErrorObject {
+        match *self.0 {
+            Kind::Rpc(error) => error,
+            Kind::Failure(error) => {
+                refusal(&*error, revision).unwrap_or_else(|| ErrorObject::internal(chain(&*error)))
+            }
+            Kind::Visits(_) => ErrorObject::internal(Kind::Visits(Vec::new()).to_string()),
+            Kind::NotFound => ErrorObject::invalid_params(Kind::NotFound.to_string()),
+            Kind::Misfit(reason) => ErrorObject::invalid_params(reason),
+        }
+    }
+}
+
+/// What the client is told of an error in words of the protocol, if there are any.
+fn refusal(error: &(dyn std::error::Error + 'static), revision: Revision) -> Option<ErrorObject> {
+    find::<AskError>(error)?.refusal(revision)
 }
 
 impl<E: Into<BoxError>> From<E> for Error {
@@ -86,9 +152,18 @@ impl<E: Into<BoxError>> From<E> for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
-            Kind::Failure(error) => f.write_str(&chain(&**error)),
-            Kind::Rpc(error) => error.fmt(f),
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failure(error) => f.write_str(&chain(&**error)),
+            Self::Rpc(error) => error.fmt(f),
+            Self::NotFound => f.write_str("there is no such thing"),
+            Self::Misfit(reason) => f.write_str(reason),
+            Self::Visits(_) => f.write_str("the user must visit a page first"),
         }
     }
 }

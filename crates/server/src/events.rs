@@ -7,10 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use bowline_proto::request::{Change, EveryResource, Outgoing, Request, Response, Success};
-use bowline_types::capability::ServerCapabilities;
-use bowline_types::error::ErrorObject;
-use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+use bowline_proto::request::{Change, Outgoing, Parts, Response, Success};
+use bowline_types::subscription::SubscriptionFilter;
 
 use crate::sync::{lock, say};
 
@@ -31,8 +29,7 @@ struct Subscribers {
 
 #[derive(Debug)]
 struct Subscriber {
-    filter: SubscriptionFilter,
-    every_resource: bool,
+    wish: Wish,
     pending: Mutex<Pending>,
     /// Has a permit while anything may be pending.
     woken: tokio::sync::Notify,
@@ -79,9 +76,9 @@ impl Notify {
         }
     }
 
-    fn subscribe(&self, filter: SubscriptionFilter, every_resource: bool) -> Subscription {
+    fn subscribe(&self, wish: Wish) -> Subscription {
         let (pending, woken) = Default::default();
-        let subscriber = Arc::new(Subscriber { filter, every_resource, pending, woken });
+        let subscriber = Arc::new(Subscriber { wish, pending, woken });
         let mut subscribers = lock(&self.0);
         subscribers.last += 1;
         let number = subscribers.last;
@@ -90,28 +87,36 @@ impl Notify {
     }
 }
 
+/// What a subscriber is told of.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    pub(crate) filter: SubscriptionFilter,
+    /// Whether every resource is wanted, whatever the filter names.
+    pub(crate) every_resource: bool,
+}
+
 /// Serves `subscriptions/listen`: acknowledges, and then tells of changes until it is dropped or
-/// nobody listens any more.
+/// nobody listens any more. What is hidden from the caller is not told, even if it is a part of
+/// what it follows.
 pub(crate) async fn listen(
     notify: Notify,
-    request: Request,
-    capabilities: ServerCapabilities,
+    parts: Parts,
+    wish: Wish,
+    is_hidden: impl Fn(&str, &Parts) -> bool,
 ) -> Response {
-    let params: ListenParams = request.params.parse_all().map_err(|error| {
-        ErrorObject::invalid_params(format!("`params` of `subscriptions/listen`: {error}"))
-    })?;
-    let honoured = params.notifications.honoured_by(&capabilities);
-    let every_resource = request.parts.extensions.get::<EveryResource>().is_some()
-        && capabilities.supports_resources_subscribe();
+    let mut change = Change::Acknowledged(wish.filter.clone());
     // Registered before it is acknowledged, so that no change after the acknowledgement is missed.
-    let subscription = notify.subscribe(honoured.clone(), every_resource);
-    let outbox = request.parts.outbox;
-    let mut change = Change::Acknowledged(honoured);
-    while say(&outbox, Outgoing::Change(change)).await.is_ok() {
-        subscription.changed().await;
-        // What changes while there is no room is told once.
-        outbox.ready().await;
-        change = subscription.take().await;
+    let subscription = notify.subscribe(wish);
+    while say(&parts.outbox, Outgoing::Change(change)).await.is_ok() {
+        change = loop {
+            subscription.changed().await;
+            // What changes while there is no room is told once.
+            parts.outbox.ready().await;
+            match subscription.take().await {
+                Change::Resource(uri) if is_hidden(&uri, &parts) => {}
+                change => break change,
+            }
+        };
     }
     Ok(Success::empty())
 }
@@ -153,9 +158,9 @@ impl Subscriber {
         let mut pending = lock(&self.pending);
         match change {
             Change::Acknowledged(_) => {}
-            Change::Tools => pending.tools |= self.filter.tools_list_changed,
-            Change::Prompts => pending.prompts |= self.filter.prompts_list_changed,
-            Change::Resources => pending.resources |= self.filter.resources_list_changed,
+            Change::Tools => pending.tools |= self.wish.filter.tools_list_changed,
+            Change::Prompts => pending.prompts |= self.wish.filter.prompts_list_changed,
+            Change::Resources => pending.resources |= self.wish.filter.resources_list_changed,
             Change::Resource(uri) => {
                 if let Some(subscribed) = self.subscribed(uri) {
                     let is_full = pending.updated.len() >= MOST_RESOURCES;
@@ -174,8 +179,9 @@ impl Subscriber {
                 part.is_empty() || part.starts_with('/') || whole.ends_with('/')
             })
         };
-        let named = self.filter.resource_subscriptions.iter().map(String::as_str);
-        named.into_iter().find(|whole| is_part_of(whole)).or(self.every_resource.then_some(uri))
+        let Wish { filter, every_resource } = &self.wish;
+        let mut named = filter.resource_subscriptions.iter().map(String::as_str);
+        named.find(|whole| is_part_of(whole)).or(every_resource.then_some(uri))
     }
 }
 
@@ -203,6 +209,10 @@ impl Pending {
 mod tests {
     use super::*;
 
+    fn wish(filter: SubscriptionFilter) -> Wish {
+        Wish { filter, every_resource: false }
+    }
+
     fn heard(subscription: &Subscription) -> Vec<Change> {
         let mut pending = lock(&subscription.subscriber.pending);
         std::iter::from_fn(|| pending.take()).collect()
@@ -212,8 +222,8 @@ mod tests {
     #[test]
     fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
         let notify = Notify::new();
-        let tools = notify.subscribe(SubscriptionFilter::new().with_tools_list_changed(), false);
-        let nothing = notify.subscribe(SubscriptionFilter::new(), false);
+        let tools = notify.subscribe(wish(SubscriptionFilter::new().with_tools_list_changed()));
+        let nothing = notify.subscribe(wish(SubscriptionFilter::new()));
         notify.tools_changed();
         notify.prompts_changed();
         notify.resources_changed();
@@ -226,7 +236,7 @@ mod tests {
     fn what_happens_often_is_told_once() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
-        let subscription = notify.subscribe(filter, false);
+        let subscription = notify.subscribe(wish(filter));
         for _ in 0..1000 {
             notify.tools_changed();
             notify.resource_updated("a://b");
@@ -239,7 +249,7 @@ mod tests {
     fn a_change_of_a_part_is_told_to_those_who_follow_the_whole() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
-        let subscription = notify.subscribe(filter, false);
+        let subscription = notify.subscribe(wish(filter));
         for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
             notify.resource_updated(uri);
         }
@@ -251,8 +261,7 @@ mod tests {
     #[test]
     fn a_slow_subscriber_is_told_of_the_whole_when_there_are_too_many_parts() {
         let notify = Notify::new();
-        let subscription =
-            notify.subscribe(SubscriptionFilter::new().with_resource("a://b"), false);
+        let subscription = notify.subscribe(wish(SubscriptionFilter::new().with_resource("a://b")));
         for part in 0..10 * MOST_RESOURCES {
             notify.resource_updated(format!("a://b/{part}"));
         }
@@ -264,7 +273,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_dropped_leaves_nothing_behind() {
         let notify = Notify::new();
-        drop(notify.subscribe(SubscriptionFilter::new(), true));
+        drop(notify.subscribe(wish(SubscriptionFilter::new())));
         assert!(lock(&notify.0).by_number.is_empty());
     }
 }

@@ -7,8 +7,11 @@
 //! | [`Context`] | everything else about the call: revision, client, `_meta`, owner, extensions |
 //! | [`Progress`] | tells the caller how far the call has come |
 //! | [`Log`] | sends the caller log messages |
-//! | [`Ask`] | asks the user for input |
+//! | [`Ask`] | asks the user, the client's model, or for its roots |
+//! | [`Elicited<T>`](Elicited) | what the user was asked before the handler ran |
 //! | [`Cancel`] | lets the handler clean up after a cancellation, instead of being dropped |
+//! | [`Uri`] | the URI of the resource that is read |
+//! | [`Typed`] | what the user has typed of an argument that is to be completed |
 //!
 //! A type of your own becomes one by implementing [`FromCall`].
 
@@ -22,20 +25,29 @@ mod args;
 mod ask;
 mod cancel;
 mod context;
+mod elicited;
 mod log;
 mod progress;
 mod state;
+mod typed;
+mod uri;
 
 pub use args::Args;
-pub use ask::{Ask, AskError, Asking};
+pub use ask::{Ask, AskError, Asking, Roots, Sample, Sampled, Visit};
 pub use cancel::Cancel;
 pub use context::Context;
+pub use elicited::Elicited;
 pub use log::Log;
 pub use progress::{Amount, Bar, Progress};
 pub use state::State;
+pub use typed::Typed;
+pub use uri::Uri;
 
-pub(crate) use ask::{Pause, Rounds};
+pub use crate::handler::{Extracted, FromTemplate, Placed, Variable};
+
+pub(crate) use ask::{Pause, Rounds, require};
 pub(crate) use state::States;
+pub(crate) use typed::Typing;
 
 /// A parameter of a handler.
 ///
@@ -62,9 +74,10 @@ pub(crate) use state::States;
             or use `#[tool]`"
 )]
 pub trait FromCall: Sized + Send + 'static {
-    /// Says what it means for a handler to have this parameter; by default nothing.
+    /// Says what it means for a handler to have this parameter; by default that it may
+    /// [tell callers apart](Signature::tells_callers_apart).
     fn describe(signature: &mut Signature) {
-        _ = signature;
+        signature.tells_callers_apart();
     }
 
     /// Takes the value out of a call.

@@ -10,6 +10,12 @@ use crate::error::{Error, Result};
 use crate::extract::FromCall;
 use crate::signature::Signature;
 
+mod erased;
+mod template;
+
+pub(crate) use erased::{ErasedHandler, erase, erase_call};
+pub use template::{Extracted, FromTemplate, Placed, TemplateHandler, Variable};
+
 /// A function that serves calls.
 ///
 /// Implemented for async functions and closures of up to twelve parameters, each of which is an

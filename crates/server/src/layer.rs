@@ -1,7 +1,23 @@
 //! Layers: code around calls, of the whole server or of one tool.
 //!
 //! A layer is any [`tower_layer::Layer`] whose service answers a [`Request`] with a [`Response`]:
-//! those of the `tower` crate for time-outs and limits, or a function made into one by [`from_fn`].
+//! one of the `tower` crate, a function made into one by [`from_fn`], or one of these:
+//!
+//! | layer | what it does |
+//! |---|---|
+//! | [`RateLimit`] | lets each caller call so often |
+//! | [`ConcurrencyLimit`] | lets so many calls run at the same time |
+//! | [`Timeout`] | ends calls that take too long |
+//! | [`ResultSizeLimit`] | refuses results that are too long |
+//! | [`Audit`] | gives a record of each call to a function |
+//!
+//! What they refuse is told to the model where a tool is called, and to the client elsewhere. Some
+//! bounds hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
+//!
+//! A layer sees calls as they are. So it can also ask the client in the words of the wire
+//! (2026-07-28), without [`Ask`](crate::Ask): `request.parts.input` is what a retry brings, to be
+//! taken out before the request is handed on and to be trusted with nothing, and
+//! [`Success::input_required`] is the answer that asks.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -18,6 +34,21 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::error::{BoxError, chain};
+
+mod audit;
+mod concurrency;
+mod guard;
+mod rate;
+mod size;
+mod timeout;
+
+pub use audit::{Audit, Outcome, Record};
+pub use concurrency::ConcurrencyLimit;
+pub(crate) use guard::Asked;
+pub use guard::Guarded;
+pub use rate::RateLimit;
+pub use size::ResultSizeLimit;
+pub use timeout::Timeout;
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

@@ -23,8 +23,9 @@
 //!
 //! In reading order: a [`Server`] is described by value and built once into a [`Service`], which
 //! any transport drives. Each request goes through the server's [`layer`]s to what serves its
-//! method. A [`Tool`] is a [`Handler`], a function whose parameters are [`extract`]ors and whose
-//! result is one of those in [`respond`]. The [`Registry`] and [`Notify`] change what is offered and
+//! method. A [`Tool`], a [`Prompt`] or a [`Resource`] is a [`Handler`], a function whose parameters
+//! are [`extract`]ors and whose result is one of those in [`respond`], and what people may type for
+//! its arguments is completed by another. The [`Registry`] and [`Notify`] change what is offered and
 //! tell clients so while the server runs.
 //!
 //! Handlers cannot tell which revision of the protocol or which transport called them. A call that
@@ -52,16 +53,27 @@ mod contract;
 mod panic;
 mod schema;
 mod seal;
+mod secret;
 mod sync;
+#[cfg(feature = "tracing")]
+pub mod trace;
+mod uri;
+mod words;
 
 pub use call::Call;
 pub use error::{BoxError, Error, Result};
 pub use events::Notify;
-pub use extract::{Args, Ask, AskError, Cancel, Context, Log, Progress, State};
-pub use feature::{Feature, Tool, ToolFn};
-pub use handler::Handler;
+pub use extract::{
+    Args, Ask, AskError, Cancel, Context, Elicited, Log, Progress, State, Typed, Uri,
+};
+pub use feature::{Definition, Feature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn};
+pub use handler::{Handler, TemplateHandler};
 pub use registry::Registry;
-pub use respond::{IntoToolResult, Json};
+pub use respond::{
+    IntoCompletion, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, resembling,
+    starting_with,
+};
+pub use router::List;
 pub use seal::StateKey;
 pub use serve::ServeError;
 pub use server::{BuildError, Server};

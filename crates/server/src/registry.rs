@@ -1,11 +1,14 @@
 //! What a server offers now.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::events::Notify;
 use crate::extract::States;
 use crate::feature::set::{Item, Set, Snapshot};
-use crate::feature::{Feature, ToolEntry};
+use crate::feature::{
+    Checked, Feature, Prompt, PromptEntry, Resource, ResourceEntry, TemplateEntry, Tool, ToolEntry,
+};
 use crate::server::BuildError;
 
 /// The features of a server, to be changed while it serves; see
@@ -26,62 +29,181 @@ pub struct Registry(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    tools: Set<ToolEntry>,
+    sets: Sets,
     notify: Notify,
     /// What handlers may take, known once the server is built.
     states: RwLock<Option<States>>,
+    /// Something logs beside the handlers that say so.
+    logs: AtomicBool,
+}
+
+/// One set for each kind of feature that has a list.
+#[derive(Debug)]
+struct Sets {
+    tools: Set<ToolEntry>,
+    resources: Set<ResourceEntry>,
+    templates: Set<TemplateEntry>,
+    prompts: Set<PromptEntry>,
 }
 
 impl Registry {
     pub(crate) fn new() -> Self {
-        Self::with_tools(Set::new())
+        Self::with(Sets {
+            tools: Set::new(),
+            resources: Set::new(),
+            templates: Set::new(),
+            prompts: Set::new(),
+        })
     }
 
-    fn with_tools(tools: Set<ToolEntry>) -> Self {
-        Self(Arc::new(Inner { tools, notify: Notify::new(), states: RwLock::default() }))
+    fn with(sets: Sets) -> Self {
+        let (states, logs) = Default::default();
+        Self(Arc::new(Inner { sets, notify: Notify::new(), states, logs }))
     }
 
     /// A registry of the same features that changes by itself.
     pub(crate) fn fork(&self) -> Self {
-        Self::with_tools(self.0.tools.fork())
+        let Sets { tools, resources, templates, prompts } = &self.0.sets;
+        let fork = Self::with(Sets {
+            tools: tools.fork(),
+            resources: resources.fork(),
+            templates: templates.fork(),
+            prompts: prompts.fork(),
+        });
+        fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
+        fork
     }
 
     /// Adds a feature.
     ///
     /// # Errors
     ///
-    /// If something is wrong with it, its name is taken, or it needs state that the server does not
-    /// have.
+    /// If something is wrong with it, its name or URI is taken, or it needs state that the server
+    /// does not have.
     pub fn insert(&self, feature: impl Into<Feature>) -> Result<(), BuildError> {
-        let Feature::Tool(tool) = feature.into();
-        let entry = ToolEntry::check(tool)?;
-        if let Some(states) = &*self.0.states.read().unwrap_or_else(PoisonError::into_inner) {
-            entry.check_states(states)?;
+        match feature.into() {
+            Feature::Tool(tool) => self.insert_tool(tool),
+            Feature::Resource(resource) => self.insert_resource(resource),
+            Feature::Prompt(prompt) => self.insert_prompt(prompt),
         }
-        let duplicate = BuildError::duplicate("tool", entry.name());
-        if !self.0.tools.insert(entry) {
-            return Err(duplicate);
-        }
-        self.0.notify.tools_changed();
-        Ok(())
     }
 
     /// Removes a tool; `false` if there is none of that name. Calls that run go on.
     pub fn remove_tool(&self, name: &str) -> bool {
-        let removed = self.0.tools.remove(name);
+        let removed = self.0.sets.tools.remove(name);
         if removed {
             self.0.notify.tools_changed();
         }
         removed
     }
 
+    /// Removes the resource of a URI, or the family of a template; `false` if there is none. Reads
+    /// that run go on.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        let removed = self.0.sets.resources.remove(uri) || self.0.sets.templates.remove(uri);
+        if removed {
+            self.0.notify.resources_changed();
+        }
+        removed
+    }
+
+    /// Removes a prompt; `false` if there is none of that name. Calls that run go on.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        let removed = self.0.sets.prompts.remove(name);
+        if removed {
+            self.0.notify.prompts_changed();
+        }
+        removed
+    }
+
+    fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
+        let entry = ToolEntry::check(tool)?;
+        self.check_states(|states| entry.check_states(states))?;
+        add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
+        self.0.notify.tools_changed();
+        Ok(())
+    }
+
+    fn insert_resource(&self, resource: Resource) -> Result<(), BuildError> {
+        match Checked::new(resource)? {
+            Checked::Resource(entry) => {
+                self.check_states(|states| entry.reader.check_states(states))?;
+                let taken = |uri: &str| format!("two resources have the URI `{uri}`");
+                add(&self.0.sets.resources, entry, taken)?;
+            }
+            Checked::Template(entry) => {
+                self.check_states(|states| entry.reader.check_states(states))?;
+                let taken = |text: &str| format!("two resources have the template `{text}`");
+                add(&self.0.sets.templates, *entry, taken)?;
+            }
+        }
+        self.0.notify.resources_changed();
+        Ok(())
+    }
+
+    fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
+        let entry = PromptEntry::check(prompt)?;
+        self.check_states(|states| entry.check_states(states))?;
+        add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
+        self.0.notify.prompts_changed();
+        Ok(())
+    }
+
+    /// Checks something against the state that there is, once that is known.
+    fn check_states(
+        &self,
+        check: impl FnOnce(&States) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        match &*self.0.states.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(states) => check(states),
+            None => Ok(()),
+        }
+    }
+
     /// Declares that there are tools, even while there are none.
     pub(crate) fn offer_tools(&self) {
-        self.0.tools.offer();
+        self.0.sets.tools.offer();
+    }
+
+    /// Declares that there are resources, even while there are none.
+    pub(crate) fn offer_resources(&self) {
+        self.0.sets.resources.offer();
+    }
+
+    /// Declares that there are prompts, even while there are none.
+    pub(crate) fn offer_prompts(&self) {
+        self.0.sets.prompts.offer();
+    }
+
+    /// Declares that something logs, whether a handler says so or not.
+    pub(crate) fn declare_logging(&self) {
+        self.0.logs.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether both belong to the same server.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn declares_logging(&self) -> bool {
+        self.0.logs.load(Ordering::Relaxed)
     }
 
     pub(crate) fn tools(&self) -> Arc<Snapshot<ToolEntry>> {
-        self.0.tools.snapshot()
+        self.0.sets.tools.snapshot()
+    }
+
+    pub(crate) fn resources(&self) -> Arc<Snapshot<ResourceEntry>> {
+        self.0.sets.resources.snapshot()
+    }
+
+    pub(crate) fn templates(&self) -> Arc<Snapshot<TemplateEntry>> {
+        self.0.sets.templates.snapshot()
+    }
+
+    pub(crate) fn prompts(&self) -> Arc<Snapshot<PromptEntry>> {
+        self.0.sets.prompts.snapshot()
     }
 
     pub(crate) fn notify(&self) -> &Notify {
@@ -95,6 +217,19 @@ impl Registry {
     /// Names the first feature that needs more.
     pub(crate) fn bind(&self, states: &States) -> Result<(), BuildError> {
         *self.0.states.write().unwrap_or_else(PoisonError::into_inner) = Some(states.clone());
-        self.tools().iter().try_for_each(|entry| entry.check_states(states))
+        self.tools().iter().try_for_each(|entry| entry.check_states(states))?;
+        self.resources().iter().try_for_each(|entry| entry.reader.check_states(states))?;
+        self.templates().iter().try_for_each(|entry| entry.reader.check_states(states))?;
+        self.prompts().iter().try_for_each(|entry| entry.check_states(states))
     }
+}
+
+/// Adds an item to a set in which it has to be the only one of its name.
+fn add<T: Item>(
+    set: &Set<T>,
+    item: T,
+    taken: impl FnOnce(&str) -> String,
+) -> Result<(), BuildError> {
+    let name = item.name().clone();
+    if set.insert(item) { Ok(()) } else { Err(BuildError::duplicate(taken(&name))) }
 }

@@ -7,20 +7,29 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response, Success};
-use bowline_types::cache::CacheHint;
+use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
-use bowline_types::id::Cursor;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use tower_service::Service;
 
 use crate::call::Kit;
-use crate::discover::capabilities;
-use crate::events::listen;
-use crate::feature::Invoked;
+use crate::discover::{Following, capabilities};
+use crate::feature::completion::Completer;
+use crate::feature::invoke::Invoked;
+use crate::feature::run::Run;
+use crate::feature::visible::{Filter, View};
+use crate::feature::{Notice, PromptEntry, Reader, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
+
+mod complete;
+mod list;
+mod resource;
+
+pub use list::List;
+pub(crate) use list::ListCaching;
 
 /// Serves requests by their method. Cheap to clone.
 #[derive(Clone)]
@@ -37,99 +46,128 @@ pub(crate) struct Profile {
     /// The newest first.
     pub(crate) revisions: Vec<Revision>,
     pub(crate) instructions: Option<String>,
-    pub(crate) cache: CacheHint,
+    pub(crate) caching: ListCaching,
     pub(crate) page_size: usize,
+    /// Who sees what.
+    pub(crate) filter: Filter,
+    pub(crate) following: Following,
+    /// What hears that a client's roots changed.
+    pub(crate) roots_changed: Option<Arc<Notice>>,
 }
 
 impl Router {
-    pub(crate) fn new(registry: Registry, kit: Kit, profile: Profile) -> Self {
-        Self(Arc::new(Inner { registry, kit: Arc::new(kit), profile }))
+    pub(crate) fn new(registry: Registry, kit: Arc<Kit>, profile: Profile) -> Self {
+        Self(Arc::new(Inner { registry, kit, profile }))
     }
 
     /// Serves one request.
     pub(crate) fn route(&self, request: Request) -> Routed {
-        match request.parts.method {
-            Method::ServerDiscover => Routed::Ready(Some(self.discover(&request))),
-            Method::ToolsList => Routed::Ready(Some(self.list_tools(&request))),
+        let served = match request.parts.method {
             Method::ToolsCall => self.call_tool(request),
+            Method::PromptsGet => self.get_prompt(request),
+            Method::ResourcesRead => self.read_resource(request),
+            Method::CompletionComplete => self.complete(request),
             Method::SubscriptionsListen => self.listen(request),
-            method => refuse(method),
+            Method::RootsListChanged => Ok(self.hear_of_roots(request)),
+            _ => self.answer(&request).map(Routed::done),
+        };
+        served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
+    }
+
+    /// Serves what is answered at once.
+    fn answer(&self, request: &Request) -> Response {
+        match request.parts.method {
+            Method::ServerDiscover => self.discover(request),
+            Method::ToolsList => self.list_tools(request),
+            Method::PromptsList => self.list_prompts(request),
+            Method::ResourcesList => self.list_resources(request),
+            Method::ResourcesTemplatesList => self.list_templates(request),
+            Method::ResourcesSubscribe => self.subscribe(request),
+            method => Err(not_offered(method)),
         }
     }
 
     fn discover(&self, request: &Request) -> Response {
-        let Profile { revisions, instructions, cache, .. } = &self.0.profile;
-        let capabilities = capabilities(&self.0.registry);
-        let mut result = DiscoverResult::new(revisions.iter().copied(), capabilities);
+        let Profile { revisions, instructions, caching, .. } = &self.0.profile;
+        let mut result = DiscoverResult::new(revisions.iter().copied(), self.capabilities());
         result.instructions.clone_from(instructions);
         let success = Success::complete(result, request.parts.revision)?;
-        Ok(success.with_cache(*cache))
+        Ok(success.with_cache(caching.general))
     }
 
-    fn list_tools(&self, request: &Request) -> Response {
+    fn call_tool(&self, request: Request) -> Result<Routed, ErrorObject> {
         let tools = self.0.registry.tools();
         if !tools.is_offered() {
-            return Err(not_offered(Method::ToolsList));
+            return Err(not_offered(Method::ToolsCall));
         }
-        let cursor: Option<Cursor> = request
-            .params
-            .parse("cursor")
-            .map_err(|error| ErrorObject::invalid_params(format!("`cursor`: {error}")))?;
-        let page = tools.page(cursor.as_ref(), self.0.profile.page_size, request.parts.revision)?;
-        Ok(page.with_cache(self.0.profile.cache))
-    }
-
-    fn call_tool(&self, request: Request) -> Routed {
-        let tools = self.0.registry.tools();
-        if !tools.is_offered() {
-            return refuse(Method::ToolsCall);
-        }
-        let name = match request.params.parse::<String>("name") {
-            Ok(Some(name)) => name,
-            Ok(None) => return invalid("`name`: missing; name the tool to call".to_owned()),
-            Err(error) => return invalid(format!("`name`: {error}")),
-        };
-        match tools.find(&name) {
-            Some(tool) => Routed::Tool(tool.invoke(request, &self.0.kit)),
-            None => invalid(format!("no tool is named `{}`", shorten(&name))),
+        let name = name(&request, "tool")?;
+        match tools.find(&name, self.view(&request)) {
+            Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.kit))),
+            None => Err(unknown("tool", &name)),
         }
     }
 
-    fn listen(&self, request: Request) -> Routed {
-        let capabilities = capabilities(&self.0.registry);
-        let tells = capabilities.supports_tools_list_changed()
-            || capabilities.supports_prompts_list_changed()
-            || capabilities.supports_resources_list_changed()
-            || capabilities.supports_resources_subscribe();
-        if !tells {
-            return refuse(Method::SubscriptionsListen);
+    fn get_prompt(&self, request: Request) -> Result<Routed, ErrorObject> {
+        let prompts = self.0.registry.prompts();
+        if !prompts.is_offered() {
+            return Err(not_offered(Method::PromptsGet));
         }
-        Routed::Listen(Box::pin(listen(self.0.registry.notify().clone(), request, capabilities)))
+        let name = name(&request, "prompt")?;
+        match prompts.find(&name, self.view(&request)) {
+            Some(prompt) => Ok(Routed::Prompt(prompt.invoke(request, &self.0.kit))),
+            None => Err(unknown("prompt", &name)),
+        }
+    }
+
+    fn hear_of_roots(&self, request: Request) -> Routed {
+        match &self.0.profile.roots_changed {
+            Some(notice) => Routed::Notice(Run::start(notice.clone(), request, self.0.kit.clone())),
+            None => Routed::done(Success::empty()),
+        }
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        capabilities(&self.0.registry, self.0.profile.following)
+    }
+
+    /// What the caller sees.
+    fn view<'a>(&'a self, request: &'a Request) -> View<'a> {
+        View::new(&request.parts, &self.0.profile.filter)
     }
 }
 
-fn refuse(method: Method) -> Routed {
-    Routed::Ready(Some(Err(not_offered(method))))
+/// The name of what is called.
+fn name(request: &Request, what: &str) -> Result<String, ErrorObject> {
+    let invalid = |reason: String| ErrorObject::invalid_params(format!("`name`: {reason}"));
+    let name = request.params.parse("name").map_err(|error| invalid(error.to_string()))?;
+    name.ok_or_else(|| invalid(format!("missing; name the {what} to call")))
 }
 
 fn not_offered(method: Method) -> ErrorObject {
     ErrorObject::method_not_found(format!("`{}` is not offered by this server", method.name()))
 }
 
-fn invalid(message: String) -> Routed {
-    Routed::Ready(Some(Err(ErrorObject::invalid_params(message))))
-}
-
-/// A name that a client made up, short enough for a message.
-fn shorten(name: &str) -> String {
-    name.chars().take(100).collect()
+fn unknown(what: &str, name: &str) -> ErrorObject {
+    // A client made it up, so it may be long.
+    let shown: String = name.chars().take(100).collect();
+    ErrorObject::invalid_params(format!("no {what} is named `{shown}`"))
 }
 
 /// A request being served.
 pub(crate) enum Routed {
     Ready(Option<Response>),
-    Tool(Invoked),
+    Tool(Invoked<ToolEntry>),
+    Prompt(Invoked<PromptEntry>),
+    Resource(Invoked<Reader>),
+    Complete(Run<Completer>),
+    Notice(Run<Notice>),
     Listen(BoxFuture<Response>),
+}
+
+impl Routed {
+    fn done(success: Success) -> Self {
+        Self::Ready(Some(Ok(success)))
+    }
 }
 
 impl Future for Routed {
@@ -139,6 +177,10 @@ impl Future for Routed {
         match &mut *self {
             Self::Ready(response) => response.take().map_or(Poll::Pending, Poll::Ready),
             Self::Tool(call) => Pin::new(call).poll(cx),
+            Self::Prompt(call) => Pin::new(call).poll(cx),
+            Self::Resource(call) => Pin::new(call).poll(cx),
+            Self::Complete(run) => Pin::new(run).poll(cx),
+            Self::Notice(run) => Pin::new(run).poll(cx),
             Self::Listen(future) => future.as_mut().poll(cx),
         }
     }

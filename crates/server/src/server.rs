@@ -7,27 +7,32 @@ use std::time::Duration;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
-use bowline_types::cache::{CacheHint, CacheScope};
+use bowline_types::cache::CacheScope;
+use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::{Icon, Implementation};
 use bowline_types::revision::Revision;
 use tower_layer::Layer;
 
 use crate::call::Kit;
+use crate::discover::Following;
 use crate::error::BoxError;
 use crate::events::Notify;
 use crate::extract::States;
-use crate::feature::{Feature, Tool};
+use crate::feature::Notice;
+use crate::feature::visible::Filter;
 use crate::layer::{Fault, Route};
 use crate::registry::Registry;
-use crate::router::{Profile, Router};
+use crate::router::{ListCaching, Profile, Router};
 use crate::seal::{Sealer, StateKey};
 use crate::service::Service;
 
 mod build;
+mod offer;
+mod session;
 
 pub use build::BuildError;
 
-/// Tools per page of `tools/list`, unless [`Server::page_size`] says otherwise.
+/// Items per page of a list, unless [`Server::page_size`] says otherwise.
 const PAGE_SIZE: usize = 100;
 
 /// How long a client may take over a question, unless [`Server::state_expiry`] says otherwise.
@@ -59,12 +64,16 @@ struct Inner {
     instructions: Option<String>,
     revisions: Vec<Revision>,
     limits: Limits,
-    cache: CacheHint,
+    caching: ListCaching,
     page_size: usize,
+    filter: Filter,
+    following: Following,
     states: States,
     layers: Vec<Wrap>,
     state_keys: Option<Vec<StateKey>>,
     state_expiry: Duration,
+    log_level: LoggingLevel,
+    roots_changed: Option<Arc<Notice>>,
     registry: Registry,
     /// The first thing that went wrong while the server was described.
     problem: Option<BuildError>,
@@ -82,32 +91,20 @@ impl Server {
             instructions: None,
             revisions: Revision::ALL.to_vec(),
             limits: Limits::default(),
-            // Everybody is shown the same lists.
-            cache: CacheHint::public(Duration::ZERO),
+            caching: ListCaching::new(),
             page_size: PAGE_SIZE,
+            filter: Filter::default(),
+            following: Following::Told,
             states: States::default(),
             layers: Vec::new(),
             state_keys: None,
             state_expiry: STATE_EXPIRY,
+            log_level: LoggingLevel::Info,
+            roots_changed: None,
             registry: Registry::new(),
             problem: None,
             built: OnceLock::new(),
         }))
-    }
-
-    /// Offers a tool.
-    #[must_use]
-    pub fn tool(self, tool: Tool) -> Self {
-        self.edit(|inner| inner.register(tool))
-    }
-
-    /// Offers tools, or will: with none given, tools are declared and may be registered later.
-    #[must_use]
-    pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.edit(|inner| {
-            inner.registry.offer_tools();
-            tools.into_iter().for_each(|tool| inner.register(tool));
-        })
     }
 
     /// Gives handlers something to take as [`State<T>`](crate::State). One value per type; the last
@@ -168,25 +165,6 @@ impl Server {
         self.edit(|inner| inner.limits = limits)
     }
 
-    /// Sets how many items a page of a list holds: 100 by default, and at least one.
-    #[must_use]
-    pub fn page_size(self, items: usize) -> Self {
-        self.edit(|inner| inner.page_size = items.max(1))
-    }
-
-    /// Says for how long lists may be reused (2026-07-28). By default they may not.
-    #[must_use]
-    pub fn ttl(self, duration: Duration) -> Self {
-        self.edit(|inner| inner.cache.ttl = duration)
-    }
-
-    /// Says that lists may only be reused by whoever asked for them. By default they are the same
-    /// for everybody.
-    #[must_use]
-    pub fn private(self) -> Self {
-        self.edit(|inner| inner.cache.scope = CacheScope::Private)
-    }
-
     /// Sets the keys that seal the state of calls which ask the user (2026-07-28): the first seals,
     /// all of them open. By default a server has a key that only this process knows; give the same
     /// keys to all replicas, so that any of them can go on with a call.
@@ -228,6 +206,7 @@ impl Server {
         ServerConfig::new(self.0.info.clone())
             .with_revisions(self.0.revisions.iter().copied())
             .with_limits(self.0.limits.clone())
+            .with_log_level(self.0.log_level)
     }
 
     /// Checks everything, and makes the service that transports drive. Done once: every call gives
@@ -260,12 +239,6 @@ impl Server {
 }
 
 impl Inner {
-    fn register(&mut self, feature: impl Into<Feature>) {
-        if let Err(error) = self.registry.insert(feature) {
-            self.problem.get_or_insert(error);
-        }
-    }
-
     /// A server of its own that is like this one.
     fn fork(&self) -> Self {
         Self {
@@ -273,12 +246,16 @@ impl Inner {
             instructions: self.instructions.clone(),
             revisions: self.revisions.clone(),
             limits: self.limits.clone(),
-            cache: self.cache,
+            caching: self.caching.clone(),
             page_size: self.page_size,
+            filter: self.filter.clone(),
+            following: self.following,
             states: self.states.clone(),
             layers: self.layers.clone(),
             state_keys: self.state_keys.clone(),
             state_expiry: self.state_expiry,
+            log_level: self.log_level,
+            roots_changed: self.roots_changed.clone(),
             registry: self.registry.fork(),
             problem: self.problem.clone(),
             built: OnceLock::new(),
@@ -290,23 +267,32 @@ impl Inner {
             return Err(problem.clone());
         }
         self.registry.bind(&self.states)?;
-        let kit = Kit {
+        self.roots_changed.iter().try_for_each(|notice| notice.check(&self.states))?;
+        let kit = Arc::new(Kit {
             states: self.states.clone(),
-            sealer: Sealer::new(self.keys()?, self.state_expiry),
+            sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
             limits: self.limits.clone(),
-        };
+            is_private: self.caching.general.scope == CacheScope::Private
+                || self.filter.is_limited(),
+            #[cfg(feature = "tracing")]
+            registry: self.registry.clone(),
+        });
         let profile = Profile {
             revisions: config.revisions().to_vec(),
             instructions: self.instructions.clone(),
-            cache: self.cache,
+            caching: self.caching.clone(),
             page_size: self.page_size,
+            filter: self.filter.clone(),
+            following: self.following,
+            roots_changed: self.roots_changed.clone(),
         };
-        let router = Router::new(self.registry.clone(), kit, profile);
+        let router = Router::new(self.registry.clone(), kit.clone(), profile);
         if self.layers.is_empty() {
-            return Ok(Service::plain(router));
+            return Ok(Service::plain(router, &kit));
         }
         let innermost = Route::new(router, Fault::Server);
-        Ok(Service::layered(self.layers.iter().fold(innermost, |inner, wrap| wrap(inner))))
+        let layered = self.layers.iter().fold(innermost, |inner, wrap| wrap(inner));
+        Ok(Service::layered(layered, &kit))
     }
 
     fn keys(&self) -> Result<Vec<StateKey>, BuildError> {

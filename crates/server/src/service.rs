@@ -4,19 +4,25 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
-use bowline_types::method::Method;
 
-use crate::layer::{BoxFuture, Route};
+use crate::call::Kit;
+use crate::layer::{Asked, BoxFuture, ResultSizeLimit, Route};
 use crate::panic::{Panicked, catch_poll};
 use crate::router::{Routed, Router};
+use crate::seal::Sealer;
 
 /// A built server: what every transport drives. Cheap to clone.
 #[derive(Clone)]
-pub struct Service(Kind);
+pub struct Service {
+    kind: Kind,
+    sealer: Arc<Sealer>,
+    results: ResultSizeLimit,
+}
 
 #[derive(Clone)]
 enum Kind {
@@ -25,12 +31,21 @@ enum Kind {
 }
 
 impl Service {
-    pub(crate) fn plain(router: Router) -> Self {
-        Self(Kind::Plain(router))
+    pub(crate) fn plain(router: Router, kit: &Kit) -> Self {
+        Self::new(Kind::Plain(router), kit)
     }
 
-    pub(crate) fn layered(route: Route) -> Self {
-        Self(Kind::Layered(route))
+    pub(crate) fn layered(route: Route, kit: &Kit) -> Self {
+        Self::new(Kind::Layered(route), kit)
+    }
+
+    fn new(kind: Kind, kit: &Kit) -> Self {
+        let results = ResultSizeLimit::new(kit.limits.result);
+        Self { kind, sealer: kit.sealer.clone(), results }
+    }
+
+    pub(crate) fn sealer(&self) -> &Sealer {
+        &self.sealer
     }
 }
 
@@ -45,13 +60,12 @@ impl tower_service::Service<Request> for Service {
     }
 
     fn call(&mut self, request: Request) -> Answer {
-        Answer(match &self.0 {
+        let asked = Asked::by(&request);
+        let answering = match &self.kind {
             Kind::Plain(router) => Answering::Plain(router.route(request)),
-            Kind::Layered(route) => {
-                let method = request.parts.method;
-                Answering::Layered { method, future: route.serve(request) }
-            }
-        })
+            Kind::Layered(route) => Answering::Layered(route.serve(request)),
+        };
+        Answer { answering, asked, results: self.results }
     }
 }
 
@@ -63,28 +77,33 @@ impl fmt::Debug for Service {
 
 /// An answer under way. Dropping it cancels the call.
 #[must_use = "nothing is answered unless this is awaited"]
-pub struct Answer(Answering);
+pub struct Answer {
+    answering: Answering,
+    asked: Asked,
+    results: ResultSizeLimit,
+}
 
 enum Answering {
     Plain(Routed),
-    Layered { method: Method, future: BoxFuture<Response> },
+    Layered(BoxFuture<Response>),
 }
 
 impl Future for Answer {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let poll = match &mut self.0 {
+        let Self { answering, asked, results } = &mut *self;
+        let poll = match answering {
             Answering::Plain(routed) => Pin::new(routed).poll(cx),
-            Answering::Layered { method, future } => match catch_poll(future, cx) {
+            Answering::Layered(future) => match catch_poll(future, cx) {
                 Ok(poll) => poll,
                 Err(Panicked) => {
-                    let message = format!("a layer panicked while it served `{}`", method.name());
+                    let message = format!("a layer panicked while it served `{}`", asked.method);
                     Poll::Ready(Err(ErrorObject::internal(message)))
                 }
             },
         };
-        poll.map(Ok)
+        poll.map(|response| Ok(results.hold(*asked, response)))
     }
 }
 

@@ -5,10 +5,13 @@
 //! that no state is missing: all of it once, none of it per call.
 
 use std::any::{TypeId, type_name};
+use std::fmt;
 
 use schemars::JsonSchema;
 
+use crate::extract::States;
 use crate::schema::{self, InputSchema, OutputSchema};
+use crate::server::BuildError;
 
 /// What a handler's parameters and result say about it.
 #[derive(Debug, Default)]
@@ -18,14 +21,30 @@ pub struct Signature {
     states: Vec<NeededState>,
     logs: bool,
     lingers: bool,
+    tells_callers_apart: bool,
+    /// How many variables of a template are taken by their place.
+    variables: usize,
+    media_type: Option<&'static str>,
+    /// An extractor, and the only purpose that it serves.
+    belonging: Option<(&'static str, Purpose)>,
     problem: Option<String>,
+}
+
+/// What a handler can be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Tool,
+    Prompt,
+    Resource,
+    Completion,
+    Notice,
 }
 
 /// A type of state that a handler takes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NeededState {
-    pub(crate) id: TypeId,
-    pub(crate) name: &'static str,
+struct NeededState {
+    id: TypeId,
+    name: &'static str,
 }
 
 impl Signature {
@@ -63,6 +82,33 @@ impl Signature {
         self.lingers = true;
     }
 
+    /// The handler may answer one caller otherwise than another, so what it says to the one must
+    /// not be shown to the other. Assumed of every extractor that does not
+    /// [describe](crate::extract::FromCall::describe) itself.
+    pub fn tells_callers_apart(&mut self) {
+        self.tells_callers_apart = true;
+    }
+
+    /// The handler reads resources, and this is what they hold unless they say otherwise.
+    pub fn gives_media_type(&mut self, media_type: &'static str) {
+        self.media_type = Some(media_type);
+    }
+
+    /// The handler takes a variable of its template by its place.
+    pub(crate) fn takes_variable(&mut self) {
+        self.variables += 1;
+    }
+
+    /// The handler takes something that only calls of one kind have.
+    pub(crate) fn belongs_to(&mut self, purpose: Purpose, extractor: &'static str) {
+        self.belonging = Some((extractor, purpose));
+    }
+
+    /// The handler cannot work as it is.
+    pub(crate) fn mistake(&mut self, reason: String) {
+        self.problem = Some(reason);
+    }
+
     pub(crate) fn input(&self) -> Option<&InputSchema> {
         self.input.as_ref()
     }
@@ -71,8 +117,16 @@ impl Signature {
         self.output.as_ref()
     }
 
-    pub(crate) fn states(&self) -> &[NeededState] {
-        &self.states
+    /// Checks that all the state that the handler needs is there.
+    ///
+    /// # Errors
+    ///
+    /// Names who needs it, and the state that is missing.
+    pub(crate) fn check_states(&self, who: &str, states: &States) -> Result<(), BuildError> {
+        match self.states.iter().find(|state| !states.contains(state.id)) {
+            None => Ok(()),
+            Some(state) => Err(BuildError::missing_state(who, state.name)),
+        }
     }
 
     pub(crate) fn logs(&self) -> bool {
@@ -83,8 +137,36 @@ impl Signature {
         self.lingers
     }
 
-    /// What is wrong with the handler as such.
-    pub(crate) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+    pub(crate) fn may_tell_callers_apart(&self) -> bool {
+        self.tells_callers_apart
+    }
+
+    pub(crate) fn variables(&self) -> usize {
+        self.variables
+    }
+
+    pub(crate) fn media_type(&self) -> Option<&'static str> {
+        self.media_type
+    }
+
+    /// What is wrong with the handler as such, or for what it is to serve.
+    pub(crate) fn problem(&self, purpose: Purpose) -> Option<String> {
+        let (extractor, needed) = self.belonging.unwrap_or(("", purpose));
+        if needed != purpose {
+            return Some(format!("takes `{extractor}`, which only {needed} has"));
+        }
+        self.problem.clone()
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tool => "a tool",
+            Self::Prompt => "a prompt",
+            Self::Resource => "a resource",
+            Self::Completion => "the completion of an argument",
+            Self::Notice => "what hears of a notification",
+        })
     }
 }

@@ -104,7 +104,8 @@ where
     T: Future,
 {
     let mut runtime = Builder::new_current_thread();
-    let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime wants a few descriptors");
+    let runtime =
+        runtime.enable_all().start_paused(true).build().expect("a runtime wants a few descriptors");
     let notes = Arc::<Notes>::default();
     let outcome = runtime.block_on(test(Harness { case, notes: Arc::clone(&notes) }));
     drop(runtime);
@@ -142,12 +143,18 @@ impl Harness {
 pub struct Connect {
     harness: Harness,
     server: Server,
-    answer: Option<Box<dyn Fn(&Question) -> Answer + Send + Sync>>,
+    answer: Option<Answering>,
 }
+
+/// Answers questions in place of a user.
+type Answering = Box<dyn Fn(&Question) -> Answer + Send + Sync>;
 
 impl Connect {
     /// Lets the client answer what the server asks. Without it, the client cannot be asked.
-    pub fn answering<A: Into<Answer>>(mut self, answer: impl Fn(&Question) -> A + Send + Sync + 'static) -> Self {
+    pub fn answering<A: Into<Answer>>(
+        mut self,
+        answer: impl Fn(&Question) -> A + Send + Sync + 'static,
+    ) -> Self {
         self.answer = Some(Box::new(move |question| answer(question).into()));
         self
     }
@@ -183,7 +190,8 @@ impl Connect {
                 notes.broken().push(error.to_string());
             }
         });
-        let mut builder = Client::builder("harness", "1.0.0").revisions([self.harness.case.revision()]);
+        let mut builder =
+            Client::builder("harness", "1.0.0").revisions([self.harness.case.revision()]);
         if let Some(answer) = self.answer {
             let notes = Arc::clone(&self.harness.notes);
             builder = builder.on_ask(move |question| {

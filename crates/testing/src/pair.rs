@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use bowline_proto::client::{CallRequest, ClientConfig, ClientConnection, Event as ClientEvent};
 use bowline_proto::codec::lines::Unit;
-use bowline_proto::request::{EveryResource, ExchangeId, Outgoing, Owner, Request, Response, Success};
+use bowline_proto::request::{
+    EveryResource, ExchangeId, Outgoing, Owner, Request, Response, Success,
+};
 use bowline_proto::server::{Event as ServerEvent, ServerConfig, ServerConnection};
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
@@ -34,10 +36,10 @@ use crate::mailbox::Mailbox;
 /// let mut pair = Pair::modern();
 /// let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
 /// pair.drive();
+/// let exchange = pair.server.requests[0].parts.exchange;
 /// pair.client.cancel(call);
 /// pair.drive();
-/// let request = pair.server.requests.remove(0);
-/// pair.server.complete(request.parts.exchange, text("late"));
+/// pair.server.complete(exchange, text("late"));
 /// assert_eq!(pair.drive(), [""; 0]);
 /// ```
 pub struct Pair {
@@ -70,7 +72,11 @@ impl Pair {
     /// A pair of these two, after their first contact.
     pub fn joined(client: ClientConfig, server: ServerConfig) -> Self {
         let clock = Clock::new();
-        let mut pair = Self { client: ClientEnd::new(client, clock), server: ServerEnd::new(server, clock), clock };
+        let mut pair = Self {
+            client: ClientEnd::new(client, clock),
+            server: ServerEnd::new(server, clock),
+            clock,
+        };
         pair.client.connection.begin(clock.now());
         pair.drive();
         pair
@@ -121,7 +127,12 @@ pub struct ClientEnd {
 
 impl ClientEnd {
     fn new(config: ClientConfig, clock: Clock) -> Self {
-        Self { connection: ClientConnection::new(Arc::new(config)), events: Vec::new(), clock, last: 0 }
+        Self {
+            connection: ClientConnection::new(Arc::new(config)),
+            events: Vec::new(),
+            clock,
+            last: 0,
+        }
     }
 
     /// Makes a call that wants to hear of progress.
@@ -160,7 +171,9 @@ impl ClientEnd {
     }
 
     fn outgoing(&mut self) -> Vec<Bytes> {
-        std::iter::from_fn(|| self.connection.poll_transmit()).map(|transmit| transmit.frame).collect()
+        std::iter::from_fn(|| self.connection.poll_transmit())
+            .map(|transmit| transmit.frame)
+            .collect()
     }
 }
 
@@ -235,7 +248,9 @@ impl ServerEnd {
     }
 
     fn outgoing(&mut self) -> Vec<Bytes> {
-        std::iter::from_fn(|| self.connection.poll_transmit()).map(|transmit| transmit.frame).collect()
+        std::iter::from_fn(|| self.connection.poll_transmit())
+            .map(|transmit| transmit.frame)
+            .collect()
     }
 }
 

@@ -37,7 +37,8 @@ impl Schemas {
             return Self::open(PathBuf::from(directory));
         }
         let here = env::current_dir().unwrap_or_default();
-        let found = here.ancestors().map(|place| place.join("target/schemas")).find(|place| place.is_dir());
+        let found =
+            here.ancestors().map(|place| place.join("target/schemas")).find(|place| place.is_dir());
         found.ok_or(SchemaError::Missing(here.join("target/schemas"))).and_then(Self::open)
     }
 
@@ -59,7 +60,12 @@ impl Schemas {
     /// # Errors
     ///
     /// If a message of that side is not what its revision allows.
-    pub fn check(&self, revision: Revision, side: Side, said: &[Message]) -> Result<(), SchemaError> {
+    pub fn check(
+        &self,
+        revision: Revision,
+        side: Side,
+        said: &[Message],
+    ) -> Result<(), SchemaError> {
         let mut conversation = Conversation::new(self, revision);
         for message in said {
             if message.by == side {
@@ -75,7 +81,12 @@ impl Schemas {
     /// # Errors
     ///
     /// If the value is not what the definition says, or there is no such definition.
-    pub fn check_value(&self, revision: Revision, definition: &str, value: &Value) -> Result<(), SchemaError> {
+    pub fn check_value(
+        &self,
+        revision: Revision,
+        definition: &str,
+        value: &Value,
+    ) -> Result<(), SchemaError> {
         self.document(revision)?.check(definition, value)
     }
 
@@ -127,8 +138,10 @@ impl<'a> Conversation<'a> {
     }
 
     fn check(&self, message: &Message) -> Result<(), SchemaError> {
-        let violation = |reason: String| SchemaError::Violation { message: message.text.clone(), reason };
-        let value: Value = serde_json::from_str(&message.text).map_err(|error| violation(error.to_string()))?;
+        let violation =
+            |reason: String| SchemaError::Violation { message: message.text.clone(), reason };
+        let value: Value =
+            serde_json::from_str(&message.text).map_err(|error| violation(error.to_string()))?;
         if value.is_array() && !self.revision.has_batches() {
             return Err(violation("a batch, which the revision does not have".to_owned()));
         }
@@ -140,7 +153,8 @@ impl<'a> Conversation<'a> {
     fn check_item(&self, by: Side, item: &Value) -> Result<(), SchemaError> {
         if let Some(method) = item["method"].as_str() {
             let document = self.schemas.document(self.revision_of(item))?;
-            let envelope = if item.get("id").is_some() { "JSONRPCRequest" } else { "JSONRPCNotification" };
+            let envelope =
+                if item.get("id").is_some() { "JSONRPCRequest" } else { "JSONRPCNotification" };
             document.check(envelope, item)?;
             return document.check(document.request(method)?, item);
         }
@@ -204,7 +218,11 @@ impl Document {
         if reasons.is_empty() {
             return Ok(());
         }
-        Err(SchemaError::Mismatch { revision: self.revision, definition: definition.to_owned(), reasons })
+        Err(SchemaError::Mismatch {
+            revision: self.revision,
+            definition: definition.to_owned(),
+            reasons,
+        })
     }
 
     /// Before 2025-11-25 an error must have an id, and there is none to give if the request could
@@ -224,12 +242,16 @@ impl Document {
             return Ok(validator.clone());
         }
         if !self.defines(definition) {
-            return Err(SchemaError::Undefined { revision: self.revision, what: definition.to_owned() });
+            return Err(SchemaError::Undefined {
+                revision: self.revision,
+                what: definition.to_owned(),
+            });
         }
         let mut schema = self.schema.clone();
         schema["allOf"] = json!([{ "$ref": format!("#/{}/{definition}", self.place) }]);
-        let validator = jsonschema::validator_for(&schema)
-            .map_err(|error| SchemaError::Unusable(format!("{definition} of {}: {error}", self.revision)))?;
+        let validator = jsonschema::validator_for(&schema).map_err(|error| {
+            SchemaError::Unusable(format!("{definition} of {}: {error}", self.revision))
+        })?;
         let validator = Arc::new(validator);
         compiled.insert(definition.to_owned(), validator.clone());
         Ok(validator)
@@ -238,10 +260,14 @@ impl Document {
     /// The definition of a request or notification.
     fn request(&self, method: &str) -> Result<&str, SchemaError> {
         let definitions = self.schema[self.place].as_object().into_iter().flatten();
-        let mut named = definitions.filter(|(_, schema)| schema["properties"]["method"]["const"] == method);
+        let mut named =
+            definitions.filter(|(_, schema)| schema["properties"]["method"]["const"] == method);
         // A union that holds one message repeats it under its own name.
-        let named = named.find(|(name, _)| !matches!(name.as_str(), "ClientNotification" | "ServerNotification"));
-        let undefined = || SchemaError::Undefined { revision: self.revision, what: format!("`{method}`") };
+        let named = named.find(|(name, _)| {
+            !matches!(name.as_str(), "ClientNotification" | "ServerNotification")
+        });
+        let undefined =
+            || SchemaError::Undefined { revision: self.revision, what: format!("`{method}`") };
         named.map(|(name, _)| name.as_str()).ok_or_else(undefined)
     }
 
@@ -255,7 +281,8 @@ impl Document {
     /// The first of two names that is defined; what changed its name between revisions.
     fn either<'n>(&self, new: &'n str, old: &'n str) -> Result<&'n str, SchemaError> {
         let defined = [new, old].into_iter().find(|name| self.defines(name));
-        defined.ok_or_else(|| SchemaError::Undefined { revision: self.revision, what: new.to_owned() })
+        defined
+            .ok_or_else(|| SchemaError::Undefined { revision: self.revision, what: new.to_owned() })
     }
 
     fn defines(&self, definition: &str) -> bool {
@@ -307,7 +334,9 @@ impl fmt::Display for SchemaError {
                 place.display()
             ),
             Self::Unusable(reason) => write!(f, "the schema cannot be used: {reason}"),
-            Self::Undefined { revision, what } => write!(f, "the schema of {revision} does not define {what}"),
+            Self::Undefined { revision, what } => {
+                write!(f, "the schema of {revision} does not define {what}")
+            }
             Self::Unasked => f.write_str("it answers a request that nobody sent"),
             Self::Mismatch { revision, definition, reasons } => {
                 write!(f, "not a {definition} of {revision}: {}", reasons.join("; "))

@@ -163,7 +163,8 @@ impl Strict {
     pub(crate) async fn spare(&mut self) -> Option<String> {
         for _ in 0..QUIET {
             let mut line = std::pin::pin!(self.line());
-            let polled = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut line).as_mut().poll(cx)));
+            let polled =
+                std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut line).as_mut().poll(cx)));
             if let Poll::Ready(line) = polled.await {
                 return line;
             }

@@ -39,7 +39,7 @@
 //! | `! cancel 1` | gives the call up |
 //! | `! answer 1 {"action":"decline"}`, `! refuse 1 MESSAGE` | answers the first question, or cannot |
 //! | `! close` | closes the connection |
-//! | `= ready 2026-07-28`, `= failed …` | how first contact ended |
+//! | `= ready "2026-07-28"`, `= failed …` | how first contact ended |
 //! | `= answered 1 {…}`, `= unanswered 1 …` | how a call ended |
 //! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= odd …` | what happens meanwhile |
 //!
@@ -116,7 +116,9 @@ impl Transcript {
         let path = path.into();
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(path, text),
-            Err(error) => Err(Failure { path, line: 0, reason: format!("cannot be read: {error}") }),
+            Err(error) => {
+                Err(Failure { path, line: 0, reason: format!("cannot be read: {error}") })
+            }
         }
     }
 
@@ -186,7 +188,8 @@ impl Transcript {
     /// Whether it can be played against a process: not if it moves the clock or stops the server,
     /// neither of which can be done from outside.
     pub fn fits_process(&self) -> bool {
-        let from_inside = |line: &script::Line| matches!(line.said, script::Said::Pass(_) | script::Said::Do(_));
+        let from_inside =
+            |line: &script::Line| matches!(line.said, script::Said::Pass(_) | script::Said::Do(_));
         self.script.side == Side::Server && !self.script.lines.iter().any(from_inside)
     }
 
@@ -195,14 +198,21 @@ impl Transcript {
     /// # Errors
     ///
     /// If the server says something else, something more or nothing.
-    pub fn play(&self, revision: Revision, subject: &Subject, stage: Stage) -> Result<Vec<Message>, Failure> {
+    pub fn play(
+        &self,
+        revision: Revision,
+        subject: &Subject,
+        stage: Stage,
+    ) -> Result<Vec<Message>, Failure> {
         let subject = self.limited(subject);
         let steps = self.steps(&words(revision, &subject))?;
         let played = match stage {
             Stage::Machine => paused().block_on(play(Side::Server, &steps, Machine::new(subject))),
             Stage::Duplex => paused().block_on(self.held(&steps, || Ok(Channel::duplex(subject)))),
             Stage::Socket => paused().block_on(self.held(&steps, || Channel::socket(subject))),
-            Stage::Process(command) => real().block_on(self.held(&steps, || Channel::process(command))),
+            Stage::Process(command) => {
+                real().block_on(self.held(&steps, || Channel::process(command)))
+            }
         };
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
@@ -226,14 +236,19 @@ impl Transcript {
     ///
     /// As [`play`](Self::play) and [`play_client`](Self::play_client); and if the file cannot be
     /// written.
-    pub fn play_or_update(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<Vec<Message>, Failure> {
+    pub fn play_or_update(
+        &self,
+        revision: Revision,
+        subject: impl Fn() -> Subject,
+    ) -> Result<Vec<Message>, Failure> {
         let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
         let played = self.play_machine(revision, &subject);
         if played.is_ok() || !wanted || self.script.revisions.first() != Some(&revision) {
             return played;
         }
         let text = self.updated(revision, &subject)?;
-        fs::write(&self.path, text).map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
+        fs::write(&self.path, text)
+            .map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
         Self::read(&self.path)?.play_machine(revision, &subject)
     }
 
@@ -242,18 +257,34 @@ impl Transcript {
     /// # Errors
     ///
     /// If a line cannot be said or done.
-    pub fn updated(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<String, Failure> {
+    pub fn updated(
+        &self,
+        revision: Revision,
+        subject: impl Fn() -> Subject,
+    ) -> Result<String, Failure> {
         let updated = match self.script.side {
             Side::Server => {
                 let subject = self.limited(&subject());
                 let words = words(revision, &subject);
                 let (steps, mut stage) = (self.steps(&words)?, Machine::new(subject));
-                paused().block_on(update::update(&self.text, Side::Server, &steps, &words, &mut stage))
+                paused().block_on(update::update(
+                    &self.text,
+                    Side::Server,
+                    &steps,
+                    &words,
+                    &mut stage,
+                ))
             }
             Side::Client => {
                 let words = client_words(revision);
                 let (steps, mut stage) = (self.steps(&words)?, self.client(revision)?);
-                paused().block_on(update::update(&self.text, Side::Client, &steps, &words, &mut stage))
+                paused().block_on(update::update(
+                    &self.text,
+                    Side::Client,
+                    &steps,
+                    &words,
+                    &mut stage,
+                ))
             }
         };
         let text = updated.map_err(|(line, reason)| self.failure(line, reason))?;
@@ -261,7 +292,11 @@ impl Transcript {
         Ok(if several { update::generalised(&text, revision, &self.text) } else { text })
     }
 
-    fn play_machine(&self, revision: Revision, subject: impl Fn() -> Subject) -> Result<Vec<Message>, Failure> {
+    fn play_machine(
+        &self,
+        revision: Revision,
+        subject: impl Fn() -> Subject,
+    ) -> Result<Vec<Message>, Failure> {
         match self.script.side {
             Side::Client => self.play_client(revision),
             Side::Server => self.play(revision, &subject(), Stage::Machine),

@@ -1,8 +1,8 @@
-//! The harness runs a test in both eras over every transport, in no time.
+//! The harness runs a test in both eras over every transport, in virtual time.
 
 use std::time::Duration;
 
-use bowline::{Ask, Progress, Server, tool, tools};
+use bowline::{Ask, Progress, Question, Server, tool, tools};
 use bowline_testing::{Case, Harness};
 use serde_json::json;
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ async fn questions_are_answered_and_written_down(t: Harness) {
 
 #[bowline::test]
 async fn a_question_can_be_declined(t: Harness) {
-    let client = t.connect(server()).answering(|question| question.decline()).await;
+    let client = t.connect(server()).answering(Question::decline).await;
     assert_eq!(client.call("greet", ()).await.unwrap().text(), "As you wish");
 }
 
@@ -62,7 +62,14 @@ async fn an_hour_takes_no_time(t: Harness) {
     let begin = Instant::now();
     let mut steps = 0;
     let call = client.call("sleep", json!({})).progress(|_| steps += 1);
-    assert_eq!(call.deadline(Duration::from_secs(7200)).timeout(Duration::from_secs(61)).await.unwrap().text(), "awake");
+    assert_eq!(
+        call.deadline(Duration::from_secs(7200))
+            .timeout(Duration::from_secs(61))
+            .await
+            .unwrap()
+            .text(),
+        "awake"
+    );
     assert_eq!(steps, 60);
     assert!(begin.elapsed() >= Duration::from_secs(3600));
     assert!(begin.elapsed() < Duration::from_secs(3660), "{:?}", begin.elapsed());
@@ -73,7 +80,10 @@ async fn time_stands_still_while_an_answer_is_on_its_way(t: Harness) {
     let client = t.connect(server()).await;
     let begin = Instant::now();
     for _ in 0..5 {
-        assert_eq!(client.call("talk", ()).timeout(Duration::from_secs(1)).await.unwrap().text().len(), 100_000);
+        assert_eq!(
+            client.call("talk", ()).timeout(Duration::from_secs(1)).await.unwrap().text().len(),
+            100_000
+        );
     }
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }

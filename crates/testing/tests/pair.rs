@@ -27,10 +27,13 @@ fn progress(progress: f64) -> Outgoing {
 #[test]
 fn answers_find_their_calls_in_any_order() {
     for mut pair in both() {
-        let calls: Vec<_> =
-            (0..3).map(|n| pair.client.call(Method::ToolsCall, &json!({ "name": format!("t{n}") }))).collect();
+        let calls: Vec<_> = (0..3)
+            .map(|n| pair.client.call(Method::ToolsCall, &json!({ "name": format!("t{n}") })))
+            .collect();
         pair.drive();
-        for (position, request) in std::mem::take(&mut pair.server.requests).iter().enumerate().rev() {
+        for (position, request) in
+            std::mem::take(&mut pair.server.requests).iter().enumerate().rev()
+        {
             pair.server.complete(request.parts.exchange, text(&format!("answer {position}")));
         }
         pair.drive();
@@ -68,7 +71,12 @@ fn an_answer_that_crosses_its_cancellation_is_dropped() {
         pair.server.complete(exchange, text("crossing"));
         pair.client.cancel(call);
         assert_eq!(pair.drive().len(), 2, "both are on their way");
-        assert!(pair.client.events.iter().all(|event| !matches!(event, Event::Answered(..) | Event::Odd(_))));
+        assert!(
+            pair.client
+                .events
+                .iter()
+                .all(|event| !matches!(event, Event::Answered(..) | Event::Odd(_)))
+        );
         assert_eq!(pair.server.cancelled, [], "it was over before");
     }
 }
@@ -129,7 +137,8 @@ fn a_question_of_a_call_that_is_cancelled_is_taken_back() {
     let exchange = pair.server.requests[0].parts.exchange;
     let answers = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&answers);
-    let reply = Reply::new(move |answer: Result<Json, QuestionError>| heard.lock().unwrap().push(answer));
+    let reply =
+        Reply::new(move |answer: Result<Json, QuestionError>| heard.lock().unwrap().push(answer));
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
     pair.server.say(exchange, Outgoing::Ask(Question { request, reply }));
     pair.drive();

@@ -8,11 +8,13 @@ use serde_json::json;
 
 fn check(revision: Revision, said: &[(Side, &str)]) -> Result<(), String> {
     let schemas = Schemas::find().unwrap();
-    let said: Vec<_> = said.iter().map(|(by, text)| Message { by: *by, text: (*text).to_owned() }).collect();
+    let said: Vec<_> =
+        said.iter().map(|(by, text)| Message { by: *by, text: (*text).to_owned() }).collect();
     schemas.check(revision, Side::Server, &said).map_err(|error| error.to_string())
 }
 
-const CALL: (Side, &str) = (Side::Client, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
+const CALL: (Side, &str) =
+    (Side::Client, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
 
 #[test]
 fn a_result_is_judged_by_what_it_answers() {
@@ -29,9 +31,15 @@ fn a_result_is_judged_by_what_it_answers() {
 fn a_modern_result_says_what_kind_it_is() {
     let bare = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
     assert!(check(Revision::LATEST, &[CALL, bare]).unwrap_err().contains("resultType"));
-    let stamped = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}"#);
+    let stamped = (
+        Side::Server,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}"#,
+    );
     assert_eq!(check(Revision::LATEST, &[CALL, stamped]), Ok(()));
-    let asks = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"fly"}}}}"#);
+    let asks = (
+        Side::Server,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"fly"}}}}"#,
+    );
     assert!(check(Revision::LATEST, &[CALL, asks]).is_err());
 }
 
@@ -43,10 +51,12 @@ fn an_answer_to_nothing_is_found() {
 
 #[test]
 fn an_error_without_an_id_is_null_where_one_is_required() {
-    let null = (Side::Server, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#);
+    let null =
+        (Side::Server, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#);
     let absent = (Side::Server, r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#);
     for revision in Revision::ALL {
-        let (right, wrong) = if revision.has_errors_without_id() { (absent, null) } else { (null, absent) };
+        let (right, wrong) =
+            if revision.has_errors_without_id() { (absent, null) } else { (null, absent) };
         assert_eq!(check(revision, &[right]), Ok(()), "{revision}");
         assert!(check(revision, &[wrong]).is_err(), "{revision}");
     }
@@ -54,13 +64,25 @@ fn an_error_without_an_id_is_null_where_one_is_required() {
 
 #[test]
 fn a_notification_is_judged_by_its_method() {
-    let right = (Side::Server, r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}"#);
-    let wrong = (Side::Server, r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":2}}"#);
+    let right = (
+        Side::Server,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}"#,
+    );
+    let wrong = (
+        Side::Server,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":2}}"#,
+    );
     let unknown = (Side::Server, r#"{"jsonrpc":"2.0","method":"notifications/fly"}"#);
     for revision in Revision::ALL {
         assert_eq!(check(revision, &[right]), Ok(()), "{revision}");
-        assert!(check(revision, &[wrong]).unwrap_err().contains("ProgressNotification"), "{revision}");
-        assert!(check(revision, &[unknown]).unwrap_err().contains("notifications/fly"), "{revision}");
+        assert!(
+            check(revision, &[wrong]).unwrap_err().contains("ProgressNotification"),
+            "{revision}"
+        );
+        assert!(
+            check(revision, &[unknown]).unwrap_err().contains("notifications/fly"),
+            "{revision}"
+        );
     }
 }
 
@@ -74,7 +96,10 @@ fn a_batch_passes_in_one_revision_only() {
 
 #[test]
 fn a_modern_request_in_a_legacy_session_is_judged_as_modern() {
-    let call = (Side::Client, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#);
+    let call = (
+        Side::Client,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
+    );
     let bare = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
     assert!(check(Revision::LATEST_LEGACY, &[call, bare]).unwrap_err().contains("2026-07-28"));
 }
@@ -85,7 +110,13 @@ fn a_value_is_judged_by_its_definition() {
     let tool = json!({"name": "a", "inputSchema": {"type": "object"}});
     assert_eq!(schemas.check_value(Revision::LATEST, "Tool", &tool), Ok(()));
     assert!(schemas.check_value(Revision::LATEST, "Tool", &json!({"name": "a"})).is_err());
-    assert!(schemas.check_value(Revision::LATEST, "Spaceship", &tool).unwrap_err().to_string().contains("Spaceship"));
+    assert!(
+        schemas
+            .check_value(Revision::LATEST, "Spaceship", &tool)
+            .unwrap_err()
+            .to_string()
+            .contains("Spaceship")
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Transcripts are played against a server of a few lines: they pass when it keeps to them, and
-//! say where it does not.
+//! Transcripts are played against a server of a few lines, in virtual time: they pass when it keeps
+//! to them, and say where it does not.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,7 +22,9 @@ async fn serve(request: Request) -> Response {
     let success = |body: &str| Ok(Success::raw(Json::from_text(body).unwrap(), Meta::new()));
     let name: Option<String> = request.params.parse("name").unwrap();
     match (request.parts.method, name.as_deref()) {
-        (Method::ServerDiscover, _) => success(r#"{"supportedVersions":[],"capabilities":{"tools":{}}}"#),
+        (Method::ServerDiscover, _) => {
+            success(r#"{"supportedVersions":[],"capabilities":{"tools":{}}}"#)
+        }
         (Method::SubscriptionsListen, _) => {
             let acknowledged = Change::Acknowledged(SubscriptionFilter::default());
             request.parts.outbox.emit(Outgoing::Change(acknowledged)).unwrap();
@@ -50,7 +52,10 @@ impl tower_service::Service<Request> for Function {
     type Error = Infallible;
     type Future = std::pin::Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> {
+    fn poll_ready(
+        &mut self,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Infallible>> {
         std::task::Poll::Ready(Ok(()))
     }
 
@@ -108,7 +113,10 @@ fn a_handshake_is_one_line() {
 fn another_answer_fails_in_its_line() {
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n< {{\"id\":2}}\n", call("echo"));
     let failure = play(&text).unwrap_err();
-    assert!(failure.starts_with("a.mcp:4: expected\n  < {\"id\":2}\ngot\n  < {\"jsonrpc\""), "{failure}");
+    assert!(
+        failure.starts_with("a.mcp:4: expected\n  < {\"id\":2}\ngot\n  < {\"jsonrpc\""),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -131,7 +139,9 @@ fn a_message_that_comes_too_early_fails() {
 #[test]
 fn time_goes_by_only_when_the_transcript_says_so() {
     let progress = |n| {
-        format!("< {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":7,\"progress\":{n}}}}}\n")
+        format!(
+            "< {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":7,\"progress\":{n}}}}}\n"
+        )
     };
     let all: String = (1..=10).map(|n| progress(format!("{n}.0"))).collect();
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n.. 10s\n{all}< @any\n", call("slow"));
@@ -150,7 +160,11 @@ fn a_server_that_is_stopped_ends_its_subscriptions() {
 #[test]
 fn an_update_writes_what_is_really_said() {
     let path = std::env::temp_dir().join(format!("bowline-update-{}.mcp", std::process::id()));
-    let text = format!("# A.\nrevision: 2026-07-28\n\n{}\n< wrong\n< too much\n\n# Again.\n{}\n", call("echo"), call("nope"));
+    let text = format!(
+        "# A.\nrevision: 2026-07-28\n\n{}\n< wrong\n< too much\n\n# Again.\n{}\n",
+        call("echo"),
+        call("nope")
+    );
     std::fs::write(&path, &text).unwrap();
     let transcript = Transcript::read(&path).unwrap();
     let updated = transcript.updated(Revision::LATEST, subject).unwrap();

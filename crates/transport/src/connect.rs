@@ -1,5 +1,7 @@
 //! Drives a [`ClientConnection`] over a transport, and hands out the handle to call through.
 
+mod error;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::{Future, pending};
@@ -10,8 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::client::{
-    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, NegotiationError,
-    ServerProfile,
+    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, ServerProfile,
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{Change, ExchangeId};
@@ -25,6 +26,7 @@ use bowline_types::progress::ProgressParams;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
+pub use self::error::ConnectError;
 use crate::calls::{BoxFuture, Calls, Panicked};
 use crate::error::Error;
 use crate::transport::{Reader, Transport, Writer};
@@ -37,6 +39,9 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Whoever uses the client, as the server sees it.
 pub trait Host: Send + Sync + 'static {
+    /// Both sides agree; told before anything else.
+    fn met(&self, _server: &ServerProfile) {}
+
     /// Answers a question of the server's. Dropped if the server takes the question back.
     fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>>;
 
@@ -45,6 +50,10 @@ pub trait Host: Send + Sync + 'static {
 
     /// Something changed on the server.
     fn changed(&self, _change: Change) {}
+
+    /// The user is done with a page that the server sent them to, under the name that the server
+    /// gave it.
+    fn elicitation_complete(&self, _name: &str) {}
 
     /// The server did something that it should not; worth a line in a log.
     fn odd(&self, _what: &str) {}
@@ -188,34 +197,6 @@ impl Drop for Call {
     }
 }
 
-/// Why there is no connection.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The channel closed or broke before both sides agreed.
-    Closed(Error),
-    /// The two cannot talk.
-    Negotiation(NegotiationError),
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Closed(error) => write!(f, "the server was gone before it answered: {error}"),
-            Self::Negotiation(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ConnectError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Closed(error) => std::error::Error::source(error),
-            Self::Negotiation(error) => std::error::Error::source(error),
-        }
-    }
-}
-
 struct Driver {
     connection: ClientConnection,
     host: Arc<dyn Host>,
@@ -337,6 +318,7 @@ impl Driver {
     fn handle(&mut self, event: Event) -> bool {
         match event {
             Event::Ready(profile) => {
+                self.host.met(&profile);
                 if let Some(ready) = self.ready.take() {
                     return ready.send(Ok(profile)).is_ok();
                 }
@@ -373,6 +355,7 @@ impl Driver {
                 }
             }
             Event::AskCancelled(ask) => self.answers.abort(ask),
+            Event::ElicitationComplete(name) => self.host.elicitation_complete(&name),
             Event::Odd(what) => self.host.odd(&what),
         }
         true

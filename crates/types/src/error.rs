@@ -4,6 +4,7 @@
 //! of their own in the crates where they happen, so that the two are never confused.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub mod code {
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
     /// The user refused a sampling request (up to 2025-11-25).
     pub const USER_REJECTED: i64 = -1;
+    /// The client asks more often than it may. The specification has no code for this, so it is one
+    /// of ours, outside of what JSON-RPC reserves and with the number that HTTP gives it.
+    pub const TOO_MANY_REQUESTS: i64 = 429;
 }
 
 /// An error as it stands on the wire.
@@ -116,6 +120,14 @@ impl ErrorObject {
         Self::new(code, format!("no resource has the URI `{uri}`")).with_data(&data)
     }
 
+    /// The client asks more often than it may, and may ask again after a while.
+    pub fn too_many_requests(message: impl Into<String>, wait: Duration) -> Self {
+        let data = TooManyRequests {
+            retry_after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).saturating_add(1),
+        };
+        Self::new(code::TOO_MANY_REQUESTS, message).with_data(&data)
+    }
+
     /// The data as a type; `None` if there is none or it has another shape.
     pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
@@ -154,6 +166,14 @@ pub struct ResourceNotFound {
     pub uri: String,
 }
 
+/// `data` of [`code::TOO_MANY_REQUESTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TooManyRequests {
+    /// How many milliseconds to wait before asking again.
+    pub retry_after_ms: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +186,21 @@ mod tests {
         assert_eq!(error.data.unwrap().as_str(), r#"[1,{"a":null}]"#);
         for bad in [r#"{"code":1.5,"message":"m"}"#, r#"{"message":"m"}"#, r#"{"code":1}"#] {
             assert!(serde_json::from_str::<ErrorObject>(bad).is_err(), "{bad}");
+        }
+    }
+
+    // spec: ERR-6, ERR-9, ERR-10
+    #[test]
+    fn every_code_of_the_reserved_range_is_one_that_the_specification_defines() {
+        let source = include_str!("error.rs");
+        let codes = source.lines().filter_map(|line| line.trim().strip_prefix("pub const "));
+        let codes: Vec<i64> = codes
+            .filter_map(|line| line.split_once("= -")?.1.trim_end_matches(';').parse().ok())
+            .map(|code: i64| -code)
+            .collect();
+        assert!(codes.len() >= 11, "{codes:?}");
+        for code in codes.into_iter().filter(|code| (-32099..=-32000).contains(code)) {
+            assert!([-32002, -32042, -32020, -32021, -32022].contains(&code), "{code}");
         }
     }
 

@@ -132,6 +132,11 @@ impl InputRequests {
         self.0.iter()
     }
 
+    /// All questions with their keys, to be changed in place.
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut InputRequest)> {
+        self.0.iter_mut()
+    }
+
     /// How many questions there are.
     pub fn len(&self) -> usize {
         self.0.iter().len()

@@ -22,6 +22,7 @@
 //! * [`id`]: request ids, progress tokens and cursors.
 //! * [`json`]: JSON that is carried and not read.
 //! * [`meta`]: `_meta`, the open map beside everything.
+//! * [`trace`]: the keys of `_meta` that belong to a trace.
 //! * [`error`]: the error that one side sends the other.
 //! * [`empty`]: params and results that say nothing.
 //!
@@ -70,6 +71,7 @@ pub mod error;
 pub mod id;
 pub mod json;
 pub mod meta;
+pub mod trace;
 
 pub mod capability;
 pub mod discover;

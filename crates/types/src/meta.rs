@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::Json;
+use crate::trace;
 
 /// The keys that the protocol itself uses.
 pub mod key {
@@ -52,18 +53,24 @@ impl Meta {
     ///
     /// # Errors
     ///
-    /// If the key breaks the grammar, is reserved by the protocol, or the value cannot be JSON.
+    /// If the key breaks the grammar, is reserved by the protocol, or the value cannot be JSON; or
+    /// if the key is one of W3C tracing and the value breaks its rules.
     pub fn set<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), InvalidKey> {
         check_key(key)?;
         if is_reserved(key) {
             return Err(InvalidKey {
                 key: key.to_owned(),
-                reason: "the prefix is reserved by the protocol",
+                reason: "it is reserved by the protocol",
             });
         }
-        let unwritable =
-            |_| InvalidKey { key: key.to_owned(), reason: "its value cannot be written as JSON" };
-        self.0.insert(key.to_owned(), Json::from_value(value).map_err(unwritable)?);
+        let invalid = |reason| InvalidKey { key: key.to_owned(), reason };
+        let value =
+            Json::from_value(value).map_err(|_| invalid("its value cannot be written as JSON"))?;
+        let is_traced = value.parse().is_ok_and(|text: String| trace::may_stand_at(key, &text));
+        if trace::is_key(key) && !is_traced {
+            return Err(invalid("its value does not follow W3C Trace Context or Baggage"));
+        }
+        self.0.insert(key.to_owned(), value);
         Ok(())
     }
 
@@ -150,10 +157,10 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     Ok(())
 }
 
-/// Whether the protocol reserves the prefix of this key: its second label is
-/// `modelcontextprotocol` or `mcp`.
+/// Whether the protocol reserves this key: it asks for progress, or the second label of its prefix
+/// is `modelcontextprotocol` or `mcp`.
 pub fn is_reserved(key: &str) -> bool {
-    let Some((prefix, _)) = key.rsplit_once('/') else { return false };
+    let Some((prefix, _)) = key.rsplit_once('/') else { return key == key::PROGRESS_TOKEN };
     prefix.split('.').nth(1).is_some_and(|label| matches!(label, "modelcontextprotocol" | "mcp"))
 }
 
@@ -200,6 +207,14 @@ mod tests {
         }
     }
 
+    // spec: META-9, META-10
+    #[test]
+    fn what_the_protocol_uses_itself_cannot_be_set_by_hand() {
+        for reserved in [key::PROGRESS_TOKEN, key::RELATED_TASK, key::MODEL_IMMEDIATE_RESPONSE] {
+            assert!(Meta::new().set(reserved, &1).is_err(), "{reserved}");
+        }
+    }
+
     // spec: META-5, META-6
     #[test]
     fn own_keys_cannot_use_a_reserved_prefix() {
@@ -209,6 +224,20 @@ mod tests {
         for free in ["com.example.mcp/x", "mcp/x", "x"] {
             assert!(Meta::new().set(free, &1).is_ok(), "{free}");
         }
+    }
+
+    // spec: META-11
+    #[test]
+    fn trace_keys_hold_what_tracing_systems_can_read() {
+        let mut meta = Meta::new();
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        assert_eq!(meta.set("traceparent", parent), Ok(()));
+        assert_eq!(meta.set("tracestate", "congo=1"), Ok(()));
+        assert_eq!(meta.set("baggage", "user=ann"), Ok(()));
+        for (key, value) in [("traceparent", "1"), ("tracestate", "A"), ("baggage", "a b")] {
+            assert!(meta.set(key, value).is_err(), "{key}");
+        }
+        assert!(meta.set("traceparent", &7).is_err());
     }
 
     #[test]

@@ -211,7 +211,7 @@ async fn a_call_carries_the_callers_own_keys_and_no_others() {
 
         let call = client.call("work", ()).meta("io.modelcontextprotocol/protocolVersion", "x");
         let error = call.await.unwrap_err();
-        assert!(error.to_string().contains("the prefix is reserved by the protocol"), "{error}");
+        assert!(error.to_string().contains("is reserved by the protocol"), "{error}");
         peer.hears_nothing().await;
     }
 }

@@ -158,3 +158,15 @@ async fn a_list_that_requires_input_is_invalid() {
                     `tools/list` cannot require input";
     assert_eq!(outcome.unwrap_err().to_string(), expected);
 }
+
+// spec: XMH-13
+#[tokio::test(start_paused = true)]
+async fn marks_for_http_are_passed_over_elsewhere() {
+    let (client, mut peer) = modern(builder()).await;
+    let mark = json!({ "type": "number", "x-mcp-header": "no token" });
+    let schema = json!({ "type": "object", "properties": { "a": mark } });
+    let page = json!({ "tools": [{ "name": "marked", "inputSchema": schema }] });
+    let page = page.to_string();
+    let (names, ()) = tokio::join!(names(&client), serve(&mut peer, None, &page));
+    assert_eq!(names, ["marked"]);
+}

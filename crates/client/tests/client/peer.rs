@@ -81,6 +81,10 @@ impl Peer {
         self.send(&message.to_string()).await;
     }
 
+    pub(crate) async fn notify(&mut self, method: &str, params: &Value) {
+        self.send_json(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+    }
+
     pub(crate) async fn answer(&mut self, request: &Request, result: &str) {
         let id = request.id;
         self.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)).await;
@@ -99,8 +103,7 @@ impl Peer {
 
     pub(crate) async fn report(&mut self, token: &Value, progress: f64) {
         let params = json!({ "progressToken": token, "progress": progress });
-        let method = "notifications/progress";
-        self.send_json(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+        self.notify("notifications/progress", &params).await;
     }
 
     /// Takes part in a handshake, and answers with this revision.
@@ -122,6 +125,18 @@ impl Peer {
     }
 }
 
+/// Tools and logs.
+fn basic() -> Value {
+    json!({ "tools": {}, "logging": {} })
+}
+
+/// What a server says of itself, with other capabilities.
+fn offering(result: &str, capabilities: &Value) -> String {
+    let mut result: Value = serde_json::from_str(result).unwrap();
+    result["capabilities"] = capabilities.clone();
+    result.to_string()
+}
+
 /// What a server with tools and logs answers to a handshake.
 pub(crate) fn initialized(revision: &str) -> String {
     json!({
@@ -139,10 +154,15 @@ pub(crate) fn builder() -> ClientBuilder {
 
 /// A client and a server of 2026-07-28 that have met.
 pub(crate) async fn modern(builder: ClientBuilder) -> (Client, Peer) {
+    modern_with(builder, &basic()).await
+}
+
+/// The same, whose server can do this.
+pub(crate) async fn modern_with(builder: ClientBuilder, capabilities: &Value) -> (Client, Peer) {
     let (near, mut peer) = pair();
     let serve = async {
         let request = peer.request("server/discover").await;
-        peer.answer(&request, DISCOVERED).await;
+        peer.answer(&request, &offering(DISCOVERED, capabilities)).await;
     };
     let (client, ()) = tokio::join!(builder.connect(near), serve);
     (client.unwrap(), peer)
@@ -150,11 +170,21 @@ pub(crate) async fn modern(builder: ClientBuilder) -> (Client, Peer) {
 
 /// A client and a server of the handshake era that have met.
 pub(crate) async fn legacy(builder: ClientBuilder, revision: Revision) -> (Client, Peer) {
+    legacy_with(builder, revision, &basic()).await
+}
+
+/// The same, whose server can do this.
+pub(crate) async fn legacy_with(
+    builder: ClientBuilder,
+    revision: Revision,
+    capabilities: &Value,
+) -> (Client, Peer) {
     let (near, mut peer) = pair();
     let serve = async {
         let request = peer.request("server/discover").await;
         peer.refuse(&request, -32601, "Method not found").await;
-        peer.shake(revision.as_str()).await;
+        let request = peer.request("initialize").await;
+        peer.answer(&request, &offering(&initialized(revision.as_str()), capabilities)).await;
         peer.notification("notifications/initialized").await;
     };
     let (client, ()) = tokio::join!(builder.connect(near), serve);
@@ -163,7 +193,55 @@ pub(crate) async fn legacy(builder: ClientBuilder, revision: Revision) -> (Clien
 
 /// One client and server of each era.
 pub(crate) async fn both(builder: ClientBuilder) -> [(Client, Peer); 2] {
-    [modern(builder.clone()).await, legacy(builder, Revision::LATEST_LEGACY).await]
+    both_with(builder, &basic()).await
+}
+
+/// The same, whose servers can do this.
+pub(crate) async fn both_with(builder: ClientBuilder, capabilities: &Value) -> [(Client, Peer); 2] {
+    [
+        modern_with(builder.clone(), capabilities).await,
+        legacy_with(builder, Revision::LATEST_LEGACY, capabilities).await,
+    ]
+}
+
+/// Puts a question to a client in the way of its era; gives its result, or the text of the error.
+pub(crate) async fn put(
+    (client, peer): &mut (Client, Peer),
+    method: &str,
+    params: &Value,
+) -> Result<Value, String> {
+    let question = json!({ "method": method, "params": params });
+    if !client.revision().is_modern() {
+        let mut request = question;
+        request["jsonrpc"] = "2.0".into();
+        request["id"] = "q".into();
+        peer.send_json(request).await;
+        let mut answer = peer.message().await;
+        assert_eq!(answer["id"], "q", "{answer}");
+        let error = &answer["error"];
+        return match error["code"].as_i64() {
+            Some(code) => Err(format!("{} ({code})", error["message"].as_str().unwrap())),
+            None => Ok(answer["result"].take()),
+        };
+    }
+    let mut call = client.call("ask", ()).into_future();
+    let serve = async {
+        let first = peer.request("tools/call").await;
+        let required =
+            json!({ "resultType": "input_required", "inputRequests": { "q": question } });
+        peer.answer(&first, &required.to_string()).await;
+        let mut again = peer.request("tools/call").await;
+        let response = again.params["inputResponses"]["q"].take();
+        peer.answer_text(&again, "done").await;
+        response
+    };
+    tokio::select! {
+        response = serve => {
+            call.await.unwrap();
+            Ok(response)
+        }
+        outcome = &mut call => Err(outcome.unwrap_err().to_string()),
+    }
 }
 
 /// Keeps what a handler was told.

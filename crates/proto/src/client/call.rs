@@ -26,6 +26,8 @@ pub struct CallRequest {
     pub progress: bool,
     /// The least severe log message to ask for (2026-07-28; a session sets its level once).
     pub log_level: Option<LoggingLevel>,
+    /// Whether to ask the server even if a result is kept that is fresh.
+    pub fresh: bool,
     /// How long to wait without a sign of life; the limits say it otherwise.
     pub timeout: Option<Duration>,
     /// How long to wait at all; the limits say it otherwise.
@@ -41,6 +43,7 @@ impl CallRequest {
             meta: Meta::new(),
             progress: false,
             log_level: None,
+            fresh: false,
             timeout: None,
             deadline: None,
         }
@@ -80,6 +83,8 @@ pub struct Answer {
     pub result: Json,
     /// How long it stays fresh and for whom, if the server said so.
     pub cache: Option<CacheHint>,
+    /// Whether it was kept from before, and the server was not asked again.
+    pub reused: bool,
 }
 
 /// Why a call has no result.

@@ -1,10 +1,13 @@
 //! What a client is, what it can do, and how long it waits.
 
+use std::time::Duration;
+
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
+use super::CacheOptions;
 use crate::limits::Limits;
 use crate::wire::project::Project;
 use crate::wire::splice;
@@ -16,6 +19,17 @@ pub struct ClientConfig {
     capabilities: ClientCapabilities,
     revisions: Vec<Revision>,
     limits: Limits,
+    cache: Option<CacheOptions>,
+    keep_alive: Option<KeepAlive>,
+}
+
+/// How long a server may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeepAlive {
+    /// How long before it is asked whether it is still there.
+    pub(super) interval: Duration,
+    /// How long after it was asked.
+    pub(super) timeout: Duration,
 }
 
 impl ClientConfig {
@@ -23,7 +37,14 @@ impl ClientConfig {
     pub fn new(info: Implementation, capabilities: ClientCapabilities) -> Self {
         let mut revisions = Revision::ALL.to_vec();
         revisions.reverse();
-        Self { info, capabilities, revisions, limits: Limits::default() }
+        Self {
+            info,
+            capabilities,
+            revisions,
+            limits: Limits::default(),
+            cache: None,
+            keep_alive: None,
+        }
     }
 
     /// Speaks only these revisions, for example those that a server is known to speak. An empty
@@ -47,6 +68,22 @@ impl ClientConfig {
         self
     }
 
+    /// Keeps results for as long as the server says, and gives them again.
+    #[must_use]
+    pub fn with_cache(mut self, options: CacheOptions) -> Self {
+        self.cache = Some(options);
+        self
+    }
+
+    /// Asks a server that was silent for an interval, of no less than a second, whether it is still
+    /// there. If it is silent for the time-out after that, the connection has failed.
+    #[must_use]
+    pub fn with_keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
+        let interval = interval.max(Duration::from_secs(1));
+        self.keep_alive = Some(KeepAlive { interval, timeout });
+        self
+    }
+
     /// Who the client is.
     pub fn info(&self) -> &Implementation {
         &self.info
@@ -67,6 +104,16 @@ impl ClientConfig {
         &self.revisions
     }
 
+    /// What is kept of results, if anything is.
+    pub(super) fn cache(&self) -> Option<&CacheOptions> {
+        self.cache.as_ref()
+    }
+
+    /// How long the server may be silent, if that matters.
+    pub(super) fn keep_alive(&self) -> Option<KeepAlive> {
+        self.keep_alive
+    }
+
     /// The newest revision spoken without a handshake.
     pub(super) fn newest_modern(&self) -> Option<Revision> {
         self.revisions.iter().copied().find(|revision| revision.is_modern())
@@ -77,14 +124,19 @@ impl ClientConfig {
         self.revisions.iter().copied().find(|revision| !revision.is_modern())
     }
 
-    /// The members of `_meta` that every modern request carries.
-    pub(super) fn modern_meta(&self, revision: Revision) -> String {
+    /// What the client can do, in the words of a revision.
+    pub(super) fn declared(&self, revision: Revision) -> ClientCapabilities {
         let mut capabilities = self.capabilities.clone();
         capabilities.project(revision);
+        capabilities
+    }
+
+    /// The members of `_meta` that every modern request carries.
+    pub(super) fn modern_meta(&self, revision: Revision) -> String {
         [
             splice::member(key::PROTOCOL_VERSION, &revision),
             splice::member(key::CLIENT_INFO, &self.info),
-            splice::member(key::CLIENT_CAPABILITIES, &capabilities),
+            splice::member(key::CLIENT_CAPABILITIES, &self.declared(revision)),
         ]
         .join(",")
     }

@@ -6,12 +6,16 @@
 //! [`poll_transmit`](ClientConnection::poll_transmit) until both give nothing.
 
 mod calls;
+mod changes;
+mod legacy;
+mod life;
 mod receive;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
@@ -21,11 +25,16 @@ use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 
+use self::legacy::{Follow, Following};
+use self::life::Life;
+use super::cache::Cache;
+use super::elicitations::Elicitations;
 use super::negotiate::{self, Step};
 use super::rounds::{Flight, Round};
 use super::{Answer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
+use crate::pace::Pace;
 use crate::request::{Change, ExchangeId};
 use crate::table::outgoing::{Expired, Outgoing};
 use crate::transmit::{Role, Route, Transmit};
@@ -44,12 +53,16 @@ pub enum Event {
     Progress(ExchangeId, ProgressParams),
     /// The server logs something.
     Log(LogMessageParams),
-    /// Something changed on the server; with the subscription that reports it, if one does.
+    /// Something changed on the server; with the subscription that reports it, if one does. What a
+    /// session tells of is reported by each of the subscriptions that want it, and once by none.
     Change(Option<ExchangeId>, Change),
     /// The server asks; [`answer`](ClientConnection::answer) it.
     Ask(AskId, Box<InputRequest>),
     /// The server does not want the answer any more.
     AskCancelled(AskId),
+    /// The user is done with a page that the server sent them to, under the name that the server
+    /// gave it (2025-11-25). Names that the server never gave are not reported.
+    ElicitationComplete(String),
     /// Something that should not be; worth a line in a log, nothing more.
     Odd(String),
 }
@@ -62,6 +75,8 @@ pub struct AskId(u64);
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
     profile: Option<Arc<ServerProfile>>,
+    /// What the server was told that we can do, in the words of its revision.
+    declared: ClientCapabilities,
     /// `_meta` of every modern request, made once.
     always: String,
     waiting: Outgoing<Waiting>,
@@ -69,6 +84,13 @@ pub struct ClientConnection {
     flights: HashMap<ExchangeId, i64>,
     rounds: HashMap<ExchangeId, Round>,
     asks: BTreeMap<AskId, Origin>,
+    following: Following,
+    cache: Option<Cache>,
+    life: Option<Life>,
+    pace: Pace,
+    elicitations: Elicitations,
+    /// A probe that was given up and may still be answered: a server can be slow to start.
+    late_probe: Option<(i64, Revision)>,
     noise: usize,
     last_ask: u64,
     events: VecDeque<Event>,
@@ -81,6 +103,10 @@ enum Waiting {
     Probe(Revision),
     Handshake,
     Call(Flight),
+    /// A request that a subscription on a session consists of.
+    Follow(Follow),
+    /// A question whether the server is still there.
+    Life,
 }
 
 /// Where a question came from, and so where its answer goes.
@@ -97,12 +123,19 @@ impl ClientConnection {
     pub fn new(config: Arc<ClientConfig>) -> Self {
         Self {
             waiting: Outgoing::new(config.limits().abandoned),
+            pace: Pace::per_minute(config.limits().questions_per_minute),
+            elicitations: Elicitations::new(config.limits().elicitations),
+            following: Following::default(),
+            cache: config.cache().cloned().map(Cache::new),
+            life: None,
             config,
             profile: None,
+            declared: ClientCapabilities::new(),
             always: String::new(),
             flights: HashMap::new(),
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
+            late_probe: None,
             noise: 0,
             last_ask: 0,
             events: VecDeque::new(),
@@ -118,10 +151,17 @@ impl ClientConnection {
     /// Makes a call under a number that the caller has not used before; its end comes as
     /// [`Event::Answered`].
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
-        match self.offered(request.method) {
-            Ok(()) => self.send(Flight { exchange, request, round: 0 }, "", now),
-            Err(error) => self.end(exchange, Err(error)),
+        if self.is_followed_by_session(request.method) {
+            return self.follow(exchange, &request, now);
         }
+        if let Err(error) = self.offered(request.method) {
+            return self.end(exchange, Err(error));
+        }
+        if let Some(answer) = self.cache.as_mut().and_then(|cache| cache.find(&request, now)) {
+            return self.end(exchange, Ok(answer));
+        }
+        let changes = self.cache.as_ref().map_or(0, Cache::changes);
+        self.send(Flight { exchange, request, round: 0, changes }, "", now);
     }
 
     /// Gives a call up. Its end is not reported; a late answer is dropped.
@@ -133,6 +173,7 @@ impl ClientConnection {
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
         }
+        self.unfollow(exchange);
     }
 
     /// Sends a notification.
@@ -150,6 +191,8 @@ impl ClientConnection {
                     Err(error) => splice::error(Ok(&id), error),
                 };
                 self.transmit(Route::Standalone, Role::Within, frame);
+                // The server goes on only now, so its time begins only now.
+                self.waiting.touch_all(now);
             }
             Some(Origin::Round(exchange)) => self.answer_round(exchange, ask, answer, now),
             None => {}
@@ -158,6 +201,7 @@ impl ClientConnection {
 
     /// Takes a unit of text from the server.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
+        self.hear(now);
         let text = match unit {
             Unit::Text(text) => text,
             Unit::TooLong(head) => return self.too_long(&head, now),
@@ -181,7 +225,7 @@ impl ClientConnection {
         }
     }
 
-    /// Gives up calls whose time is over.
+    /// Gives up calls whose time is over, and asks a server that fell silent whether it is there.
     pub fn handle_timeout(&mut self, now: Instant) {
         // A call whose server waits for us is not slow; only its maximum still counts.
         if self.asks.values().any(|origin| matches!(origin, Origin::Request(_))) {
@@ -189,8 +233,13 @@ impl ClientConnection {
         }
         while let Some(Expired { id, value, at_maximum }) = self.waiting.expire(now) {
             match value {
-                Waiting::Probe(_) => self.step(negotiate::unanswered(&self.config), now),
+                Waiting::Probe(revision) => {
+                    self.late_probe = Some((id, revision));
+                    self.step(negotiate::unanswered(&self.config), now);
+                }
                 Waiting::Handshake => self.step(Step::Failed(NegotiationError::TimedOut), now),
+                Waiting::Follow(follow) => self.follow_expired(&follow),
+                Waiting::Life => self.is_dead(),
                 Waiting::Call(Flight { exchange, request, .. }) => {
                     self.tell_cancelled(exchange, id, "no answer in time");
                     let limits = self.config.limits();
@@ -203,6 +252,7 @@ impl ClientConnection {
                 }
             }
         }
+        self.break_silence(now);
     }
 
     /// Ends every call: the channel is gone.
@@ -218,6 +268,7 @@ impl ClientConnection {
         for exchange in flying.into_iter().chain(asking) {
             self.end(exchange, Err(CallError::Closed));
         }
+        self.end_following();
     }
 
     /// The next thing to do.
@@ -232,7 +283,7 @@ impl ClientConnection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.waiting.next_deadline()
+        self.waiting.next_deadline().into_iter().chain(self.silence_ends()).min()
     }
 
     /// What is known of the server, once both sides agree.
@@ -257,12 +308,16 @@ impl ClientConnection {
                 let frame = splice::request(&id.into(), Method::Initialize, &params);
                 self.transmit(Route::Standalone, Role::Opens, frame);
             }
-            Step::Agreed(profile) => self.agree(*profile),
+            Step::Agreed(profile) => {
+                self.agree(*profile);
+                self.watch(now);
+            }
             Step::Failed(error) => self.events.push_back(Event::Failed(error)),
         }
     }
 
     fn agree(&mut self, profile: ServerProfile) {
+        self.declared = self.config.declared(profile.revision);
         if profile.revision.is_modern() {
             self.always = self.config.modern_meta(profile.revision);
         } else {

@@ -8,6 +8,7 @@
 //! [stdio: backward compatibility]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
 
 use std::fmt;
+use std::time::Duration;
 
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
@@ -110,10 +111,9 @@ pub(super) fn shaken(config: &ClientConfig, outcome: Result<&Json, &ErrorObject>
 
 /// The params of the handshake.
 pub(super) fn handshake(config: &ClientConfig, revision: Revision) -> InitializeParams {
-    let (mut info, mut capabilities) = (config.info().clone(), config.capabilities().clone());
+    let mut info = config.info().clone();
     info.project(revision);
-    capabilities.project(revision);
-    InitializeParams::new(revision, capabilities, info)
+    InitializeParams::new(revision, config.declared(revision), info)
 }
 
 fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
@@ -173,6 +173,8 @@ pub enum NegotiationError {
     TimedOut,
     /// The server writes lines that are no protocol.
     Noise(String),
+    /// The server fell silent, and did not answer when it was asked whether it is still there.
+    Silent(Duration),
 }
 
 impl fmt::Display for NegotiationError {
@@ -190,6 +192,9 @@ impl fmt::Display for NegotiationError {
             Self::Refused(error) => write!(f, "the server refused to begin: {error}"),
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),
+            Self::Silent(after) => {
+                write!(f, "the server is silent, and gave no sign of life within {after:?}")
+            }
             Self::Noise(line) => {
                 write!(f, "the server writes lines that are no protocol, such as `{line}`")
             }

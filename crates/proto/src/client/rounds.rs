@@ -17,6 +17,8 @@ pub(super) struct Flight {
     pub(super) request: CallRequest,
     /// How often it has been retried with answers.
     pub(super) round: usize,
+    /// How many changes the server had told of when it was made.
+    pub(super) changes: u64,
 }
 
 /// A call that waits for answers of ours.

@@ -78,7 +78,12 @@ impl LineReader {
     }
 
     fn measure(&self, text: Bytes) -> Unit {
-        if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(head(&text)) }
+        if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(self.head(&text)) }
+    }
+
+    /// The first bytes of a line, in memory of their own; as many however the line was cut.
+    fn head(&self, line: &[u8]) -> Bytes {
+        Bytes::copy_from_slice(line.get(..HEAD.min(self.limit)).unwrap_or(line))
     }
 
     /// Reports a line that crosses the limit before its end has come, and forgets it.
@@ -96,7 +101,7 @@ impl LineReader {
             }
             return None;
         }
-        let head = head(&self.buffer);
+        let head = self.head(&self.buffer);
         self.buffer.clear();
         self.searched = 0;
         self.skipping = true;
@@ -123,11 +128,6 @@ impl LineReader {
         let blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         (!blank).then_some(line)
     }
-}
-
-/// The first bytes of a line, in memory of their own.
-fn head(line: &[u8]) -> Bytes {
-    Bytes::copy_from_slice(line.get(..HEAD).unwrap_or(line))
 }
 
 #[cfg(test)]

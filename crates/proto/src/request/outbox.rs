@@ -1,7 +1,8 @@
 //! What a handler may say before its answer, and the way it takes.
 
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use bowline_types::deprecated::logging::LogMessageParams;
@@ -23,6 +24,9 @@ pub enum Outgoing {
     Change(Change),
     /// A question to the client, where the era lets servers send requests.
     Ask(Question),
+    /// What began with a question by URL is done, by the name of the question (2025-11-25). May be
+    /// said after the call is over, because the user may take longer than the call.
+    ElicitationComplete(String),
 }
 
 impl Outgoing {
@@ -56,6 +60,37 @@ pub enum Change {
     Resources,
     /// A resource changed.
     Resource(String),
+}
+
+impl Change {
+    /// Whether a filter asks for it. Parts of a resource are asked for with the whole.
+    pub fn is_wanted_by(&self, filter: &SubscriptionFilter) -> bool {
+        match self {
+            Self::Acknowledged(_) => false,
+            Self::Tools => filter.tools_list_changed,
+            Self::Prompts => filter.prompts_list_changed,
+            Self::Resources => filter.resources_list_changed,
+            Self::Resource(uri) => {
+                filter.resource_subscriptions.iter().any(|whole| is_part_of(uri, whole))
+            }
+        }
+    }
+
+    /// Whether a resource may read differently after it: because it changed itself, a part of it
+    /// did, or what it is a part of.
+    pub fn may_touch(&self, resource: &str) -> bool {
+        match self {
+            Self::Resource(uri) => is_part_of(uri, resource) || is_part_of(resource, uri),
+            Self::Resources => true,
+            Self::Acknowledged(_) | Self::Tools | Self::Prompts => false,
+        }
+    }
+}
+
+/// Whether a URI is another one or lies below it.
+fn is_part_of(uri: &str, whole: &str) -> bool {
+    uri.strip_prefix(whole)
+        .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
 }
 
 /// A question to the client and where its answer goes.
@@ -150,11 +185,52 @@ impl Outbox {
     pub async fn ready(&self) {
         std::future::poll_fn(|cx| self.sink.poll_ready(cx)).await;
     }
+
+    /// The connection that the call came by.
+    pub fn connection(&self) -> Connection {
+        Connection(Arc::downgrade(&self.sink))
+    }
 }
 
 impl fmt::Debug for Outbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Outbox").field(&self.exchange).finish()
+    }
+}
+
+/// Tells a connection from all others, without keeping it open.
+#[derive(Clone)]
+pub struct Connection(Weak<dyn Sink>);
+
+impl Connection {
+    /// Whether nobody can say anything on it any more.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    /// Where the sink stands, or stood: nothing else can stand there as long as we remember it.
+    fn address(&self) -> *const () {
+        self.0.as_ptr().cast()
+    }
+}
+
+impl PartialEq for Connection {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Connection {}
+
+impl Hash for Connection {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Connection").field(&self.address()).finish()
     }
 }
 
@@ -181,5 +257,33 @@ impl Sink for Nowhere {
 
     fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
         Err(outgoing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_resource_are_wanted_with_the_whole() {
+        let filter = SubscriptionFilter::new().with_resource("file:///a").with_resource("b:/");
+        let is_wanted = |uri: &str| Change::Resource(uri.to_owned()).is_wanted_by(&filter);
+        for uri in ["file:///a", "file:///a/b", "b:/", "b:/c"] {
+            assert!(is_wanted(uri), "{uri}");
+        }
+        for uri in ["file:///ab", "file:///", "b:", "c:/"] {
+            assert!(!is_wanted(uri), "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_resource_is_touched_by_its_parts_and_by_what_it_is_a_part_of() {
+        let may_touch = |uri: &str| Change::Resource(uri.to_owned()).may_touch("file:///a/b");
+        for uri in ["file:///a/b", "file:///a/b/c", "file:///a", "file:///"] {
+            assert!(may_touch(uri), "{uri}");
+        }
+        assert!(!may_touch("file:///a/c"));
+        assert!(Change::Resources.may_touch("file:///a/b"));
+        assert!(!Change::Tools.may_touch("file:///a/b"));
     }
 }

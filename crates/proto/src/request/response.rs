@@ -1,11 +1,16 @@
 //! The answer to a call, before its era has stamped it.
 
 use bowline_types::cache::CacheHint;
+use bowline_types::completion::CompleteResult;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
 use bowline_types::json::Json;
 use bowline_types::meta::Meta;
+use bowline_types::prompt::{GetPromptResult, ListPromptsResult};
+use bowline_types::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
+};
 use bowline_types::revision::Revision;
 use bowline_types::tool::{CallToolResult, ListToolsResult};
 use serde::Serialize;
@@ -52,7 +57,17 @@ macro_rules! result_bodies {
     };
 }
 
-result_bodies!(CallToolResult, DiscoverResult, ListToolsResult);
+result_bodies!(
+    CallToolResult,
+    CompleteResult,
+    DiscoverResult,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourceTemplatesResult,
+    ListResourcesResult,
+    ListToolsResult,
+    ReadResourceResult,
+);
 
 impl Success {
     /// A finished result, fitted to the revision of the caller.
@@ -66,13 +81,16 @@ impl Success {
         Self::write(&result, meta, SuccessKind::Complete)
     }
 
-    /// Questions that the client must answer before the call goes on (2026-07-28).
+    /// Questions that the client must answer before the call goes on (2026-07-28), fitted to its
+    /// revision.
     ///
     /// # Errors
     ///
     /// If the questions cannot be written as JSON.
-    pub fn input_required(required: &InputRequired) -> Response {
-        Self::write(required, Meta::new(), SuccessKind::InputRequired)
+    pub fn input_required(mut required: InputRequired, revision: Revision) -> Response {
+        required.project(revision);
+        let meta = std::mem::take(&mut required.meta);
+        Self::write(&required, meta, SuccessKind::InputRequired)
     }
 
     /// A finished result that is JSON already, fitted to the caller's revision by its maker.

@@ -1,5 +1,6 @@
 //! What a server is, and how much it takes.
 
+use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::Json;
 use bowline_types::revision::Revision;
@@ -15,14 +16,20 @@ pub struct ServerConfig {
     info_json: Json,
     revisions: Vec<Revision>,
     limits: Limits,
+    log_level: LoggingLevel,
 }
+
+/// The level that holds until a session sets its own (LOG-4 leaves it to the server).
+const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
 
 impl ServerConfig {
     /// A server that speaks every revision within the default limits.
     pub fn new(info: Implementation) -> Self {
         let mut revisions = Revision::ALL.to_vec();
         revisions.reverse();
-        Self { info_json: modern::server_info(&info), info, revisions, limits: Limits::default() }
+        let info_json = modern::server_info(&info);
+        let limits = Limits::default();
+        Self { info, info_json, revisions, limits, log_level: DEFAULT_LEVEL }
     }
 
     /// Speaks only these revisions; the newest first is preferred. An empty list changes nothing.
@@ -45,6 +52,14 @@ impl ServerConfig {
         self
     }
 
+    /// Sets the least severe log message that a session hears until it sets a level of its own (up
+    /// to 2025-11-25).
+    #[must_use]
+    pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = level;
+        self
+    }
+
     /// Who the server is.
     pub fn info(&self) -> &Implementation {
         &self.info
@@ -63,6 +78,11 @@ impl ServerConfig {
     /// The limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The least severe log message that a session hears until it sets a level of its own.
+    pub fn log_level(&self) -> LoggingLevel {
+        self.log_level
     }
 
     pub(crate) fn info_json(&self) -> &str {

@@ -22,6 +22,7 @@ use super::exchange::{Exchange, described};
 use super::legacy::Session;
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
+use crate::pace::Pace;
 use crate::request::{ExchangeId, Outgoing, Owner, Request, Response, Sink};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
@@ -44,6 +45,8 @@ pub struct ServerConnection {
     slots: BTreeMap<ExchangeId, Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
+    /// How fast requests come.
+    pace: Pace,
     /// Calls that run and do not wait for the client.
     running: usize,
     last: u64,
@@ -60,6 +63,8 @@ enum Slot {
     Handshake(RequestId),
     /// The subscription that we hold on behalf of a legacy session.
     Standalone,
+    /// A notification of a legacy session that the service is told of.
+    Notice,
 }
 
 /// How far a call is.
@@ -78,6 +83,7 @@ impl ServerConnection {
     /// to be handed to [`emit`](Self::emit).
     pub fn new(config: Arc<ServerConfig>, owner: Owner, sink: Arc<dyn Sink>) -> Self {
         Self {
+            pace: Pace::per_minute(config.limits().requests_per_minute),
             config,
             sink,
             owner,
@@ -109,26 +115,33 @@ impl ServerConnection {
     pub fn complete(&mut self, number: ExchangeId, response: Response) {
         match self.slots.remove(&number) {
             Some(Slot::Call { exchange, batch, state }) => {
+                if let (Ok(_), Some(session)) = (&response, &mut self.session) {
+                    session.agree(number);
+                }
                 let frame = exchange.answer(response, &self.config);
                 self.leave(number, state);
                 self.answer(Route::Exchange(number), batch, Some(frame));
             }
             Some(Slot::Handshake(id)) => self.welcome(number, &id, response),
+            Some(Slot::Notice) => self.noticed(number),
             Some(Slot::Standalone) | None => {}
         }
     }
 
     /// Takes what a call says before its answer.
     pub fn emit(&mut self, number: ExchangeId, outgoing: Outgoing, now: Instant) {
-        if let Outgoing::Ask(question) = outgoing {
-            return self.ask(number, question, now);
-        }
+        let outgoing = match outgoing {
+            Outgoing::Ask(question) => return self.ask(number, question, now),
+            Outgoing::ElicitationComplete(id) => return self.elicitation_complete(number, id),
+            other => other,
+        };
         let frame = match (self.slots.get_mut(&number), outgoing) {
             (Some(Slot::Call { exchange, .. }), Outgoing::Progress(advance)) => {
                 exchange.progress(advance)
             }
             (Some(Slot::Call { exchange, .. }), Outgoing::Log(message)) => {
-                exchange.log(&message, self.session.as_ref().map(|session| session.log_level))
+                let level = self.session.as_ref().and_then(Session::log_level);
+                exchange.log(&message, level, self.config.limits(), now)
             }
             (Some(Slot::Call { exchange, .. }), Outgoing::Change(change)) => {
                 Some(exchange.change(&change))
@@ -221,7 +234,7 @@ impl ServerConnection {
     pub fn is_busy(&self) -> bool {
         let ends = |slot: &Slot| match slot {
             Slot::Call { state, .. } => *state != State::Listening,
-            Slot::Handshake(_) => true,
+            Slot::Handshake(_) | Slot::Notice => true,
             Slot::Standalone => false,
         };
         self.slots.values().any(ends)

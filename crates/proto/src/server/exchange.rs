@@ -5,6 +5,7 @@
 //! some clients give every request the same one.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
@@ -17,7 +18,9 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::ServerConfig;
+use crate::limits::Limits;
 use crate::members::Members;
+use crate::pace::Pace;
 use crate::request::{
     Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink,
     Success, SuccessKind,
@@ -35,6 +38,8 @@ pub struct Exchange {
     /// The last progress that was told; it only grows.
     told: f64,
     log_level: Option<LoggingLevel>,
+    /// How fast log messages come; counted once there are any.
+    logs: Option<Pace>,
 }
 
 impl Exchange {
@@ -47,6 +52,7 @@ impl Exchange {
             progress: lifted.progress.clone(),
             told: f64::NEG_INFINITY,
             log_level: lifted.log_level,
+            logs: None,
         };
         let parts = Parts {
             exchange: number,
@@ -94,11 +100,19 @@ impl Exchange {
         Some(splice::notification(Method::Progress, &splice::json(&params)))
     }
 
-    /// A log notification, if the caller wants messages of its level. `session` is the level that
-    /// a legacy session has set; a modern request brings its own or wants none.
-    pub fn log(&self, message: &LogMessageParams, session: Option<LoggingLevel>) -> Option<Bytes> {
+    /// A log notification, if the caller wants messages of its level and they do not come too fast.
+    /// `session` is the level that a legacy session has set; a modern request brings its own or
+    /// wants none.
+    pub fn log(
+        &mut self,
+        message: &LogMessageParams,
+        session: Option<LoggingLevel>,
+        limits: &Limits,
+        now: Instant,
+    ) -> Option<Bytes> {
         let threshold = if self.revision.is_modern() { self.log_level } else { session }?;
-        let wanted = threshold <= message.level;
+        let pace = self.logs.get_or_insert_with(|| Pace::per_minute(limits.logs_per_minute));
+        let wanted = threshold <= message.level && pace.admits(1, now);
         wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
     }
 

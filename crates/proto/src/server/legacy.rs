@@ -1,12 +1,12 @@
 //! What a server keeps of a handshake: the session of a legacy connection.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::discover::DiscoverResult;
+use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
@@ -28,8 +28,9 @@ use crate::table::outgoing::{Expired, Outgoing, Taken, Timing};
 use crate::wire::project::Project;
 use crate::wire::splice;
 
-/// The level that holds until a session sets its own (LOG-4 leaves it to the server).
-const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
+mod followed;
+
+use followed::Followed;
 
 /// A session: what a handshake fixed, and what the client set since.
 #[derive(Debug)]
@@ -38,8 +39,10 @@ pub(super) struct Session {
     pub(super) client: Arc<Client>,
     /// What we declared; known once the handshake was answered.
     pub(super) capabilities: ServerCapabilities,
-    pub(super) log_level: LoggingLevel,
-    subscribed: HashSet<String>,
+    log_level: LoggingLevel,
+    /// The client's roots changed again while the service was being told of the last change.
+    pub(super) roots_changed_again: bool,
+    followed: Followed,
     questions: Outgoing<Asked>,
 }
 
@@ -53,7 +56,7 @@ struct Asked {
 impl Session {
     /// Reads the handshake and settles the revision: the one asked for, or our newest.
     pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
-        let params: InitializeParams = params
+        let mut params: InitializeParams = params
             .parse_all()
             .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
         let asked = params.protocol_version.parse::<Revision>().ok();
@@ -61,6 +64,8 @@ impl Session {
         let revision = spoken.or_else(|| config.newest_legacy()).ok_or_else(|| {
             ErrorObject::unsupported_version(&params.protocol_version, config.revisions())
         })?;
+        // What a revision has no words for cannot have been agreed on.
+        params.capabilities.project(revision);
         Ok(Self {
             revision,
             client: Arc::new(Client {
@@ -68,8 +73,9 @@ impl Session {
                 capabilities: params.capabilities,
             }),
             capabilities: ServerCapabilities::default(),
-            log_level: DEFAULT_LEVEL,
-            subscribed: HashSet::new(),
+            log_level: config.log_level(),
+            roots_changed_again: false,
+            followed: Followed::default(),
             questions: Outgoing::new(config.limits().abandoned),
         })
     }
@@ -90,20 +96,20 @@ impl Session {
     }
 
     /// Serves the methods that concern only the session. `None` if it is not one of them.
-    pub(super) fn serve(
-        &mut self,
-        method: Method,
-        params: &Members,
-        limits: &Limits,
-    ) -> Option<Response> {
+    pub(super) fn serve(&mut self, method: Method, params: &Members) -> Option<Response> {
         let served = match method {
             Method::Ping => Ok(()),
             Method::LoggingSetLevel => self.set_level(params),
-            Method::ResourcesSubscribe => self.subscribe(params, limits),
             Method::ResourcesUnsubscribe => self.unsubscribe(params),
             _ => return None,
         };
         Some(served.map(|()| Success::empty()))
+    }
+
+    /// The least severe log message that this session wants to hear; none if it was never told that
+    /// there are any.
+    pub(super) fn log_level(&self) -> Option<LoggingLevel> {
+        self.capabilities.supports_logging().then_some(self.log_level)
     }
 
     /// Whether this session wants to hear of a change.
@@ -113,8 +119,33 @@ impl Session {
             Change::Tools => self.capabilities.supports_tools_list_changed(),
             Change::Prompts => self.capabilities.supports_prompts_list_changed(),
             Change::Resources => self.capabilities.supports_resources_list_changed(),
-            Change::Resource(uri) => self.is_subscribed(uri),
+            Change::Resource(uri) => self.followed.wants(uri),
         }
+    }
+
+    /// A call asks to follow a resource; the service will say whether there is one.
+    pub(super) fn follow(
+        &mut self,
+        params: &Members,
+        call: ExchangeId,
+        limits: &Limits,
+    ) -> Result<(), ErrorObject> {
+        if !self.capabilities.supports_resources_subscribe() {
+            return Err(not_offered(Method::ResourcesSubscribe, "resources.subscribe"));
+        }
+        let params: SubscribeParams = parse(params)?;
+        if self.followed.len() >= limits.subscribed_resources {
+            let message =
+                format!("no more than {} resources at a time", limits.subscribed_resources);
+            return Err(ErrorObject::invalid_request(message));
+        }
+        self.followed.begin(params.uri, call);
+        Ok(())
+    }
+
+    /// The service agreed to what a call asks to follow.
+    pub(super) fn agree(&mut self, call: ExchangeId) {
+        self.followed.agree(call);
     }
 
     /// Asks the client. Gives the request to send, or delivers at once why there is none.
@@ -142,6 +173,13 @@ impl Session {
         Some(splice::request(&id.into(), method, &params_of(&request)))
     }
 
+    /// Announces that what began with a question by URL is done, if the revision has words for it.
+    pub(super) fn elicitation_complete(&self, id: String) -> Option<Bytes> {
+        let params = ElicitationCompleteParams::new(id);
+        let announce = || splice::notification(Method::ElicitationComplete, &splice::json(&params));
+        self.revision.has_elicitation_ids().then(announce)
+    }
+
     /// Takes a response; gives the exchange whose question it answered.
     pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
         let Taken::Awaited(asked) = self.questions.take(&response.id?) else { return None };
@@ -149,8 +187,9 @@ impl Session {
         Some(asked.exchange)
     }
 
-    /// Gives up the questions of a call, and says so to the client.
+    /// Gives up what a call has not come to an end with, and says so to the client.
     pub(super) fn give_up(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
+        self.followed.end(exchange);
         let mut frames = Vec::new();
         while let Some(id) = self.questions.find(|asked| asked.exchange == exchange) {
             self.questions.abandon(id);
@@ -197,35 +236,13 @@ impl Session {
         Ok(())
     }
 
-    fn subscribe(&mut self, params: &Members, limits: &Limits) -> Result<(), ErrorObject> {
-        if !self.capabilities.supports_resources_subscribe() {
-            return Err(not_offered(Method::ResourcesSubscribe, "resources.subscribe"));
-        }
-        let params: SubscribeParams = parse(params)?;
-        if self.subscribed.len() >= limits.subscribed_resources {
-            let message =
-                format!("no more than {} resources at a time", limits.subscribed_resources);
-            return Err(ErrorObject::invalid_request(message));
-        }
-        self.subscribed.insert(params.uri);
-        Ok(())
-    }
-
     fn unsubscribe(&mut self, params: &Members) -> Result<(), ErrorObject> {
         if !self.capabilities.supports_resources_subscribe() {
             return Err(not_offered(Method::ResourcesUnsubscribe, "resources.subscribe"));
         }
         let params: SubscribeParams = parse(params)?;
-        self.subscribed.remove(&params.uri);
+        self.followed.stop(&params.uri);
         Ok(())
-    }
-
-    /// A change of a part of a subscribed resource counts as a change of it.
-    fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscribed.contains(uri)
-            || uri
-                .match_indices('/')
-                .any(|(end, _)| uri.get(..end).is_some_and(|whole| self.subscribed.contains(whole)))
     }
 }
 

@@ -82,6 +82,13 @@ impl<T> Outgoing<T> {
         self.last
     }
 
+    /// The id of a request whose answer nobody awaits; when it comes, it is late.
+    pub fn unawaited(&mut self) -> i64 {
+        self.last += 1;
+        self.remember(self.last);
+        self.last
+    }
+
     /// Takes the request that an answer names.
     pub fn take(&mut self, id: &RequestId) -> Taken<T> {
         let Some(id) = id.as_integer() else { return Taken::Unknown };
@@ -95,10 +102,7 @@ impl<T> Outgoing<T> {
     /// Gives a request up; a later answer is late.
     pub fn abandon(&mut self, id: i64) -> Option<T> {
         let value = self.remove(id)?;
-        if self.abandoned.len() == self.remembered {
-            self.abandoned.pop_front();
-        }
-        self.abandoned.push_back(id);
+        self.remember(id);
         Some(value)
     }
 
@@ -113,6 +117,14 @@ impl<T> Outgoing<T> {
             self.deadlines.remove(&(entry.deadline, id));
             entry.deadline = entry.timing.deadline(now);
             self.deadlines.insert((entry.deadline, id));
+        }
+    }
+
+    /// Gives a request other time than it had.
+    pub fn retime(&mut self, id: i64, timing: Timing, now: Instant) {
+        if let Some(entry) = self.waiting.get_mut(&id) {
+            entry.timing = timing;
+            self.touch(id, now);
         }
     }
 
@@ -158,6 +170,14 @@ impl<T> Outgoing<T> {
     /// The id of the first request that satisfies a condition.
     pub fn find(&self, mut condition: impl FnMut(&T) -> bool) -> Option<i64> {
         self.ids().into_iter().find(|id| self.waiting.get(id).is_some_and(|e| condition(&e.value)))
+    }
+
+    /// Remembers an id, so that its answer will be known as late.
+    fn remember(&mut self, id: i64) {
+        self.abandoned.push_back(id);
+        if self.abandoned.len() > self.remembered {
+            self.abandoned.pop_front();
+        }
     }
 
     fn remove(&mut self, id: i64) -> Option<T> {
@@ -208,6 +228,29 @@ mod tests {
         assert_eq!(table.take(&ids[0].into()), Taken::Unknown, "only one is remembered");
         assert_eq!(table.take(&99.into()), Taken::Unknown);
         assert_eq!(table.take(&"1".into()), Taken::Unknown);
+    }
+
+    #[test]
+    fn the_answer_to_a_request_that_awaits_none_is_late() {
+        let now = start();
+        let mut table = Outgoing::new(4);
+        let first = table.insert('a', timing(now), now);
+        let second = table.unawaited();
+        assert_eq!(second, first + 1);
+        assert_eq!(table.take(&second.into()), Taken::Late);
+        assert_eq!(table.next_id(), second + 1);
+    }
+
+    #[test]
+    fn a_request_can_be_given_more_time() {
+        let now = start();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let mut table = Outgoing::new(4);
+        let id = table.insert('a', timing(now), now);
+        let more = Timing { timeout: Duration::from_secs(100), maximum: after(200) };
+        table.retime(id, more, after(5));
+        assert_eq!(table.next_deadline(), Some(after(105)));
+        assert_eq!(table.expire(after(104)), None);
     }
 
     // spec: TIME-1, TIME-5, TIME-6

@@ -25,9 +25,9 @@ pub fn lift(
     meta: Members,
     revision: Revision,
 ) -> Result<Lifted, ErrorObject> {
-    let capabilities =
-        read(&meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    let client = Client { info: read(&meta, key::CLIENT_INFO)?, capabilities };
+    let capabilities = read_object(&meta, key::CLIENT_CAPABILITIES)?
+        .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+    let client = Client { info: read_object(&meta, key::CLIENT_INFO)?, capabilities };
     let log_level = read::<LoggingLevel>(&meta, key::LOG_LEVEL)?;
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
     let input = if method.may_ask() { input(params)? } else { None };
@@ -96,6 +96,18 @@ fn input(params: &Members) -> Result<Option<Box<Input>>, ErrorObject> {
         return Ok(None);
     }
     Ok(Some(Box::new(Input { responses: responses.unwrap_or_default(), state })))
+}
+
+/// A key of `_meta` as a struct. Serde would read one from an array too, by position.
+fn read_object<T: serde::de::DeserializeOwned>(
+    meta: &Members,
+    key: &str,
+) -> Result<Option<T>, ErrorObject> {
+    if meta.value(key).is_some_and(|text| text.starts_with('[')) {
+        let message = format!("`params._meta[\"{key}\"]` must be an object, not an array");
+        return Err(ErrorObject::invalid_params(message));
+    }
+    read(meta, key)
 }
 
 /// A key of `_meta` as a type.

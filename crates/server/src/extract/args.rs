@@ -43,8 +43,6 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Args<T> {
     }
 
     async fn from_call(call: &Call) -> Result<Self> {
-        let text = call.arguments();
-        let decoded = serde_json::from_slice(text);
-        decoded.map(Self).map_err(|error| call.contract().explain(text, &error).into())
+        call.decode().map(Self)
     }
 }

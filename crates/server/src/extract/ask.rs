@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
@@ -19,14 +20,23 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
+use crate::schema;
 
 mod error;
-mod form;
+pub(crate) mod form;
 mod legacy;
+mod roots;
 mod rounds;
+mod sample;
+mod ticket;
+mod visit;
 
 pub use error::AskError;
+pub use roots::Roots;
 pub(crate) use rounds::{Pause, Rounds};
+pub use sample::{Sample, Sampled};
+pub use visit::Visit;
+pub(crate) use visit::require;
 
 /// Asks the user for input while a tool runs.
 ///
@@ -85,12 +95,9 @@ impl Ask {
     where
         T: DeserializeOwned + JsonSchema + Send + 'static,
     {
-        match form::of::<T>() {
-            Ok(form) => {
-                let request = form::question(message.into(), form.clone());
-                self.put(request, move |answer| form::read(&form, answer))
-            }
-            Err(error) => Asking::of(async { Err(AskError::NotAForm(error)) }),
+        match form::of(&schema::form::<T>()) {
+            Ok(form) => self.put_form(message.into(), form),
+            Err(reason) => Asking::of(async { Err(AskError::Unaskable(reason)) }),
         }
     }
 
@@ -109,7 +116,8 @@ impl Ask {
     ///
     /// The result travels with the questions, sealed, and is kept under a key that no other step of
     /// the handler uses. A client that sends an old state again can have the step done again; where
-    /// that would do harm, guard it with an identifier of your own.
+    /// that would do harm, guard it with an identifier of your own. A step must not ask: nothing is
+    /// sent to the client before it has ended.
     ///
     /// # Errors
     ///
@@ -136,6 +144,15 @@ impl Ask {
         rounds.keep_step(key, Json::from_value(&result).map_err(broken)?);
         drop(running);
         Ok(result)
+    }
+
+    /// Puts a form, and makes a struct of the answer.
+    pub(super) fn put_form<T>(&self, message: String, form: FormSchema) -> Asking<T>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let request = form::question(message, form.clone());
+        self.put(request, move |answer| form::read(&form, answer))
     }
 
     /// Puts a question, and makes something of the answer.

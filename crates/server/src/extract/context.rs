@@ -5,6 +5,7 @@ use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
+use bowline_types::trace;
 use serde::de::DeserializeOwned;
 
 use super::FromCall;
@@ -56,19 +57,20 @@ impl Context {
         self.0.parts().meta.parse(key).ok().flatten()
     }
 
-    /// W3C `traceparent`: the span of the caller that this call belongs to.
+    /// W3C `traceparent`: the span of the caller that this call belongs to. What breaks the rules of
+    /// W3C is left out, here and below.
     pub fn traceparent(&self) -> Option<String> {
-        self.meta(key::TRACEPARENT)
+        self.traced(key::TRACEPARENT)
     }
 
     /// W3C `tracestate`, beside [`traceparent`](Self::traceparent).
     pub fn tracestate(&self) -> Option<String> {
-        self.meta(key::TRACESTATE)
+        self.traced(key::TRACESTATE)
     }
 
     /// W3C `baggage`, beside [`traceparent`](Self::traceparent).
     pub fn baggage(&self) -> Option<String> {
-        self.meta(key::BAGGAGE)
+        self.traced(key::BAGGAGE)
     }
 
     /// What an outer layer or the transport attached to the call.
@@ -76,8 +78,13 @@ impl Context {
         self.0.parts().extensions.get()
     }
 
-    /// The name of the tool that is called, for handlers that serve several.
+    /// The name of the tool or prompt that is called, or the URI of the resource that is read, for
+    /// handlers that serve several.
     pub fn name(&self) -> &str {
         self.0.name()
+    }
+
+    fn traced(&self, key: &str) -> Option<String> {
+        self.meta(key).filter(|text: &String| trace::may_stand_at(key, text))
     }
 }

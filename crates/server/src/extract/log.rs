@@ -10,13 +10,15 @@ use serde::Serialize;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
+use crate::secret::redact;
 use crate::signature::Signature;
 
 /// Sends log messages to the caller, as far as it wants to hear them.
 ///
 /// The specification deprecates this in favour of standard error and OpenTelemetry; clients up to
-/// 2025-11-25 show it to their users all the same. Never log secrets. Messages bear the name of the
-/// tool, and are dropped where the client reads too slowly.
+/// 2025-11-25 show it to their users all the same. Log no secrets, nothing that names a person, and
+/// nothing that helps to break in. Messages bear the name of the tool. They are dropped where the
+/// client reads too slowly, and beyond [`Limits::logs_per_minute`].
 ///
 /// ```
 /// use bowline_server::Log;
@@ -27,6 +29,8 @@ use crate::signature::Signature;
 ///     "deployed"
 /// }
 /// ```
+///
+/// [`Limits::logs_per_minute`]: bowline_proto::limits::Limits::logs_per_minute
 #[derive(Clone, Debug)]
 pub struct Log(Call);
 
@@ -81,24 +85,20 @@ impl Log {
         self.text(LoggingLevel::Emergency, message);
     }
 
-    /// Says something that is more than text. What cannot be written as JSON is not said.
+    /// Says something that is more than text. What cannot be written as JSON is not said, and members
+    /// that bear the name of a secret (`password`, `api_key`, `token` …) are blacked out.
     pub fn data<T: Serialize + ?Sized>(&self, level: LoggingLevel, data: &T) {
-        if !self.is_wanted(level) {
+        if !self.0.wants_log(level) {
             return;
         }
         let Ok(data) = Json::from_value(data) else { return };
-        let message = LogMessageParams::new(level, data).with_logger(self.0.name());
+        let message = LogMessageParams::new(level, redact(data)).with_logger(self.0.name());
         self.0.mention(Outgoing::Log(message));
     }
 
     fn text(&self, level: LoggingLevel, message: impl fmt::Display) {
-        if self.is_wanted(level) {
+        if self.0.wants_log(level) {
             self.data(level, &message.to_string());
         }
-    }
-
-    /// Spares writing what the caller has refused already; the engine has the last word.
-    fn is_wanted(&self, level: LoggingLevel) -> bool {
-        self.0.parts().log_level.is_none_or(|least| least <= level)
     }
 }

@@ -15,12 +15,20 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 
+use super::visible::{Definition, View, Visibility};
+
 /// Something that is listed and found by name.
 pub(crate) trait Item: Send + Sync + 'static {
     /// What the list holds, in the plural.
     const KIND: &'static str;
 
     fn name(&self) -> &Arc<str>;
+
+    /// What clients are told of it.
+    fn definition(&self) -> Definition<'_>;
+
+    /// Who sees it.
+    fn visibility(&self) -> &Visibility;
 
     /// Writes one page of the list.
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response;
@@ -81,7 +89,9 @@ pub(crate) struct Snapshot<T> {
     /// The number of the last item that was ever added; the first has number 1.
     last: u64,
     is_offered: bool,
-    /// By revision.
+    /// How many items some callers may not see.
+    limited: usize,
+    /// For callers who see everything, by revision.
     pages: [OnceLock<Vec<Page>>; Revision::ALL.len()],
 }
 
@@ -105,18 +115,29 @@ impl<T: Item> Snapshot<T> {
         self.is_offered
     }
 
-    /// The item of a name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Arc<T>> {
+    /// Whether some callers may see less of the list than others.
+    pub(crate) fn is_limited(&self, view: View<'_>) -> bool {
+        self.limited > 0 || view.is_limited()
+    }
+
+    /// Whether there is an item of a name, seen or not.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.positions.contains_key(name)
+    }
+
+    /// The item of a name, if the caller sees it.
+    pub(crate) fn find(&self, name: &str, view: View<'_>) -> Option<&Arc<T>> {
         let position = self.positions.get(name)?;
-        self.items.get(*position).map(|numbered| &numbered.item)
+        let numbered = self.items.get(*position)?;
+        view.shows(&*numbered.item).then_some(&numbered.item)
     }
 
     /// All items, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter().map(|numbered| &*numbered.item)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.items.iter().map(|numbered| &numbered.item)
     }
 
-    /// The page after a cursor, or the first.
+    /// The page after a cursor, or the first, of what the caller sees.
     ///
     /// # Errors
     ///
@@ -126,6 +147,7 @@ impl<T: Item> Snapshot<T> {
         cursor: Option<&Cursor>,
         size: usize,
         revision: Revision,
+        view: View<'_>,
     ) -> Response {
         let after = match cursor {
             None => 0,
@@ -136,13 +158,16 @@ impl<T: Item> Snapshot<T> {
                 ))
             })?,
         };
+        if self.is_limited(view) {
+            return self.write_page(after, size, revision, |item| view.shows(item)).0;
+        }
         let write = || self.write_pages(size, revision);
         let pages = self.pages.get(revision as usize).map(|pages| pages.get_or_init(write));
         let written = pages.and_then(|pages| pages.iter().find(|page| page.after == after));
         match written {
             Some(page) => page.response.clone(),
             // The list has changed since the cursor was given, and pages begin elsewhere now.
-            None => self.write_page(after, size, revision).0,
+            None => self.write_page(after, size, revision, |_| true).0,
         }
     }
 
@@ -150,7 +175,7 @@ impl<T: Item> Snapshot<T> {
         let mut pages = Vec::new();
         let mut next = Some(0);
         while let Some(after) = next {
-            let (response, last) = self.write_page(after, size, revision);
+            let (response, last) = self.write_page(after, size, revision, |_| true);
             pages.push(Page { after, response });
             next = last;
         }
@@ -158,11 +183,19 @@ impl<T: Item> Snapshot<T> {
     }
 
     /// Writes the page after an item, and names the item that the next one comes after.
-    fn write_page(&self, after: u64, size: usize, revision: Revision) -> (Response, Option<u64>) {
+    fn write_page(
+        &self,
+        after: u64,
+        size: usize,
+        revision: Revision,
+        shows: impl Fn(&T) -> bool,
+    ) -> (Response, Option<u64>) {
         let start = self.items.partition_point(|numbered| numbered.number <= after);
         let rest = self.items.get(start..).unwrap_or_default();
-        let (page, more) = rest.split_at_checked(size.max(1)).unwrap_or((rest, &[]));
-        let last = page.last().filter(|_| !more.is_empty()).map(|numbered| numbered.number);
+        let mut shown = rest.iter().filter(|numbered| shows(&numbered.item));
+        let page: Vec<_> = shown.by_ref().take(size.max(1)).collect();
+        let is_last = shown.next().is_none();
+        let last = page.last().filter(|_| !is_last).map(|numbered| numbered.number);
         let items: Vec<&T> = page.iter().map(|numbered| &*numbered.item).collect();
         (T::page(&items, last.map(write_cursor::<T>), revision), last)
     }
@@ -179,6 +212,7 @@ impl<T: Item> Snapshot<T> {
             return false;
         }
         self.is_offered = true;
+        self.limited += usize::from(item.visibility().is_limited());
         self.last += 1;
         self.positions.insert(item.name().clone(), self.items.len());
         self.items.push(Numbered { number: self.last, item: Arc::new(item) });
@@ -187,7 +221,8 @@ impl<T: Item> Snapshot<T> {
 
     fn remove(&mut self, name: &str) -> bool {
         let Some(position) = self.positions.remove(name) else { return false };
-        self.items.remove(position);
+        let Numbered { item, .. } = self.items.remove(position);
+        self.limited -= usize::from(item.visibility().is_limited());
         for other in self.positions.values_mut().filter(|other| **other > position) {
             *other -= 1;
         }
@@ -206,6 +241,7 @@ impl<T> Default for Snapshot<T> {
             positions: HashMap::new(),
             last: 0,
             is_offered: false,
+            limited: 0,
             pages: Default::default(),
         }
     }
@@ -219,6 +255,7 @@ impl<T> Clone for Snapshot<T> {
             positions: self.positions.clone(),
             last: self.last,
             is_offered: self.is_offered,
+            limited: self.limited,
             pages: Default::default(),
         }
     }

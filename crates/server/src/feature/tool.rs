@@ -1,34 +1,30 @@
 //! Tools: a function, and what clients are told about it.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::{Request, Response};
+use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::implementation::Icon;
 use bowline_types::tool::{self as wire, CallToolResult, ToolAnnotations};
 use serde::Serialize;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::call::Call;
 use crate::contract::Terms;
-use crate::error::{BoxError, Result};
-use crate::handler::Handler;
-use crate::layer::{BoxFuture, Fault, Route};
+use crate::error::BoxError;
+use crate::feature::GRACE;
+use crate::feature::invoke::innermost;
+use crate::feature::visible::Visibility;
+use crate::handler::{ErasedHandler, Handler, erase};
+use crate::layer::{Fault, Route};
 use crate::respond::IntoToolResult;
 use crate::schema;
-use crate::signature::Signature;
+use crate::signature::{Purpose, Signature};
 
-mod call;
 mod entry;
 
-use call::ToolCall;
-pub(crate) use entry::{Invoked, ToolEntry};
-
-/// How long a handler that takes [`Cancel`](crate::Cancel) may go on after a cancellation.
-const GRACE: Duration = Duration::from_secs(5);
+pub(crate) use entry::ToolEntry;
 
 /// A function that a model can call.
 ///
@@ -65,9 +61,10 @@ pub struct Tool {
     input: Terms,
     /// What results are checked against.
     output: Option<Terms>,
-    handler: Arc<dyn ErasedHandler>,
+    handler: ErasedHandler<CallToolResult>,
     /// The layers around the handler, if there are any.
     route: Option<Route>,
+    visibility: Visibility,
     grace: Duration,
     /// What was found wrong while the tool was described; told when it is registered.
     problem: Option<String>,
@@ -93,7 +90,7 @@ impl Tool {
     where
         M: 'static,
         H: Handler<M>,
-        H::Output: IntoToolResult,
+        H::Output: IntoToolResult + 'static,
     {
         let mut signature = Signature::default();
         H::describe(&mut signature);
@@ -105,10 +102,11 @@ impl Tool {
             definition,
             input: input.terms,
             output: signature.output().map(|output| output.terms.clone()),
-            problem: signature.problem().map(str::to_owned),
+            problem: signature.problem(Purpose::Tool),
             signature: Arc::new(signature),
-            handler: Arc::new(Erased { handler, marker: PhantomData }),
+            handler: erase(handler, |result, _| result.into_tool_result()),
             route: None,
+            visibility: Visibility::default(),
             grace: GRACE,
         }
     }
@@ -199,6 +197,21 @@ impl Tool {
         self
     }
 
+    /// Hides the tool from callers for whom the test fails: they neither find it in the list nor
+    /// can call it. Said more than once, all tests have to pass.
+    ///
+    /// ```
+    /// use bowline_server::Tool;
+    ///
+    /// let purge = Tool::new("purge", || async { "gone" })
+    ///     .visible(|caller| caller.owner.identity().is_some());
+    /// ```
+    #[must_use]
+    pub fn visible(mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        self.visibility.limit(test);
+        self
+    }
+
     /// Says how long the handler may go on after a cancellation, if it takes
     /// [`Cancel`](crate::Cancel). Five seconds by default.
     #[must_use]
@@ -217,7 +230,7 @@ impl Tool {
         <L::Service as Service<Request>>::Error: Into<BoxError>,
         <L::Service as Service<Request>>::Future: Send + 'static,
     {
-        let inner = self.route.take().unwrap_or_else(entry::innermost);
+        let inner = self.route.take().unwrap_or_else(|| innermost::<ToolEntry>(Fault::Tool));
         self.route = Some(Route::new(layer.layer(inner), Fault::Tool));
         self
     }
@@ -238,30 +251,15 @@ impl Tool {
     }
 }
 
-impl fmt::Debug for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tool").field(&self.definition).finish()
+impl From<Tool> for wire::Tool {
+    /// What clients and models are told about the tool.
+    fn from(tool: Tool) -> Self {
+        tool.definition
     }
 }
 
-/// A handler whose type nobody needs to know any more.
-trait ErasedHandler: Send + Sync {
-    fn call(&self, call: Call) -> BoxFuture<Result<CallToolResult>>;
-}
-
-struct Erased<H, M> {
-    handler: H,
-    marker: PhantomData<fn() -> M>,
-}
-
-impl<M, H> ErasedHandler for Erased<H, M>
-where
-    M: 'static,
-    H: Handler<M>,
-    H::Output: IntoToolResult,
-{
-    fn call(&self, call: Call) -> BoxFuture<Result<CallToolResult>> {
-        let handler = self.handler.clone();
-        Box::pin(async move { handler.call(call).await?.into_tool_result() })
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.definition).finish()
     }
 }

@@ -22,15 +22,14 @@ impl BuildError {
         Self { kind: Kind::Other, message: message.into() }
     }
 
-    pub(crate) fn missing_state(tool: &str, state: &str) -> Self {
-        let message = format!(
-            "tool `{tool}` needs `State<{state}>`, but `.state::<{state}>(..)` was never called"
-        );
+    pub(crate) fn missing_state(who: &str, state: &str) -> Self {
+        let message =
+            format!("{who} needs `State<{state}>`, but `.state::<{state}>(..)` was never called");
         Self { kind: Kind::MissingState, message }
     }
 
-    pub(crate) fn duplicate(what: &str, name: &str) -> Self {
-        Self { kind: Kind::Duplicate, message: format!("two {what}s are named `{name}`") }
+    pub(crate) fn duplicate(message: String) -> Self {
+        Self { kind: Kind::Duplicate, message }
     }
 
     /// Whether a handler needs state that the server was not given.
@@ -38,7 +37,7 @@ impl BuildError {
         self.kind == Kind::MissingState
     }
 
-    /// Whether a name is taken.
+    /// Whether a name or URI is taken.
     pub fn is_duplicate(&self) -> bool {
         self.kind == Kind::Duplicate
     }

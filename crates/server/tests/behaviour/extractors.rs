@@ -63,8 +63,28 @@ async fn the_context_tells_what_stands_in_meta() {
         format!("{:?} {own:?} {wrong:?} {:?}", context.traceparent(), context.baggage())
     };
     let mut peer = Peer::new(&server(Tool::new("tell", tell)), Revision::LATEST);
-    peer.meta = json!({ "traceparent": "00-ab-cd-01", "example.com/own": 7 });
-    assert_eq!(peer.text("tell", json!({})).await, r#"Some("00-ab-cd-01") Some(7) None None"#);
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    peer.meta = json!({ "traceparent": parent, "example.com/own": 7 });
+    let expected = format!("Some({parent:?}) Some(7) None None");
+    assert_eq!(peer.text("tell", json!({})).await, expected);
+}
+
+// spec: META-11
+#[tokio::test]
+async fn a_trace_that_breaks_the_rules_is_left_out() {
+    let tell = |context: Context| async move {
+        let trace = [context.traceparent(), context.tracestate(), context.baggage()];
+        format!("{:?}", trace.map(|text| text.is_some()))
+    };
+    let server = server(Tool::new("tell", tell));
+    for revision in BOTH {
+        let mut peer = Peer::new(&server, revision);
+        peer.meta = json!({ "traceparent": "00-ab-cd-01", "tracestate": 7, "baggage": "a=b c" });
+        assert_eq!(peer.text("tell", json!({})).await, "[false, false, false]");
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        peer.meta = json!({ "traceparent": parent, "tracestate": "a=1", "baggage": "b=c" });
+        assert_eq!(peer.text("tell", json!({})).await, "[true, true, true]");
+    }
 }
 
 #[derive(Clone)]

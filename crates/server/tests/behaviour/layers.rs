@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bowline_proto::request::{Request, Response};
+use bowline_proto::request::{Request, Response, Success};
 use bowline_server::layer::{self, Next};
 use bowline_server::{Ask, Context, Server, Tool};
+use bowline_types::elicitation::schema::{FormSchema, StringSchema};
+use bowline_types::elicitation::{ElicitParams, ElicitResult};
 use bowline_types::error::ErrorObject;
+use bowline_types::input::{InputRequests, InputRequired};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use futures_util::future::BoxFuture;
@@ -168,4 +171,36 @@ async fn a_layer_that_makes_up_a_request_is_told_so() {
     let server = Server::new("swap", "1").tool(Tool::new("it", || async {}).layer(swap));
     let error = Peer::new(&server, Revision::LATEST).call("it", json!({})).await.unwrap_err();
     assert!(error.message.contains("replaced the request"), "{error}");
+}
+
+// spec: MRTR-2, MRTR-4, MRTR-8
+#[tokio::test]
+async fn a_layer_may_ask_in_the_words_of_the_wire() {
+    let ask = layer::from_fn(|mut request: Request, next: Next| async move {
+        match request.parts.input.take() {
+            Some(input) if input.state.as_deref() == Some("asked") => {
+                let answer: Option<ElicitResult> = input.responses.parse("name").unwrap();
+                request.parts.extensions.insert(answer);
+                next.run(request).await
+            }
+            _ => {
+                let mut requests = InputRequests::new();
+                let form = FormSchema::new().with_required("name", StringSchema::new());
+                requests.insert("name", ElicitParams::form("Who?", form).into()).unwrap();
+                let required = InputRequired::new(requests).with_request_state("asked");
+                Success::input_required(required, request.parts.revision)
+            }
+        }
+    });
+    let greet = |context: Context| async move {
+        let answer = context.extension::<Option<ElicitResult>>().cloned().flatten();
+        format!("{:?}", answer.and_then(|answer| answer.content))
+    };
+    let server = Server::new("raw", "1").tool(Tool::new("greet", greet).layer(ask));
+    let peer = Peer::with_forms(&server, Revision::LATEST);
+    let (questions, state) = peer.round("greet", json!({}), json!({}), None).await.asks();
+    assert_eq!(questions, [("name".to_owned(), "Who?".to_owned())]);
+    let answers = json!({ "name": accept(&json!({ "name": "Ann" })) });
+    let done = peer.round("greet", json!({}), answers, Some(&state)).await;
+    assert_eq!(done.text(), r#"Some({"name":"Ann"})"#);
 }

@@ -9,7 +9,8 @@ use bowline_proto::request::{
     Advance, Change, Client, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
     QuestionError, Request, Response, Sink, SuccessKind,
 };
-use bowline_server::{Answer, Server, Service};
+use bowline_server::extract::FromCall;
+use bowline_server::{Answer, Call, Server, Service};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
@@ -55,8 +56,13 @@ impl Peer {
 
     /// A client that shows forms.
     pub(crate) fn with_forms(server: &Server, revision: Revision) -> Self {
+        Self::able(server, revision, ClientCapabilities::new().with_form_elicitation())
+    }
+
+    /// A client that can do something beyond the bare protocol.
+    pub(crate) fn able(server: &Server, revision: Revision, can: ClientCapabilities) -> Self {
         let mut peer = Self::new(server, revision);
-        peer.client.capabilities = ClientCapabilities::new().with_form_elicitation();
+        peer.client.capabilities = can;
         peer
     }
 
@@ -84,6 +90,25 @@ impl Peer {
         self.ask(Method::ToolsCall, json!({ "name": name, "arguments": arguments })).await
     }
 
+    /// The contents of a resource.
+    pub(crate) async fn read(&self, uri: &str) -> Result<Value, ErrorObject> {
+        let mut result = self.ask(Method::ResourcesRead, json!({ "uri": uri })).await?;
+        Ok(result["contents"].take())
+    }
+
+    /// The text of a resource that is one text.
+    pub(crate) async fn read_text(&self, uri: &str) -> String {
+        let contents = self.read(uri).await.unwrap();
+        contents[0]["text"].as_str().unwrap().to_owned()
+    }
+
+    /// The messages of a prompt.
+    pub(crate) async fn prompt(&self, name: &str, arguments: Value) -> Result<Value, ErrorObject> {
+        let params = json!({ "name": name, "arguments": arguments });
+        let mut result = self.ask(Method::PromptsGet, params).await?;
+        Ok(result["messages"].take())
+    }
+
     /// The text of a tool that succeeds.
     pub(crate) async fn text(&self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await.unwrap();
@@ -107,7 +132,18 @@ impl Peer {
         state: Option<&str>,
     ) -> Round {
         let params = json!({ "name": name, "arguments": arguments });
-        let mut request = self.request(Method::ToolsCall, &params);
+        self.round_of(Method::ToolsCall, &params, responses, state).await
+    }
+
+    /// A round of any call that asks.
+    pub(crate) async fn round_of(
+        &self,
+        method: Method,
+        params: &Value,
+        responses: Value,
+        state: Option<&str>,
+    ) -> Round {
+        let mut request = self.request(method, params);
         let responses = serde_json::from_value(responses).unwrap();
         let state = state.map(str::to_owned);
         request.parts.input = Some(Box::new(Input { responses, state }));
@@ -151,8 +187,10 @@ impl Round {
         if success.kind() != SuccessKind::InputRequired {
             return Self::Done(body);
         }
+        // What has no message is known by its method.
         let message = |(key, request): (&String, &Value)| {
-            (key.clone(), request["params"]["message"].as_str().unwrap().to_owned())
+            let message = request["params"]["message"].as_str().or(request["method"].as_str());
+            (key.clone(), message.unwrap().to_owned())
         };
         let requests = body["inputRequests"].as_object().unwrap().iter().map(message).collect();
         Self::Asks(requests, body["requestState"].as_str().unwrap().to_owned())
@@ -167,13 +205,19 @@ impl Round {
         }
     }
 
+    /// The result.
+    #[track_caller]
+    pub(crate) fn done(self) -> Value {
+        match self {
+            Self::Done(result) => result,
+            other => panic!("not done: {other:?}"),
+        }
+    }
+
     /// The text of the result.
     #[track_caller]
     pub(crate) fn text(self) -> String {
-        match self {
-            Self::Done(result) => result["content"][0]["text"].as_str().unwrap().to_owned(),
-            other => panic!("not done: {other:?}"),
-        }
+        self.done()["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
     #[track_caller]
@@ -188,6 +232,15 @@ impl Round {
 /// An answer that accepts a form.
 pub(crate) fn accept(content: &Value) -> Value {
     json!({ "action": "accept", "content": content })
+}
+
+/// An extractor of the arguments as they are.
+pub(crate) struct Raw(pub(crate) String);
+
+impl FromCall for Raw {
+    async fn from_call(call: &Call) -> bowline_server::Result<Self> {
+        Ok(Self(String::from_utf8_lossy(call.arguments()).into_owned()))
+    }
 }
 
 fn members(value: &Value) -> Members {
@@ -208,6 +261,7 @@ struct State {
     logs: Vec<LogMessageParams>,
     changes: Vec<Change>,
     questions: Vec<InputRequest>,
+    completed: Vec<String>,
     /// Given to questions, first come first served; without any the client has no back channel.
     answers: Vec<Result<Value, QuestionError>>,
     is_full: bool,
@@ -230,6 +284,11 @@ impl Inbox {
 
     pub(crate) fn questions(&self) -> Vec<InputRequest> {
         self.0.lock().unwrap().questions.clone()
+    }
+
+    /// The questions by URL whose completion was announced.
+    pub(crate) fn completed(&self) -> Vec<String> {
+        self.0.lock().unwrap().completed.clone()
     }
 
     pub(crate) fn answer(&self, answer: Result<Value, QuestionError>) {
@@ -263,6 +322,7 @@ impl Sink for Inbox {
             Outgoing::Progress(advance) => state.progress.push(advance),
             Outgoing::Log(message) => state.logs.push(message),
             Outgoing::Change(change) => state.changes.push(change),
+            Outgoing::ElicitationComplete(id) => state.completed.push(id),
             Outgoing::Ask(question) => {
                 state.questions.push(question.request);
                 let none = state.answers.is_empty();

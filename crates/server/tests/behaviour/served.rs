@@ -1,73 +1,12 @@
 //! Whole conversations over a transport, as lines of JSON.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use bowline_proto::codec::lines::Unit;
-use bowline_proto::limits::Limits;
-use bowline_proto::request::ExchangeId;
-use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_server::{Ask, Server, Tool};
-use bowline_transport::duplex::{Duplex, duplex};
-use bowline_transport::transport::{Reader, Transport, Writer};
-use serde_json::{Value, json};
+use bowline_transport::duplex::duplex;
+use serde_json::json;
 
-/// A client that speaks lines of JSON.
-struct Wire {
-    reader: <Duplex as Transport>::Reader,
-    writer: <Duplex as Transport>::Writer,
-}
-
-impl Wire {
-    fn to(server: &Server) -> Self {
-        let (ours, theirs) = duplex();
-        tokio::spawn(server.serve(theirs));
-        let (reader, writer) = ours.split(&Limits::default());
-        Self { reader, writer }
-    }
-
-    async fn say(&mut self, message: Value) {
-        let frame = message.to_string().into();
-        let route = Route::Exchange(ExchangeId(0));
-        let mut queue = VecDeque::from([Transmit { route, role: Role::Ends, frame }]);
-        self.writer.write(&mut queue).await.unwrap();
-    }
-
-    async fn hear(&mut self) -> Value {
-        match self.reader.read().await.unwrap().unwrap() {
-            Unit::Text(text) => serde_json::from_slice(&text).unwrap(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    async fn ask(&mut self, message: Value) -> Value {
-        self.say(message).await;
-        self.hear().await
-    }
-
-    async fn initialize(&mut self, capabilities: Value) -> Value {
-        let params = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": capabilities,
-            "clientInfo": { "name": "test", "version": "1" },
-        });
-        let answer = self.ask(request(1, "initialize", &params)).await;
-        self.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        answer
-    }
-}
-
-fn request(id: u64, method: &str, params: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
-}
-
-fn modern(id: u64, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
-    });
-    request(id, method, &params)
-}
+use crate::wire::{Wire, modern, request};
 
 fn server() -> Server {
     let sure = |ask: Ask| async move { ask.confirm("Sure?").await.map(|sure| sure.to_string()) };

@@ -25,7 +25,10 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Watches the two ends of a channel.
-    pub(super) fn watch<N: Transport, F: Transport>(near: N, far: F) -> (impl Transport, impl Transport) {
+    pub(super) fn watch<N: Transport, F: Transport>(
+        near: N,
+        far: F,
+    ) -> (impl Transport, impl Transport) {
         let flight = Arc::<Self>::default();
         tokio::spawn(Arc::clone(&flight).hold());
         let near = Tap::new(near, Self::counter(Arc::clone(&flight)));

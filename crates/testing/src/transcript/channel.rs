@@ -42,7 +42,8 @@ impl Channel {
 
     /// Serves in a task, over a Unix socket. Wants paused time that is held still.
     pub(crate) fn socket(subject: Subject) -> Result<Self, String> {
-        let (near, far) = UnixStream::pair().map_err(|error| format!("no socket can be had: {error}"))?;
+        let (near, far) =
+            UnixStream::pair().map_err(|error| format!("no socket can be had: {error}"))?;
         Ok(Self::task(near, far, subject))
     }
 
@@ -50,7 +51,8 @@ impl Channel {
     pub(crate) fn process(command: std::process::Command) -> Result<Self, String> {
         let mut command = Command::from(command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
+        let mut child =
+            command.spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
         let (Some(source), Some(sink)) = (child.stdout.take(), child.stdin.take()) else {
             return Err("the server's input and output are taken already".to_owned());
         };
@@ -132,7 +134,10 @@ impl Stage for Channel {
             rest.push(Heard::Message(said));
         }
         if let Server::Process(child) = &mut self.server {
-            let status = child.wait().await.map_err(|error| format!("the server cannot be waited for: {error}"))?;
+            let status = child
+                .wait()
+                .await
+                .map_err(|error| format!("the server cannot be waited for: {error}"))?;
             if !status.success() {
                 return Err(format!("the server ended with {status}"));
             }

@@ -33,13 +33,16 @@ impl ClientMachine {
     /// A client that has opened the talk. `words` says what it can do; with `only` among them it
     /// speaks no revision but the one given.
     pub(crate) fn new(revision: Revision, words: &str, limits: Limits) -> Result<Self, String> {
-        let (only, extras): (Vec<_>, Vec<_>) = words.split(',').map(str::trim).partition(|word| *word == "only");
+        let (only, extras): (Vec<_>, Vec<_>) =
+            words.split(',').map(str::trim).partition(|word| *word == "only");
         let capabilities = Identity::parse(&extras.join(","))?.capabilities(revision);
-        let capabilities = serde_json::from_value(capabilities).map_err(|error| error.to_string())?;
+        let capabilities =
+            serde_json::from_value(capabilities).map_err(|error| error.to_string())?;
         let info = Implementation::new("transcript", "1.0.0");
         let revisions = (!only.is_empty()).then_some(revision);
         let lines = LineReader::new(limits.frame);
-        let config = ClientConfig::new(info, capabilities).with_limits(limits).with_revisions(revisions);
+        let config =
+            ClientConfig::new(info, capabilities).with_limits(limits).with_revisions(revisions);
         let mut client = Self {
             connection: ClientConnection::new(Arc::new(config)),
             lines,
@@ -67,14 +70,20 @@ impl ClientMachine {
     /// An event as a line of a transcript.
     fn told(&mut self, event: Event) -> String {
         match event {
-            Event::Ready(profile) => format!("ready {}", profile.revision),
+            Event::Ready(profile) => format!("ready {}", json(&profile.revision)),
             Event::Failed(error) => format!("failed {error}"),
-            Event::Answered(number, Ok(answer)) => format!("answered {} {}", number.0, answer.result),
+            Event::Answered(number, Ok(answer)) => {
+                format!("answered {} {}", number.0, answer.result)
+            }
             Event::Answered(number, Err(error)) => format!("unanswered {} {error}", number.0),
-            Event::Progress(number, progress) => format!("progress {} {}", number.0, json(&progress)),
+            Event::Progress(number, progress) => {
+                format!("progress {} {}", number.0, json(&progress))
+            }
             Event::Log(message) => format!("log {}", json(&message)),
             Event::Change(None, change) => format!("change {}", changed(&change)),
-            Event::Change(Some(number), change) => format!("change {} {}", number.0, changed(&change)),
+            Event::Change(Some(number), change) => {
+                format!("change {} {}", number.0, changed(&change))
+            }
             Event::Ask(ask, question) => {
                 self.asks.push(ask);
                 format!("asked {} {}", self.asks.len(), json(&*question))
@@ -83,6 +92,7 @@ impl ClientMachine {
                 let place = self.asks.iter().position(|known| *known == ask);
                 format!("unasked {}", place.map_or(0, |place| place + 1))
             }
+            Event::ElicitationComplete(name) => format!("completed {name}"),
             Event::Odd(what) => format!("odd {what}"),
         }
     }
@@ -145,7 +155,8 @@ impl Stage for ClientMachine {
 
     async fn pass(&mut self, time: Duration) {
         let until = self.clock.now() + time;
-        while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until) {
+        while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until)
+        {
             self.clock.advance(timeout.saturating_duration_since(self.clock.now()));
             self.connection.handle_timeout(self.clock.now());
         }

@@ -1,7 +1,8 @@
 //! The client that transcripts speak for: who it is, and what it can do.
 //!
 //! The same words say it in both eras: `@initialize{elicitation}` shakes hands as a client that can
-//! be asked, `@client{elicitation}` is the `_meta` of a request of such a client.
+//! be asked, `@client{elicitation}` is the `_meta` of a request of such a client. With `pages` it
+//! opens pages too.
 
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
@@ -60,12 +61,13 @@ impl Identity {
     }
 
     fn declare(&mut self, word: &str) -> Result<(), String> {
-        let value = match word {
-            "elicitation" => json!({"form": {}}),
-            "sampling" | "roots" => json!({}),
+        let (name, value) = match word {
+            "elicitation" => ("elicitation", json!({"form": {}})),
+            "pages" => ("elicitation", json!({"form": {}, "url": {}})),
+            "sampling" | "roots" => (word, json!({})),
             _ => return Err(unknown(word)),
         };
-        self.capabilities.insert(word.to_owned(), value);
+        self.capabilities.insert(name.to_owned(), value);
         Ok(())
     }
 
@@ -90,7 +92,9 @@ fn member(name: &str, value: &Value) -> String {
 }
 
 fn unknown(word: &str) -> String {
-    format!("`{word}` says nothing of a client; known are `elicitation`, `sampling`, `roots`, `progress:TOKEN` and `log:LEVEL`")
+    format!(
+        "`{word}` says nothing of a client; known are `elicitation`, `pages`, `sampling`, `roots`, `progress:TOKEN` and `log:LEVEL`"
+    )
 }
 
 #[cfg(test)]
@@ -110,9 +114,13 @@ mod tests {
     #[test]
     fn a_handshake_declares_elicitation_as_its_revision_does() {
         let identity = Identity::parse("elicitation").unwrap();
-        let params = |revision| serde_json::from_str::<Value>(&identity.handshake(revision)).unwrap();
+        let params =
+            |revision| serde_json::from_str::<Value>(&identity.handshake(revision)).unwrap();
         assert_eq!(params(Revision::V2025_06_18)["capabilities"], json!({"elicitation": {}}));
-        assert_eq!(params(Revision::V2025_11_25)["capabilities"], json!({"elicitation": {"form": {}}}));
+        assert_eq!(
+            params(Revision::V2025_11_25)["capabilities"],
+            json!({"elicitation": {"form": {}}})
+        );
     }
 
     #[test]

@@ -58,7 +58,8 @@ pub(crate) fn steps(script: &Script, words: &Words) -> Result<Vec<Step>, String>
     let mut steps = Vec::new();
     for line in &script.lines {
         let number = line.number;
-        let turns = turns(script.side, &line.said, words).map_err(|reason| format!("line {number}: {reason}"))?;
+        let turns = turns(script.side, &line.said, words)
+            .map_err(|reason| format!("line {number}: {reason}"))?;
         steps.extend(turns.into_iter().map(|turn| Step { number, turn }));
     }
     Ok(steps)
@@ -70,11 +71,15 @@ fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
         (_, Said::Pass(time)) => Turn::Pass(*time),
         (_, Said::Do(action)) => Turn::Act(text(action)?),
         (Side::Server, Said::Handshake(extras)) => return handshake(extras, words.revision),
-        (Side::Server, Said::ByClient(line)) | (Side::Client, Said::ByServer(line)) => Turn::Tell(text(line)?),
+        (Side::Server, Said::ByClient(line)) | (Side::Client, Said::ByServer(line)) => {
+            Turn::Tell(text(line)?)
+        }
         (Side::Server, Said::RawByClient(bytes)) | (Side::Client, Said::RawByServer(bytes)) => {
             Turn::TellRaw(bytes.clone())
         }
-        (Side::Server, Said::ByServer(line)) | (Side::Client, Said::ByClient(line)) => Turn::Hear(text(line)?),
+        (Side::Server, Said::ByServer(line)) | (Side::Client, Said::ByClient(line)) => {
+            Turn::Hear(text(line)?)
+        }
         (Side::Server, Said::ByServerSometime(line)) => Turn::HearSometime(text(line)?),
         (Side::Server, Said::End) => Turn::End,
         (Side::Client, Said::Learn(event)) => Turn::Learn(text(event)?),
@@ -86,7 +91,8 @@ fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
 /// The handshake: the request, whatever answers it, and the word that all is well.
 fn handshake(extras: &str, revision: Revision) -> Result<Vec<Turn>, String> {
     let params = Identity::parse(extras)?.handshake(revision);
-    let request = format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"method":"initialize","params":{params}}}"#);
+    let request =
+        format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"method":"initialize","params":{params}}}"#);
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"result":@any}}"#);
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     Ok(vec![
@@ -123,7 +129,11 @@ impl std::error::Error for Failure {}
 
 /// Plays steps on a stage and gives every message that was said; or the line and the reason of the
 /// first failure.
-pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> Result<Vec<Message>, (usize, String)> {
+pub(crate) async fn play<S: Stage>(
+    side: Side,
+    steps: &[Step],
+    mut stage: S,
+) -> Result<Vec<Message>, (usize, String)> {
     let mut player = Player::new(side, &mut stage);
     let mut last = 0;
     for group in steps.chunk_by(|one, next| one.turn.is_sometime() && next.turn.is_sometime()) {
@@ -141,7 +151,7 @@ pub(crate) async fn play<S: Stage>(side: Side, steps: &[Step], mut stage: S) -> 
 /// A play under way.
 pub(crate) struct Player<'a, S> {
     pub(crate) stage: &'a mut S,
-    side: Side,
+    pub(crate) side: Side,
     pub(crate) values: Values,
     record: Vec<Message>,
     /// The beginning of a line whose end was not told yet.
@@ -183,7 +193,10 @@ impl<S: Stage> Player<'_, S> {
                 self.tell(format!("{text}\n").as_bytes()).await
             }
             Turn::TellRaw(bytes) => self.tell(bytes).await,
-            Turn::End => self.stage.end().await,
+            Turn::End => {
+                self.note_told(self.told.len());
+                self.stage.end().await
+            }
             Turn::Act(action) => self.stage.act(&action.fill(&self.values)?).await,
             Turn::Pass(time) => {
                 self.stage.pass(*time).await;
@@ -196,11 +209,16 @@ impl<S: Stage> Player<'_, S> {
     async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.told.extend_from_slice(bytes);
         while let Some(end) = self.told.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.told.drain(..=end).collect();
-            let text = String::from_utf8_lossy(&line).trim_start_matches('\u{feff}').to_owned();
-            self.record.push(Message { by: self.side.other(), text });
+            self.note_told(end + 1);
         }
         self.stage.tell(bytes).await
+    }
+
+    /// Writes down so many bytes of what was told as one message.
+    fn note_told(&mut self, length: usize) {
+        let line: Vec<u8> = self.told.drain(..length).collect();
+        let text = String::from_utf8_lossy(&line).trim_start_matches('\u{feff}').to_owned();
+        self.record.push(Message { by: self.side.other(), text });
     }
 
     /// Whether what was heard is what a turn expects.
@@ -230,7 +248,9 @@ impl<S: Stage> Player<'_, S> {
     fn expected(&self, turn: &Turn) -> Option<String> {
         match turn {
             Turn::Learn(text) => Some(format!("= {text}")),
-            Turn::Hear(text) | Turn::HearSometime(text) => Some(format!("{} {text}", self.side.mark())),
+            Turn::Hear(text) | Turn::HearSometime(text) => {
+                Some(format!("{} {text}", self.side.mark()))
+            }
             _ => None,
         }
     }

@@ -93,7 +93,8 @@ impl Script {
     pub(crate) fn limits(&self, usual: Limits) -> Result<Limits, String> {
         let mut limits = usual;
         for word in self.limits.split_whitespace() {
-            let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}`: write `name=number`"))?;
+            let (name, value) =
+                word.split_once('=').ok_or_else(|| format!("`{word}`: write `name=number`"))?;
             let count = || value.parse::<usize>().map_err(|error| format!("`{word}`: {error}"));
             match name {
                 "frame" => limits.frame = count()?,

@@ -55,6 +55,12 @@ impl Text {
         Ok(Self(reader.pieces))
     }
 
+    /// Text in which only `@any` and names stand for something else.
+    pub(crate) fn literal(line: &str) -> Self {
+        let words = Words { revision: Revision::LATEST, server: "{}".to_owned() };
+        Self::parse(line, &words).unwrap_or_else(|_| Self::plain(line))
+    }
+
     /// Text that holds nothing but itself.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self(vec![Piece::Plain(text.into())])
@@ -70,10 +76,18 @@ impl Text {
         for piece in &self.0 {
             match piece {
                 Piece::Plain(plain) => text.push_str(plain),
-                Piece::Any => return Err("`@any` cannot be sent; only what is expected may hold it".to_owned()),
+                Piece::Any => {
+                    return Err(
+                        "`@any` cannot be sent; only what is expected may hold it".to_owned()
+                    );
+                }
                 Piece::Named(name) => match values.get(name) {
                     Some(value) => text.push_str(value),
-                    None => return Err(format!("`@{name}` has no value yet; no message before it held it")),
+                    None => {
+                        return Err(format!(
+                            "`@{name}` has no value yet; no message before it held it"
+                        ));
+                    }
                 },
             }
         }
@@ -233,7 +247,10 @@ mod tests {
     fn anything_may_stand_for_any() {
         let expected = text(r#"{"a":@any,"b":2}"#);
         for value in ["1", "-2.5e3", "\"}\"", "{\"c\":[1,2]}", "null"] {
-            assert!(expected.matches(&format!("{{\"a\":{value},\"b\":2}}"), &mut Values::new()), "{value}");
+            assert!(
+                expected.matches(&format!("{{\"a\":{value},\"b\":2}}"), &mut Values::new()),
+                "{value}"
+            );
         }
         for other in [r#"{"a":,"b":2}"#, r#"{"a":1,"b":3}"#, r#"{"a":1,"b":2}x"#, r#"{"a":1"#] {
             assert!(!expected.matches(other, &mut Values::new()), "{other}");

@@ -9,6 +9,8 @@ use crate::meta::Meta;
 use crate::method::Method;
 use crate::rpc::{Notice, Rpc};
 
+mod path;
+
 /// `roots/list`.
 pub enum ListRoots {}
 

@@ -7,6 +7,8 @@ struct Option;
 struct Result;
 struct String;
 struct Tool;
+struct Prompt;
+struct Resource;
 trait Clone {}
 trait Send {}
 trait Fn {}
@@ -42,6 +44,33 @@ async fn camel(userId: i64, #[allow(unused_variables)] unused: i64) -> i64 {
 #[deprecated]
 async fn old() {}
 
+/// Is a prompt.
+#[::bowline::prompt]
+fn prompt(prompt: i64, #[arg(default, complete = complete)] typed: i64) -> &'static str {
+    if prompt == typed { "same" } else { "other" }
+}
+
+async fn complete() -> [&'static str; 1] {
+    ["1"]
+}
+
+/// Is a resource.
+#[::bowline::resource("a://{resource}")]
+async fn resource(resource: i64) -> &'static str {
+    if resource == 1 { "one" } else { "many" }
+}
+
+struct Shared;
+
+#[::bowline::tool]
+impl Shared {
+    /// Has the name of a variable around it.
+    #[::bowline::tool]
+    async fn shared(&self, shared: i64) -> i64 {
+        shared
+    }
+}
+
 fn main() {
     #[::bowline::tool]
     fn inside(a: i64) -> i64 {
@@ -49,5 +78,6 @@ fn main() {
     }
     let all = ::bowline::tools![call, sync, r#move, camel, self::old, inside];
     ::std::assert_eq!(all.len(), 6);
-    let _ = (Input, Option, Result, String, Tool);
+    let _ = (::bowline::prompts![prompt], ::bowline::resources![resource], Shared.tools());
+    let _ = (Input, Option, Result, String, Tool, Prompt, Resource);
 }

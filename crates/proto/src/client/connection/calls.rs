@@ -18,20 +18,14 @@ use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
 
 /// How long a subscription may stay open: until somebody ends it.
-const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 impl ClientConnection {
     /// Sends a call, the first time or again with answers.
     pub(super) fn send(&mut self, flight: Flight, extra: &str, now: Instant) {
         let limits = self.config.limits();
-        let (timeout, deadline) = if flight.request.method.streams() {
-            (FOREVER, FOREVER)
-        } else {
-            (
-                flight.request.timeout.unwrap_or(limits.request_timeout),
-                flight.request.deadline.unwrap_or(limits.request_deadline),
-            )
-        };
+        let timeout = flight.request.timeout.unwrap_or(limits.request_timeout);
+        let deadline = flight.request.deadline.unwrap_or(limits.request_deadline);
         let id = self.waiting.next_id();
         let params = flight.request.text(id, &self.always, extra);
         let frame = splice::request(&id.into(), flight.request.method, &params);
@@ -70,10 +64,11 @@ impl ClientConnection {
             return Err(CallError::Invalid(reason.to_owned()));
         }
         for (key, question) in required.input_requests.iter() {
-            legacy::permitted(question, self.config.capabilities()).map_err(|error| {
+            legacy::permitted(question, &self.declared).map_err(|error| {
                 CallError::Invalid(format!("the question `{key}`: {}", error.message))
             })?;
         }
+        self.admit(required.input_requests.len(), now).map_err(CallError::Unanswered)?;
         let mut asks = BTreeMap::new();
         for (key, question) in required.input_requests.iter() {
             let ask = self.new_ask(Origin::Round(flight.exchange));
@@ -126,6 +121,25 @@ impl ClientConnection {
             Some(capability) => missing(format!("the capability `{capability}`")),
             None => Ok(()),
         }
+    }
+
+    /// Lets questions through to whoever uses the client, unless there are too many of them.
+    ///
+    /// # Errors
+    ///
+    /// With what the server is told, or since 2026-07-28 whoever made the call.
+    pub(super) fn admit(&mut self, questions: usize, now: Instant) -> Result<(), ErrorObject> {
+        let limits = self.config.limits();
+        if self.asks.len() + questions > limits.questions {
+            let message = "too many questions are open on this connection";
+            return Err(ErrorObject::internal(message));
+        }
+        if !self.pace.admits(questions, now) {
+            let most = limits.questions_per_minute;
+            let message = format!("more than {most} questions in a minute; ask again later");
+            return Err(ErrorObject::internal(message));
+        }
+        Ok(())
     }
 
     pub(super) fn new_ask(&mut self, origin: Origin) -> AskId {

@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use bowline_types::cache::CacheHint;
 use bowline_types::cancel::CancelledParams;
+use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::json::Json;
-use bowline_types::meta::key;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
@@ -22,7 +22,7 @@ use crate::frame::{
     ResponseMessage, id_within,
 };
 use crate::members::Members;
-use crate::request::{Change, ExchangeId, SuccessKind};
+use crate::request::SuccessKind;
 use crate::table::outgoing::Taken;
 use crate::transmit::{Role, Route};
 use crate::wire::{modern, splice};
@@ -35,7 +35,7 @@ impl ClientConnection {
         match message {
             Message::Response(response) => self.response(response, now),
             Message::Notification(notification) => self.notification(&notification, now),
-            Message::Request(request) => self.request(&request),
+            Message::Request(request) => self.request(&request, now),
         }
     }
 
@@ -52,8 +52,31 @@ impl ClientConnection {
                 self.step(negotiate::shaken(&self.config, response.outcome.as_ref()), now);
             }
             Taken::Awaited(Waiting::Call(flight)) => self.answered(flight, response.outcome, now),
-            Taken::Late => {}
+            Taken::Awaited(Waiting::Follow(follow)) => {
+                self.follow_answered(&follow, response.outcome);
+            }
+            Taken::Awaited(Waiting::Life) => self.is_alive(),
+            Taken::Late => self.late(id, &response.outcome, now),
             Taken::Unknown => self.odd(format!("an answer names the id {id}, which awaits none")),
+        }
+    }
+
+    /// An answer that came after we gave it up. Only one is still worth something: a server that
+    /// was slow to start and turns out to be modern before it has answered the handshake.
+    fn late(&mut self, id: &RequestId, outcome: &Result<Json, ErrorObject>, now: Instant) {
+        let Some((probe, asked)) = self.late_probe else { return };
+        let Ok(result) = outcome else { return };
+        if self.profile.is_some() || id.as_integer() != Some(probe) {
+            return;
+        }
+        let step = negotiate::probed(&self.config, asked, Ok(result));
+        if let Step::Agreed(_) = step {
+            if let Some(handshake) =
+                self.waiting.find(|waiting| matches!(waiting, Waiting::Handshake))
+            {
+                self.waiting.abandon(handshake);
+            }
+            self.step(step, now);
         }
     }
 
@@ -67,13 +90,25 @@ impl ClientConnection {
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
-                return self.end(exchange, Ok(Answer { result, cache: None }));
+                return self.end(exchange, Ok(Answer { result, cache: None, reused: false }));
             }
             Ok(result) => result,
-            Err(error) => return self.end(exchange, Err(CallError::Refused(error))),
+            Err(error) => {
+                if self.has_elicitation_ids() {
+                    self.elicitations.refused(&error);
+                }
+                if let Some(cache) = &mut self.cache {
+                    cache.refused(&flight.request, &error);
+                }
+                return self.end(exchange, Err(CallError::Refused(error)));
+            }
         };
         let ended = match self.completed(&flight, &result) {
-            Ok(Some(cache)) => Ok(Answer { result, cache: Some(cache) }),
+            Ok(Some(hint)) => {
+                let answer = Answer { result, cache: Some(hint), reused: false };
+                self.keep(&flight, &answer, now);
+                Ok(answer)
+            }
             Ok(None) => match self.ask(flight, &result, now) {
                 Ok(()) => return,
                 Err(error) => Err(error),
@@ -81,6 +116,13 @@ impl ClientConnection {
             Err(reason) => Err(CallError::Invalid(reason)),
         };
         self.end(exchange, ended);
+    }
+
+    /// Keeps a result for later, unless it depends on more than what was asked.
+    fn keep(&mut self, flight: &Flight, answer: &Answer, now: Instant) {
+        if let (Some(cache), 0) = (&mut self.cache, flight.round) {
+            cache.keep(&flight.request, answer, flight.changes, now);
+        }
     }
 
     /// Reads what kind a modern result is: its caching hint if it is complete, `None` if the
@@ -113,12 +155,8 @@ impl ClientConnection {
                 Err(error) => self.odd(format!("`notifications/message`: {error}")),
             },
             Method::Cancelled => self.cancelled(params),
-            _ => {
-                if let Some(change) = change(method, params) {
-                    let subscription = self.subscription(params);
-                    self.events.push_back(Event::Change(subscription, change));
-                }
-            }
+            Method::ElicitationComplete => self.elicitation_complete(params),
+            _ => self.changed(method, params, now),
         }
     }
 
@@ -143,25 +181,33 @@ impl ClientConnection {
         }
         let Some(id) = id.as_integer() else { return };
         let listens = matches!(self.waiting.get_mut(id), Some(Waiting::Call(flight)) if flight.request.method.streams());
-        if let (true, Some(Waiting::Call(flight))) = (listens, self.waiting.abandon(id)) {
+        if !listens {
+            return;
+        }
+        if let Some(Waiting::Call(flight)) = self.waiting.abandon(id) {
             self.flights.remove(&flight.exchange);
-            let answer = Answer { result: Json::empty_object(), cache: None };
+            let answer = Answer { result: Json::empty_object(), cache: None, reused: false };
             self.end(flight.exchange, Ok(answer));
         }
     }
 
-    /// The subscription that a notification names.
-    pub(super) fn subscription(&mut self, params: &Members) -> Option<ExchangeId> {
-        let meta = params.object("_meta").ok()?;
-        let id: RequestId = meta.parse(key::SUBSCRIPTION_ID).ok()??;
-        match self.waiting.get_mut(id.as_integer()?)? {
-            Waiting::Call(flight) => Some(flight.exchange),
-            _ => None,
+    /// The user is done with a page.
+    fn elicitation_complete(&mut self, params: &Members) {
+        let Ok(ElicitationCompleteParams { elicitation_id, .. }) = params.parse_all() else {
+            return;
+        };
+        if self.elicitations.complete(&elicitation_id) {
+            self.events.push_back(Event::ElicitationComplete(elicitation_id));
         }
     }
 
+    /// Whether questions by URL have names on this connection.
+    fn has_elicitation_ids(&self) -> bool {
+        self.profile.as_ref().is_some_and(|profile| profile.revision.has_elicitation_ids())
+    }
+
     /// A request of the server's: only a legacy one may send any.
-    pub(super) fn request(&mut self, request: &RequestMessage) {
+    pub(super) fn request(&mut self, request: &RequestMessage, now: Instant) {
         let legacy = self.profile.as_ref().filter(|profile| !profile.revision.is_modern());
         // A handshake under way counts: a ping may come before its answer.
         let revision = match (legacy, &self.profile) {
@@ -174,18 +220,18 @@ impl ClientConnection {
                 ));
             }
         };
-        let frame = match legacy::read(request, revision, self.config.capabilities()) {
+        let frame = match legacy::read(request, revision, &self.declared) {
             Ok(Asked::Ping) => splice::result(&request.id, "", "{}"),
-            Ok(Asked::Question(question)) => {
-                if self.asks.len() >= self.config.limits().questions {
-                    let error =
-                        ErrorObject::internal("too many questions are open on this connection");
-                    splice::error(Ok(&request.id), &error)
-                } else {
+            Ok(Asked::Question(question)) => match self.admit(1, now) {
+                Ok(()) => {
+                    if self.has_elicitation_ids() {
+                        self.elicitations.asked(&question);
+                    }
                     let ask = self.new_ask(Origin::Request(request.id.clone()));
                     return self.events.push_back(Event::Ask(ask, Box::new(question)));
                 }
-            }
+                Err(error) => splice::error(Ok(&request.id), &error),
+            },
             Err(error) => splice::error(Ok(&request.id), &error),
         };
         self.transmit(Route::Standalone, Role::Within, frame);
@@ -228,23 +274,13 @@ impl ClientConnection {
             Taken::Awaited(Waiting::Call(flight)) => {
                 self.end(flight.exchange, Err(CallError::Invalid(reason.to_owned())));
             }
+            Taken::Awaited(Waiting::Follow(follow)) => {
+                self.follow_failed(&follow, CallError::Invalid(reason.to_owned()));
+            }
+            Taken::Awaited(Waiting::Life) => self.is_alive(),
             Taken::Late => {}
             Taken::Unknown => return false,
         }
         true
-    }
-}
-
-/// The change that a notification tells of.
-fn change(method: Method, params: &Members) -> Option<Change> {
-    match method {
-        Method::ToolsListChanged => Some(Change::Tools),
-        Method::PromptsListChanged => Some(Change::Prompts),
-        Method::ResourcesListChanged => Some(Change::Resources),
-        Method::ResourcesUpdated => params.parse("uri").ok().flatten().map(Change::Resource),
-        Method::SubscriptionsAcknowledged => {
-            params.parse("notifications").ok().flatten().map(Change::Acknowledged)
-        }
-        _ => None,
     }
 }

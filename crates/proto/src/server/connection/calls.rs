@@ -30,8 +30,11 @@ impl ServerConnection {
                 format!("{most} subscriptions are open on this connection; end one first");
             return Err(ErrorObject::invalid_request(message));
         }
-        let call = Call { id: request.id, method, params: request.params };
         let number = self.number();
+        if let (Method::ResourcesSubscribe, Some(session)) = (method, &mut self.session) {
+            session.follow(&request.params, number, self.config.limits())?;
+        }
+        let call = Call { id: request.id, method, params: request.params };
         let (exchange, request) =
             Exchange::open(number, call, lifted, self.caller(Extensions::default()));
         let state = if method.streams() { State::Listening } else { State::Waiting };
@@ -80,6 +83,7 @@ impl ServerConnection {
             {
                 session
             }
+            (Some(Slot::Notice), Some(session)) => session,
             _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
         };
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
@@ -94,6 +98,14 @@ impl ServerConnection {
             };
         }
         self.start_next();
+    }
+
+    /// Announces that what began with a question by URL is done, be the call that asked over or not.
+    pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
+        let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
+        let is_open = self.slots.contains_key(&number);
+        let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
+        self.transmit(route, Role::Within, frame);
     }
 
     /// An answer for a call has come: once it has them all, it counts as running again.

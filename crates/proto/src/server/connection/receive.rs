@@ -5,7 +5,7 @@ use std::time::Instant;
 use bowline_types::cancel::CancelledParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::method::Method;
+use bowline_types::method::{Kind, Method};
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
 use crate::members::Members;
-use crate::request::{EveryResource, Extensions, Success};
+use crate::request::{EveryResource, ExchangeId, Extensions, Success};
 use crate::transmit::Route;
 use crate::wire::splice::NoId;
 use crate::wire::{legacy, modern, splice};
@@ -27,7 +27,7 @@ use crate::wire::{legacy, modern, splice};
 impl ServerConnection {
     pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
         match message {
-            Message::Request(request) => self.request(request, batch),
+            Message::Request(request) => self.request(request, batch, now),
             Message::Notification(notification) => self.notification(&notification, now),
             Message::Response(response) => {
                 let answered = self.session.as_mut().and_then(|session| session.answered(response));
@@ -57,14 +57,30 @@ impl ServerConnection {
         self.answer(Route::Standalone, Some(batch), None);
     }
 
-    pub(super) fn request(&mut self, request: RequestMessage, batch: Option<BatchId>) {
+    pub(super) fn request(
+        &mut self,
+        request: RequestMessage,
+        batch: Option<BatchId>,
+        now: Instant,
+    ) {
         if let Some(batch) = batch {
             self.batches.await_one(batch);
         }
         let id = request.id.clone();
-        if let Err(error) = self.admit(request, batch) {
+        let admitted = self.hold_pace(now).and_then(|()| self.admit(request, batch));
+        if let Err(error) = admitted {
             self.answer(Route::Standalone, batch, Some(splice::error(Ok(&id), &error)));
         }
+    }
+
+    /// Refuses a request that comes too soon after the others.
+    fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
+        if self.pace.admits(1, now) {
+            return Ok(());
+        }
+        let most = self.config.limits().requests_per_minute;
+        let message = format!("more than {most} requests per minute on this connection; wait");
+        Err(ErrorObject::too_many_requests(message, self.pace.wait(now)))
     }
 
     /// Finds out what a request is, and starts what it asks.
@@ -108,9 +124,8 @@ impl ServerConnection {
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
         let method = known(&request.method, revision)?;
-        let limits = self.config.limits().clone();
         let Some(session) = &mut self.session else { return Ok(()) };
-        if let Some(response) = session.serve(method, &request.params, &limits) {
+        if let Some(response) = session.serve(method, &request.params) {
             self.reply(&request.id, batch, response);
             return Ok(());
         }
@@ -145,6 +160,7 @@ impl ServerConnection {
                 }
             }
             Method::Initialized => self.initialized(),
+            Method::RootsListChanged => self.roots_changed(),
             Method::Progress => {
                 let token =
                     notification.params.parse_all().map(|p: ProgressParams| p.progress_token.0);
@@ -197,6 +213,38 @@ impl ServerConnection {
         self.events.push_back(Event::Call(Box::new(request)));
     }
 
+    /// The roots of the client changed: tells the service, as long as it listens to no earlier
+    /// change, so that a flood of changes is told twice at most.
+    pub(super) fn roots_changed(&mut self) {
+        let is_told = self.slots.values().any(|slot| matches!(slot, Slot::Notice));
+        let Some(session) = &mut self.session else { return };
+        if !session.client.capabilities.supports_roots() {
+            return;
+        }
+        session.roots_changed_again = is_told;
+        if is_told {
+            return;
+        }
+        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone())
+        else {
+            return;
+        };
+        let number = self.number();
+        let (id, params) = (RequestId::from(0), Members::default());
+        let call = Call { id, method: Method::RootsListChanged, params };
+        let (_, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        self.slots.insert(number, Slot::Notice);
+        self.events.push_back(Event::Call(Box::new(request)));
+    }
+
+    /// The service has heard of a change of the roots, and of the next if there was one meanwhile.
+    pub(super) fn noticed(&mut self, number: ExchangeId) {
+        self.leave(number, State::Listening);
+        if self.session.as_ref().is_some_and(|session| session.roots_changed_again) {
+            self.roots_changed();
+        }
+    }
+
     pub(super) fn refuse_too_long(&mut self, head: &[u8]) {
         let most = self.config.limits().frame;
         let error =
@@ -222,7 +270,11 @@ impl ServerConnection {
 /// The method of a request, if clients may send it in this revision.
 fn known(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
     match name {
-        MethodName::Known(method) if method.is_from_client(revision) => Ok(*method),
+        MethodName::Known(method)
+            if method.row().kind == Kind::Request && method.is_from_client(revision) =>
+        {
+            Ok(*method)
+        }
         _ => Err(ErrorObject::method_not_found(format!(
             "{revision} has no method `{}`",
             name.as_str()

@@ -9,7 +9,7 @@ use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::{
     Field, FieldKind, FormSchema, MultiSelectSchema, StringSchema, TitleStyle,
 };
-use bowline_types::input::InputRequest;
+use bowline_types::input::{InputRequest, InputRequired};
 use bowline_types::resource::ResourceBody;
 use bowline_types::revision::Revision;
 
@@ -24,6 +24,12 @@ impl Project for InputRequest {
             Self::CreateMessage(params) => params.project(revision),
             _ => {}
         }
+    }
+}
+
+impl Project for InputRequired {
+    fn project(&mut self, revision: Revision) {
+        self.input_requests.iter_mut().for_each(|(_, request)| request.project(revision));
     }
 }
 

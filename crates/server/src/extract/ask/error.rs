@@ -4,7 +4,6 @@ use std::fmt;
 
 use bowline_proto::request::QuestionError;
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::elicitation::schema::NotAForm;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 
@@ -27,8 +26,9 @@ pub enum AskError {
     Malformed(String),
     /// Nobody answered.
     Failed(QuestionError),
-    /// The question cannot be put: forms are flat, and the type is not.
-    NotAForm(NotAForm),
+    /// The question must not be put, which is a fault of the server: a form that is not flat or asks
+    /// for a secret, a page that nobody should visit, a conversation that makes no sense.
+    Unaskable(String),
 }
 
 impl AskError {
@@ -41,7 +41,7 @@ impl AskError {
             Self::Malformed(_) if revision.is_modern() => {
                 Some(ErrorObject::invalid_params(self.to_string()))
             }
-            Self::NotAForm(_) => Some(ErrorObject::internal(self.to_string())),
+            Self::Unaskable(_) => Some(ErrorObject::internal(self.to_string())),
             _ => None,
         }
     }
@@ -53,17 +53,18 @@ impl fmt::Display for AskError {
             Self::Declined => f.write_str("the user declined to answer"),
             Self::Cancelled => f.write_str("the user closed the question without answering"),
             Self::Unsupported(required) => {
+                let whom = if required.elicitation.is_some() { "user" } else { "client" };
                 let required = serde_json::to_string(required).unwrap_or_default();
                 write!(
                     f,
-                    "this needs input from the user, but the client does not declare the \
+                    "this needs input from the {whom}, but the client does not declare the \
                      capabilities {required}; ask the user yourself, or use a client that can"
                 )
             }
             Self::Invalid(reason) => write!(f, "the user's answer does not fit: {reason}"),
             Self::Malformed(reason) => f.write_str(reason),
             Self::Failed(error) => write!(f, "the user could not be asked: {error}"),
-            Self::NotAForm(error) => error.fmt(f),
+            Self::Unaskable(reason) => write!(f, "the question cannot be put: {reason}"),
         }
     }
 }

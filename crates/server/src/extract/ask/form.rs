@@ -1,23 +1,41 @@
 //! Forms: a Rust struct as a question, and the answer as that struct.
 
-use bowline_types::elicitation::schema::{BooleanSchema, Field, FormSchema, NotAForm};
+use bowline_types::elicitation::schema::{BooleanSchema, Field, FieldKind, FormSchema};
 use bowline_types::elicitation::{ElicitAction, ElicitParams, ElicitResult};
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
-use schemars::JsonSchema;
+use bowline_types::json::{Json, Object, Schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::{AskError, Misread};
-use crate::schema;
+use crate::secret::is_secret;
 
-/// The form that a type makes.
+/// The form that the schema of a type makes.
 ///
 /// # Errors
 ///
-/// Names the field that cannot be asked in a form.
-pub(super) fn of<T: JsonSchema>() -> Result<FormSchema, NotAForm> {
-    FormSchema::from_schema(&schema::form::<T>())
+/// Names the field that cannot be asked in a form, or must not.
+pub(crate) fn of(schema: &Schema) -> Result<FormSchema, String> {
+    let mut form = FormSchema::from_schema(schema).map_err(|error| error.to_string())?;
+    let is_text = |field: &Field| matches!(field.kind, FieldKind::String(_));
+    if let Some((name, _)) = form.fields().find(|(name, field)| is_text(field) && is_secret(name)) {
+        return Err(format!(
+            "`{name}` asks for a secret, and what is filled into a form may reach the model; send \
+             the user to a page with `ask.url(..)`"
+        ));
+    }
+    for (_, field) in form.fields_mut() {
+        field.title = field.title.take().map(without_links);
+        field.description = field.description.take().map(without_links);
+    }
+    Ok(form)
+}
+
+/// A text in which no client finds a link: in forms there must be nothing to click on, because users
+/// could not tell where it leads.
+fn without_links(text: String) -> String {
+    if text.contains("://") { text.replace("https://", "").replace("http://", "") } else { text }
 }
 
 /// The form of a question of yes or no.
@@ -28,21 +46,14 @@ pub(super) fn yes_or_no() -> FormSchema {
 
 /// The question that shows a form.
 pub(super) fn question(message: String, form: FormSchema) -> InputRequest {
-    ElicitParams::form(message, form).into()
+    ElicitParams::form(without_links(message), form).into()
 }
 
 /// Reads the answer to a form.
 pub(super) fn read<T: DeserializeOwned>(form: &FormSchema, answer: &Json) -> Result<T, Misread> {
-    let answer: ElicitResult = answer.parse().map_err(|error| {
-        Misread::Refused(AskError::Malformed(format!("an answer to `elicitation/create`: {error}")))
-    })?;
-    match answer.action {
-        ElicitAction::Accept => {}
-        ElicitAction::Decline => return Err(Misread::Refused(AskError::Declined)),
-        ElicitAction::Cancel => return Err(Misread::Refused(AskError::Cancelled)),
-    }
-    let content = answer.content.unwrap_or_default();
-    form.check(&content).map_err(|error| Misread::Unfit(error.to_string()))?;
+    let content = accepted(answer)?.content.unwrap_or_default();
+    let content = choices_apart(form, content);
+    let content = form.check(&content).map_err(|error| Misread::Unfit(error.to_string()))?;
     content.parse().map_err(|error| Misread::Unfit(error.to_string()))
 }
 
@@ -58,4 +69,36 @@ pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, Misread> {
         Err(Misread::Refused(AskError::Declined)) => Ok(false),
         Err(misread) => Err(misread),
     }
+}
+
+/// Reads an answer, if it is that the user accepts.
+pub(super) fn accepted(answer: &Json) -> Result<ElicitResult, Misread> {
+    let answer: ElicitResult = answer.parse().map_err(|error| {
+        Misread::Refused(AskError::Malformed(format!("an answer to `elicitation/create`: {error}")))
+    })?;
+    match answer.action {
+        ElicitAction::Accept => Ok(answer),
+        ElicitAction::Decline => Err(Misread::Refused(AskError::Declined)),
+        ElicitAction::Cancel => Err(Misread::Refused(AskError::Cancelled)),
+    }
+}
+
+/// Makes lists of choices that came as one text: forms of 2025-06-18 have no field for several, so
+/// there they are asked for with commas between.
+fn choices_apart(form: &FormSchema, content: Object) -> Object {
+    let is_several = |field: &Field| matches!(field.kind, FieldKind::MultiSelect(_));
+    let several = form.fields().filter(|(_, field)| is_several(field)).map(|(name, _)| name);
+    let several: Vec<_> = several.collect();
+    if several.is_empty() {
+        return content;
+    }
+    let Ok(mut values) = content.parse::<Map<String, Value>>() else { return content };
+    for name in several {
+        if let Some(Value::String(text)) = values.get(name) {
+            let choices = text.split(',').map(str::trim).filter(|choice| !choice.is_empty());
+            let choices = choices.map(Value::from).collect();
+            values.insert(name.to_owned(), Value::Array(choices));
+        }
+    }
+    Json::from_value(&values).ok().and_then(|json| Object::new(json).ok()).unwrap_or(content)
 }

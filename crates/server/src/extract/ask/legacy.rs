@@ -1,6 +1,7 @@
 //! Asking up to 2025-11-25: a request of our own to the client, while the call waits.
 
 use bowline_proto::request::{Outgoing, Question, QuestionError, Reply};
+use bowline_types::error::code;
 use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
 use tokio::sync::oneshot;
@@ -26,6 +27,9 @@ pub(super) async fn ask<T>(
         Ok(answer) => answer,
         Err(QuestionError::NoBackChannel) => {
             return Err(AskError::Unsupported(Box::new(required)));
+        }
+        Err(QuestionError::Refused(error)) if error.code == code::USER_REJECTED => {
+            return Err(AskError::Declined);
         }
         Err(error) => return Err(AskError::Failed(error)),
     };

@@ -137,6 +137,11 @@ impl Rounds {
         format!("q{}", round.asked)
     }
 
+    /// How many questions were asked so far.
+    pub(super) fn asked(&self) -> usize {
+        lock(&self.0).asked
+    }
+
     /// The recorded result of a step.
     pub(super) fn step(&self, key: &str) -> Option<Json> {
         lock(&self.0).memory.steps.get(key).cloned()

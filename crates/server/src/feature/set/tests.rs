@@ -1,59 +1,115 @@
 //! Order, pages and cursors, with words as items.
 
-use bowline_proto::request::Success;
+use bowline_proto::members::Members;
+use bowline_proto::request::{Client, ExchangeId, Extensions, Outbox, Owner, Parts, Success};
 use bowline_types::json::Json;
 use bowline_types::meta::Meta;
+use bowline_types::method::Method;
+use bowline_types::tool::Tool;
 use serde_json::json;
 
 use super::*;
+use crate::feature::visible::Filter;
 
-struct Word(Arc<str>);
+struct Word {
+    name: Arc<str>,
+    definition: Tool,
+    visibility: Visibility,
+}
+
+impl From<&str> for Word {
+    fn from(word: &str) -> Self {
+        let definition = Tool::new(word, Default::default());
+        Self { name: word.into(), definition, visibility: Visibility::default() }
+    }
+}
+
+/// A word that only callers with credentials see.
+fn secret(word: &str) -> Word {
+    let mut word = Word::from(word);
+    word.visibility.limit(|caller| caller.owner.identity().is_some());
+    word
+}
 
 impl Item for Word {
     const KIND: &'static str = "words";
 
     fn name(&self) -> &Arc<str> {
-        &self.0
+        &self.name
+    }
+
+    fn definition(&self) -> Definition<'_> {
+        Definition::Tool(&self.definition)
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, _: Revision) -> Response {
-        let words: Vec<&str> = items.iter().map(|word| &*word.0).collect();
+        let words: Vec<&str> = items.iter().map(|word| &*word.name).collect();
         let body = Json::from_value(&json!({ "words": words, "next": next })).unwrap();
         Ok(Success::raw(body, Meta::new()))
+    }
+}
+
+fn caller(owner: Owner) -> Parts {
+    Parts {
+        exchange: ExchangeId(1),
+        method: Method::ToolsList,
+        revision: Revision::LATEST,
+        client: Arc::new(Client::default()),
+        meta: Members::default(),
+        progress: None,
+        log_level: None,
+        input: None,
+        owner,
+        outbox: Outbox::closed(),
+        extensions: Extensions::default(),
     }
 }
 
 fn set(words: &str) -> Set<Word> {
     let set = Set::new();
     for word in words.split(' ') {
-        assert!(set.insert(Word(word.into())));
+        assert!(set.insert(word.into()));
     }
     set
 }
 
 /// The words of a page of two, and the cursor of the next.
-fn page(set: &Set<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
+fn page_for(caller: &Parts, set: &Set<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
     #[derive(serde::Deserialize)]
     struct Body {
         words: Vec<String>,
         next: Option<Cursor>,
     }
-    let response = set.snapshot().page(cursor, 2, Revision::LATEST).unwrap();
+    let filter = Filter::default();
+    let view = View::new(caller, &filter);
+    let response = set.snapshot().page(cursor, 2, Revision::LATEST, view).unwrap();
     let body: Body = response.body().parse().unwrap();
     (body.words.join(" "), body.next)
 }
 
-fn all(set: &Set<Word>) -> Vec<String> {
+fn page(set: &Set<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
+    page_for(&caller(Owner::anonymous()), set, cursor)
+}
+
+fn all_for(caller: &Parts, set: &Set<Word>) -> Vec<String> {
     let mut pages = Vec::new();
     let mut cursor = None;
     loop {
-        let (words, next) = page(set, cursor.as_ref());
+        let (words, next) = page_for(caller, set, cursor.as_ref());
         pages.push(words);
         cursor = next;
         if cursor.is_none() {
             return pages;
         }
     }
+}
+
+fn all(set: &Set<Word>) -> Vec<String> {
+    all_for(&caller(Owner::anonymous()), set)
 }
 
 // spec: TOOL-12, PAGE-10
@@ -68,10 +124,13 @@ fn a_list_is_in_the_order_of_registration() {
 #[test]
 fn a_name_is_taken_once() {
     let set = set("one");
-    assert!(!set.insert(Word("one".into())));
-    assert!(set.insert(Word("One".into())));
+    assert!(!set.insert("one".into()));
+    assert!(set.insert("One".into()));
     assert!(set.remove("one") && !set.remove("one"));
-    assert!(set.snapshot().find("one").is_none() && set.snapshot().find("One").is_some());
+    let (filter, caller) = (Filter::default(), caller(Owner::anonymous()));
+    let view = View::new(&caller, &filter);
+    assert!(set.snapshot().find("one", view).is_none());
+    assert!(set.snapshot().find("One", view).is_some());
 }
 
 // spec: PAGE-2
@@ -83,7 +142,7 @@ fn a_cursor_keeps_its_place_while_the_list_changes() {
     assert_eq!(page(&set, cursor.as_ref()).0, "three four");
     set.remove("two");
     set.remove("three");
-    set.insert(Word("five".into()));
+    set.insert("five".into());
     assert_eq!(page(&set, cursor.as_ref()).0, "four five");
     assert_eq!(all(&set), ["four five"]);
 }
@@ -102,8 +161,10 @@ fn a_cursor_that_was_never_given_is_refused() {
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let bad =
         ["", "x", "%", &encode("words:0"), &encode("words:4"), &encode("tools:1"), &encode("1")];
+    let (filter, caller) = (Filter::default(), caller(Owner::anonymous()));
     for bad in bad {
-        let response = set.snapshot().page(Some(&Cursor::new(bad)), 2, Revision::LATEST);
+        let view = View::new(&caller, &filter);
+        let response = set.snapshot().page(Some(&Cursor::new(bad)), 2, Revision::LATEST, view);
         let error = response.unwrap_err();
         assert_eq!(error.code, -32602, "{bad}");
         assert!(error.message.contains("start again without it"), "{error}");
@@ -132,6 +193,23 @@ fn an_emptied_set_is_still_offered() {
 fn a_fork_goes_its_own_way() {
     let set = set("one");
     let fork = set.fork();
-    fork.insert(Word("two".into()));
+    fork.insert("two".into());
     assert_eq!((all(&set), all(&fork)), (vec!["one".to_owned()], vec!["one two".to_owned()]));
+}
+
+// spec: TOOL-11, CACHE-24
+#[test]
+fn each_caller_is_shown_full_pages_of_what_it_sees() {
+    let set = set("one");
+    for word in [secret("two"), "three".into(), secret("four"), "five".into(), secret("six")] {
+        assert!(set.insert(word));
+    }
+    assert_eq!(all(&set), ["one three", "five"]);
+    let known = caller(Owner::known("issuer", "ada"));
+    assert_eq!(all_for(&known, &set), ["one two", "three four", "five six"]);
+    for word in ["two", "four", "six"] {
+        set.remove(word);
+    }
+    let filter = Filter::default();
+    assert!(!set.snapshot().is_limited(View::new(&known, &filter)));
 }

@@ -1,33 +1,34 @@
 //! A tool that has been checked, as it stands in the registry.
 
-use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::time::Duration;
 
+use bowline_proto::members::Members;
 use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
-use bowline_types::tool::{ListToolsResult, check_name};
-use tower_service::Service;
+use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
+use bytes::Bytes;
 
-use super::{Tool, ToolCall};
-use crate::call::Kit;
+use super::Tool;
+use crate::call::{Arguments, Call, Called, Kit};
 use crate::contract::Contract;
+use crate::error::Result as HandlerResult;
 use crate::extract::States;
+use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::run::Callee;
 use crate::feature::set::Item;
-use crate::layer::{BoxFuture, Fault, Route};
-use crate::panic::{Panicked, catch_poll};
+use crate::feature::visible::{Definition, Visibility};
+use crate::layer::BoxFuture;
 use crate::server::BuildError;
 
 /// A tool that has been checked.
 pub(crate) struct ToolEntry {
-    pub(super) name: Arc<str>,
-    pub(super) tool: Tool,
-    pub(super) contract: Arc<Contract>,
+    name: Arc<str>,
+    tool: Tool,
+    contract: Arc<Contract>,
 }
 
 impl ToolEntry {
@@ -53,11 +54,7 @@ impl ToolEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        let missing = self.tool.signature.states().iter().find(|state| !states.contains(state.id));
-        match missing {
-            None => Ok(()),
-            Some(state) => Err(BuildError::missing_state(&self.name, state.name)),
-        }
+        self.tool.signature.check_states(&self.title(), states)
     }
 
     /// Whether the tool may send log messages.
@@ -66,17 +63,52 @@ impl ToolEntry {
     }
 
     /// Calls the tool through its layers.
-    pub(crate) fn invoke(self: &Arc<Self>, mut request: Request, kit: &Arc<Kit>) -> Invoked {
-        let Some(route) = &self.tool.route else {
-            return Invoked::Direct(ToolCall::start(self.clone(), request, kit.clone()));
-        };
-        let invocation = Invocation { entry: self.clone(), kit: kit.clone() };
-        request.parts.extensions.insert(invocation);
-        Invoked::Layered { entry: self.clone(), future: route.serve(request) }
+    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
+        invoke(self, self.tool.route.as_ref(), request, kit)
+    }
+}
+
+impl Callee for ToolEntry {
+    type Output = CallToolResult;
+
+    fn title(&self) -> String {
+        format!("tool `{}`", self.name)
     }
 
-    pub(super) fn panicked(&self) -> ErrorObject {
-        ErrorObject::internal(format!("the tool `{}` panicked", self.name))
+    fn admit(&self, request: &Request) -> Result<Called, Response> {
+        let text = arguments(&request.params).map_err(Err)?;
+        if let Err(reason) = self.contract.check_arguments(&text) {
+            return Err(self.fail(reason, request.parts.revision));
+        }
+        let arguments = Arguments::Json { text, contract: self.contract.clone() };
+        Ok(Called { name: self.name.clone(), arguments })
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<HandlerResult<CallToolResult>> {
+        self.tool.handler.call(call)
+    }
+
+    fn complete(&self, call: &Call, outcome: HandlerResult<CallToolResult>) -> Response {
+        let revision = call.parts().revision;
+        let result = match outcome {
+            Ok(result) => result,
+            Err(error) => return error.into_tool_response(revision),
+        };
+        if !result.is_error {
+            let output = result.structured_content.as_ref();
+            self.contract.check_output(output).map_err(|reason| {
+                ErrorObject::internal(format!("the {} failed: {reason}", self.title()))
+            })?;
+        }
+        Success::complete(result, revision)
+    }
+
+    fn fail(&self, reason: String, revision: Revision) -> Response {
+        Success::complete(CallToolResult::error(reason), revision)
+    }
+
+    fn grace(&self) -> Option<Duration> {
+        self.tool.signature.lingers().then_some(self.tool.grace)
     }
 }
 
@@ -85,6 +117,14 @@ impl Item for ToolEntry {
 
     fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    fn definition(&self) -> Definition<'_> {
+        Definition::Tool(&self.tool.definition)
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.tool.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
@@ -101,58 +141,12 @@ impl fmt::Debug for ToolEntry {
     }
 }
 
-/// The service inside all layers of a tool.
-pub(super) fn innermost() -> Route {
-    Route::new(Innermost, Fault::Tool)
-}
-
-#[derive(Clone)]
-struct Innermost;
-
-/// Carries what is called through the layers to the innermost service.
-#[derive(Clone)]
-struct Invocation {
-    entry: Arc<ToolEntry>,
-    kit: Arc<Kit>,
-}
-
-impl Service<Request> for Innermost {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let invocation = request.parts.extensions.get::<Invocation>().cloned();
-        let Some(Invocation { entry, kit }) = invocation else {
-            let lost =
-                "a layer replaced the request by one of its own; change the one it was given";
-            return Box::pin(async move { Ok(Err(ErrorObject::internal(lost))) });
-        };
-        let call = ToolCall::start(entry, request, kit);
-        Box::pin(async move { Ok(call.await) })
-    }
-}
-
-/// A call of a tool under way.
-pub(crate) enum Invoked {
-    Direct(ToolCall),
-    Layered { entry: Arc<ToolEntry>, future: BoxFuture<Response> },
-}
-
-impl Future for Invoked {
-    type Output = Response;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
-        match &mut *self {
-            Self::Direct(call) => Pin::new(call).poll(cx),
-            Self::Layered { entry, future } => match catch_poll(future, cx) {
-                Ok(poll) => poll,
-                Err(Panicked) => Poll::Ready(Err(entry.panicked())),
-            },
-        }
+/// The arguments of a call; none given means none needed.
+fn arguments(params: &Members) -> Result<Bytes, ErrorObject> {
+    match params.bytes("arguments") {
+        None => Ok(Bytes::from_static(b"{}")),
+        Some(text) if &*text == b"null" => Ok(Bytes::from_static(b"{}")),
+        Some(text) if text.starts_with(b"{") => Ok(text),
+        Some(_) => Err(ErrorObject::invalid_params("`arguments`: expected an object")),
     }
 }

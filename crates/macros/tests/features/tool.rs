@@ -1,41 +1,19 @@
 //! `#[tool]` and `tools!`: what clients see of a function, and what reaches it.
 
 use bowline::extract::FromCall;
-use bowline::transport::lines::Lines;
-use bowline::{Args, Call, Context, Json, Progress, Server, State, Tool, ToolFn, tool, tools};
+use bowline::{
+    Args, Call, Context, Elicited, Json, Progress, Server, State, Tool, ToolFn, tool, tools,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-/// What a server answers to one call, over a real connection.
-async fn answer(server: Server, name: &str, arguments: Value) -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let params = json!({ "name": name, "arguments": arguments, "_meta": meta });
-    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let (ours, theirs) = tokio::io::duplex(64 * 1024);
-    let (source, sink) = tokio::io::split(theirs);
-    let client = async {
-        let (source, mut sink) = tokio::io::split(ours);
-        sink.write_all(format!("{request}\n").as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        BufReader::new(source).read_line(&mut answer).await.unwrap();
-        serde_json::from_str(&answer).unwrap()
-    };
-    tokio::select! {
-        ended = server.serve(Lines::new(source, sink)) => panic!("nobody hung up: {ended:?}"),
-        answer = client => answer,
-    }
-}
+use crate::support::call;
 
 /// The text that a tool answers with.
 async fn text<const N: usize>(tools: [Tool; N], name: &str, arguments: Value) -> String {
     let server = Server::new("test", "1").state(Shelf("books")).tools(tools);
-    let answer = answer(server, name, arguments).await;
+    let answer = call(server, name, arguments).await;
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -173,7 +151,7 @@ async fn arguments_that_are_left_out_have_their_default() {
 async fn an_argument_out_of_its_range_is_refused() {
     let server = Server::new("test", "1").tools(tools![search]);
     let arguments = json!({ "query": "tea", "limit": 101 });
-    let result = answer(server, "search.archive", arguments).await["result"].take();
+    let result = call(server, "search.archive", arguments).await["result"].take();
     assert_eq!(result["isError"], true, "{result}");
     let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("`arguments.limit`"), "{text}");
@@ -205,6 +183,25 @@ async fn extractors_stand_anywhere_among_the_arguments() {
     let answer = text(tools![shelve], "shelve", json!({ "title": "Emma", "copies": 2 })).await;
     assert_eq!(answer, "shelve: 2 of Emma on books");
     assert_eq!(properties::<shelve>().as_object().unwrap().len(), 2);
+}
+
+#[test]
+fn what_the_user_is_asked_is_no_argument() {
+    /// Where do you want to go?
+    #[derive(Deserialize, JsonSchema)]
+    struct Trip {
+        city: String,
+    }
+
+    #[tool]
+    async fn book(Elicited(trip): Elicited<Trip>, persons: u8) -> String {
+        format!("{} for {persons}", trip.city)
+    }
+
+    assert_eq!(
+        properties::<book>(),
+        json!({ "persons": { "type": "integer", "minimum": 0, "maximum": 255 } })
+    );
 }
 
 #[tokio::test]
@@ -285,6 +282,6 @@ async fn a_panic_of_a_function_that_is_not_async_is_answered() {
     }
 
     let server = Server::new("test", "1").tools(tools![divide]);
-    let answer = answer(server, "divide", json!({ "a": 1, "b": 0 })).await;
+    let answer = call(server, "divide", json!({ "a": 1, "b": 0 })).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
 }

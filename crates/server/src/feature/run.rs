@@ -1,4 +1,4 @@
-//! One call of a tool: drives the handler, and ends the round when it asks.
+//! One call of a handler: drives it, and ends the round when it asks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
-use bowline_proto::members::Members;
 use bowline_proto::request::{Input, Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
-use bowline_types::tool::CallToolResult;
-use bytes::Bytes;
+use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
 
-use super::ToolEntry;
 use crate::call::{Call, Called, Kit};
 use crate::error::Result as HandlerResult;
 use crate::extract::{Pause, Rounds};
@@ -22,30 +19,65 @@ use crate::layer::BoxFuture;
 use crate::panic::{Panicked, catch_poll};
 use crate::seal::{BadState, Binding};
 
-/// One call of a tool.
+/// What can be called: a tool, a prompt, what reads a resource or completes an argument.
+pub(crate) trait Callee: Send + Sync + 'static {
+    /// What its handler gives.
+    type Output: Send + 'static;
+
+    /// What it is, and its name.
+    fn title(&self) -> String;
+
+    /// Checks a call.
+    ///
+    /// # Errors
+    ///
+    /// Gives the answer to a call that does not even reach the handler.
+    fn admit(&self, request: &Request) -> Result<Called, Response>;
+
+    /// Calls the handler, which runs when the future is polled.
+    fn call(&self, call: Call) -> BoxFuture<HandlerResult<Self::Output>>;
+
+    /// The answer to a call whose handler has ended.
+    fn complete(&self, call: &Call, outcome: HandlerResult<Self::Output>) -> Response;
+
+    /// The answer to a call that cannot go on.
+    fn fail(&self, reason: String, revision: Revision) -> Response;
+
+    /// How long the handler goes on after a cancellation, if it does at all.
+    fn grace(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The answer to a call whose handler panicked. What it said is not for the peer.
+    fn panicked(&self) -> ErrorObject {
+        ErrorObject::internal(format!("the {} panicked", self.title()))
+    }
+}
+
+/// One call of a handler.
 ///
 /// Dropping it before it ends cancels the call: the handler is dropped too, unless it wants time
 /// to clean up.
-pub(crate) struct ToolCall(State);
+pub(crate) struct Run<C: Callee>(State<C>);
 
-enum State {
+enum State<C: Callee> {
     /// The handler runs.
-    Running(Running),
+    Running(Running<C>),
     /// The handler was not even called.
     Refused(Option<Response>),
 }
 
-struct Running {
-    entry: Arc<ToolEntry>,
+struct Running<C: Callee> {
+    callee: Arc<C>,
     call: Call,
     /// Gone once the call has ended.
-    handler: Option<BoxFuture<HandlerResult<CallToolResult>>>,
+    handler: Option<BoxFuture<HandlerResult<C::Output>>>,
 }
 
-impl ToolCall {
+impl<C: Callee> Run<C> {
     /// Checks a call and calls the handler, which runs when this is polled.
-    pub(crate) fn start(entry: Arc<ToolEntry>, request: Request, kit: Arc<Kit>) -> Self {
-        let state = match Running::start(entry, request, kit) {
+    pub(crate) fn start(callee: Arc<C>, request: Request, kit: Arc<Kit>) -> Self {
+        let state = match Running::start(callee, request, kit) {
             Ok(running) => State::Running(running),
             Err(refusal) => State::Refused(Some(refusal)),
         };
@@ -53,7 +85,7 @@ impl ToolCall {
     }
 }
 
-impl Future for ToolCall {
+impl<C: Callee> Future for Run<C> {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
@@ -64,51 +96,33 @@ impl Future for ToolCall {
     }
 }
 
-impl Running {
-    fn start(entry: Arc<ToolEntry>, mut request: Request, kit: Arc<Kit>) -> Result<Self, Response> {
-        let arguments = arguments(&request.params).map_err(Err)?;
-        if let Err(reason) = entry.contract.check_arguments(&arguments) {
-            return Err(Success::complete(CallToolResult::error(reason), request.parts.revision));
-        }
+impl<C: Callee> Running<C> {
+    fn start(callee: Arc<C>, mut request: Request, kit: Arc<Kit>) -> Result<Self, Response> {
+        let called = callee.admit(&request)?;
         let input = request.parts.input.take();
-        let (name, contract) = (entry.name.clone(), entry.contract.clone());
-        let call = Call::new(request, Called { name, arguments, contract }, kit);
+        let call = Call::new(request, called, kit);
         if let Some(input) = input {
             resume(&call, *input).map_err(Err)?;
         }
-        let handler = Some(entry.tool.handler.call(call.clone()));
-        Ok(Self { entry, call, handler })
+        let handler = Some(callee.call(call.clone()));
+        Ok(Self { callee, call, handler })
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Response> {
         let Some(handler) = &mut self.handler else { return Poll::Pending };
+        #[cfg(feature = "tracing")]
+        let _entered = crate::trace::enter(&self.call);
         let response = match catch_poll(handler, cx) {
-            Ok(Poll::Ready(outcome)) => self.complete(outcome),
+            Ok(Poll::Ready(outcome)) => self.callee.complete(&self.call, outcome),
             Ok(Poll::Pending) => match self.pause(cx) {
                 Some(response) => response,
                 None => return Poll::Pending,
             },
-            Err(Panicked) => Err(self.entry.panicked()),
+            Err(Panicked) => Err(self.callee.panicked()),
         };
         self.handler = None;
         self.call.over().raise();
         Poll::Ready(response)
-    }
-
-    /// The answer to a call whose handler has ended.
-    fn complete(&self, outcome: HandlerResult<CallToolResult>) -> Response {
-        let revision = self.call.parts().revision;
-        let result = match outcome {
-            Ok(result) => result,
-            Err(error) => return error.into_tool_response(revision),
-        };
-        if !result.is_error {
-            let output = result.structured_content.as_ref();
-            self.entry.contract.check_output(output).map_err(|reason| {
-                ErrorObject::internal(format!("the tool `{}` failed: {reason}", self.entry.name))
-            })?;
-        }
-        Success::complete(result, revision)
     }
 
     /// The answer to a call whose handler waits for answers; `None` if it waits for anything else.
@@ -116,50 +130,39 @@ impl Running {
         let paused = self.call.rounds()?.pause(&self.call.kit().limits, cx.waker())?;
         Some(match paused {
             Ok(pause) => self.ask(pause),
-            Err(reason) => {
-                Success::complete(CallToolResult::error(reason), self.call.parts().revision)
-            }
+            Err(reason) => self.callee.fail(reason, self.call.parts().revision),
         })
     }
 
     fn ask(&self, pause: Pause) -> Response {
         let failed = |error: &dyn std::fmt::Display| {
-            ErrorObject::internal(format!("the tool `{}` cannot ask: {error}", self.entry.name))
+            ErrorObject::internal(format!("the {} cannot ask: {error}", self.callee.title()))
         };
         let binding = binding(&self.call).map_err(|error| failed(&error))?;
         let sealer = &self.call.kit().sealer;
         let state = sealer
             .seal(&pause.memory, &binding, SystemTime::now())
             .map_err(|error| failed(&error))?;
-        Success::input_required(&InputRequired::new(pause.requests).with_request_state(state))
+        let required = InputRequired::new(pause.requests).with_request_state(state);
+        Success::input_required(required, self.call.parts().revision)
     }
 }
 
-impl Drop for Running {
+impl<C: Callee> Drop for Running<C> {
     fn drop(&mut self) {
         let Some(handler) = self.handler.take() else { return };
         self.call.over().raise();
-        if self.entry.tool.signature.lingers() {
-            linger(handler, self.entry.tool.grace);
+        if let Some(grace) = self.callee.grace() {
+            linger(handler, grace);
         }
     }
 }
 
 /// Lets a handler whose call was cancelled go on for a while. Nobody hears its answer.
-fn linger(handler: BoxFuture<HandlerResult<CallToolResult>>, grace: Duration) {
+fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Duration) {
     // Without a runtime there is nobody to go on for.
     if let Ok(runtime) = Handle::try_current() {
         runtime.spawn(async move { _ = tokio::time::timeout(grace, handler).await });
-    }
-}
-
-/// The arguments of a call; none given means none needed.
-fn arguments(params: &Members) -> Result<Bytes, ErrorObject> {
-    match params.bytes("arguments") {
-        None => Ok(Bytes::from_static(b"{}")),
-        Some(text) if &*text == b"null" => Ok(Bytes::from_static(b"{}")),
-        Some(text) if text.starts_with(b"{") => Ok(text),
-        Some(_) => Err(ErrorObject::invalid_params("`arguments`: expected an object")),
     }
 }
 

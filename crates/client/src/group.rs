@@ -1,0 +1,314 @@
+//! Several servers under names that the application gives them, offered as one.
+//!
+//! A tool or prompt of a member is known as `member__name`. Both parts are free of anything that
+//! the grammar of tool names, or the stricter one of most models' interfaces, does not allow. No
+//! member's name holds or ends in what separates the two, so that the first `__` always ends it:
+//! two members can never have the same name for different things, whatever their servers call
+//! themselves or their tools.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use bowline_types::prompt::{GetPromptResult, Prompt};
+use bowline_types::resource::{Resource, ResourceTemplate};
+use bowline_types::tool::Tool;
+use serde::Serialize;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::list::List;
+use crate::resources::Contents;
+use crate::result::ToolOutcome;
+
+/// What stands between the name of a member and the name of its tool or prompt.
+const SEPARATOR: &str = "__";
+
+/// The most characters of a member's name, so that most of those of a tool's are left to the tool.
+const LONGEST: usize = 32;
+
+/// Several servers under names that the application gives them.
+///
+/// A tool `status` of the member `git` is listed and called as `git__status`, and a prompt alike.
+/// Resources keep their URIs, which may mean different things to different servers, so they come
+/// with the name of the member and are read from it.
+///
+/// Each call goes to the one member that its name says, and each list is made of what each member
+/// was asked by itself: no server hears anything of another, or of what another said. Hooks, roots
+/// and limits are those of each client.
+///
+/// ```no_run
+/// use bowline_client::{Client, Command, Group};
+/// use serde_json::json;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let group = Group::new()
+///     .with("git", Client::connect(Command::new("uvx").arg("mcp-server-git")).await?)?
+///     .with("time", Client::connect(Command::new("uvx").arg("mcp-server-time")).await?)?;
+/// let listing = group.tools().await;
+/// for (member, error) in &listing.failures {
+///     eprintln!("{member}: {error}");
+/// }
+/// let status = group.call("git__git_status", json!({ "repo_path": "." })).await?.text();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    members: Vec<(String, Client)>,
+}
+
+impl Group {
+    /// A group without members.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a server under a name.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    pub fn with(mut self, name: impl Into<String>, client: Client) -> Result<Self, InvalidMember> {
+        self.insert(name, client)?;
+        Ok(self)
+    }
+
+    /// Adds a server under a name.
+    ///
+    /// # Errors
+    ///
+    /// If the name is taken, or is not 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`,
+    /// where `_` stands neither first nor last nor beside another.
+    pub fn insert(&mut self, name: impl Into<String>, client: Client) -> Result<(), InvalidMember> {
+        let name = name.into();
+        let reason = match problem(&name) {
+            None if self.client(&name).is_none() => {
+                self.members.push((name, client));
+                return Ok(());
+            }
+            None => "another member has it",
+            Some(problem) => problem,
+        };
+        Err(InvalidMember { name: name.chars().take(LONGEST).collect(), reason })
+    }
+
+    /// Takes a server out of the group; its connection goes on as long as somebody holds it.
+    pub fn remove(&mut self, name: &str) -> Option<Client> {
+        let place = self.members.iter().position(|(member, _)| member == name)?;
+        Some(self.members.remove(place).1)
+    }
+
+    /// The member of a name.
+    pub fn client(&self, name: &str) -> Option<&Client> {
+        self.iter().find(|(member, _)| *member == name).map(|(_, client)| client)
+    }
+
+    /// All members with their names, in the order in which they were added.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Client)> {
+        self.members.iter().map(|(name, client)| (name.as_str(), client))
+    }
+
+    /// The member that a qualified name leads to, and what the thing is called there.
+    ///
+    /// ```
+    /// # let group = bowline_client::Group::new();
+    /// assert!(group.find("git__status").is_none(), "there is no member `git`");
+    /// ```
+    pub fn find<'a>(&self, name: &'a str) -> Option<(&Client, &'a str)> {
+        let (member, name) = name.split_once(SEPARATOR)?;
+        Some((self.client(member)?, name))
+    }
+
+    /// The tools of all members, each under its qualified name.
+    ///
+    /// A tool whose own name is long may now have more than the 128 characters that clients are
+    /// told to expect.
+    pub async fn tools(&self) -> Listing<Tool> {
+        self.list(Client::tools, |member, mut tool| {
+            tool.name = qualified(member, &tool.name);
+            tool
+        })
+        .await
+    }
+
+    /// Calls a tool by its qualified name, when awaited; otherwise as [`Client::call`].
+    pub fn call(&self, tool: &str, arguments: impl Serialize) -> Call<'static, ToolOutcome> {
+        match self.find(tool) {
+            Some((client, tool)) => client.call(tool, arguments),
+            None => self.lost(tool),
+        }
+    }
+
+    /// The prompts of all members, each under its qualified name.
+    pub async fn prompts(&self) -> Listing<Prompt> {
+        self.list(Client::prompts, |member, mut prompt| {
+            prompt.name = qualified(member, &prompt.name);
+            prompt
+        })
+        .await
+    }
+
+    /// Has a prompt filled in by its qualified name, when awaited; otherwise as [`Client::prompt`].
+    pub fn prompt(&self, name: &str) -> Call<'static, GetPromptResult> {
+        match self.find(name) {
+            Some((client, name)) => client.prompt(name),
+            None => self.lost(name),
+        }
+    }
+
+    /// The resources of all members.
+    pub async fn resources(&self) -> Listing<Sourced<Resource>> {
+        self.list(Client::resources, Sourced::new).await
+    }
+
+    /// The resource templates of all members.
+    pub async fn resource_templates(&self) -> Listing<Sourced<ResourceTemplate>> {
+        self.list(Client::resource_templates, Sourced::new).await
+    }
+
+    /// Reads a resource of a member, when awaited; otherwise as [`Client::read`].
+    pub fn read(&self, member: &str, uri: impl Into<String>) -> Call<'static, Contents> {
+        match self.client(member) {
+            Some(client) => client.read(uri),
+            None => self.lost(member),
+        }
+    }
+
+    /// Lists something of all members at the same time. One that cannot be listed does not keep
+    /// the others from being so, and one that does not offer it has none.
+    async fn list<T: Send + 'static, U>(
+        &self,
+        list: fn(&Client) -> List<T>,
+        name: impl Fn(&str, T) -> U,
+    ) -> Listing<U> {
+        let lists = self.iter().map(|(_, client)| list(client).all());
+        let outcomes = together(lists).await;
+        let mut listing = Listing { items: Vec::new(), failures: Vec::new() };
+        for ((member, _), outcome) in self.iter().zip(outcomes) {
+            match outcome {
+                Ok(items) => listing.items.extend(items.into_iter().map(|it| name(member, it))),
+                Err(error) if error.is_not_offered() => {}
+                Err(error) => listing.failures.push((member.to_owned(), error)),
+            }
+        }
+        listing
+    }
+
+    /// A call that leads nowhere.
+    fn lost<T>(&self, name: &str) -> Call<'static, T> {
+        let members: Vec<_> = self.iter().map(|(member, _)| format!("`{member}`")).collect();
+        let reason = format!("no member of the group has it; there are {}", members.join(", "));
+        Call::impossible(name.to_owned(), Error::input(name, reason))
+    }
+}
+
+/// What a group listed: all that there is, and why some of it is missing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Listing<T> {
+    /// What the members offer, member after member.
+    pub items: Vec<T>,
+    /// The members that could not be listed, and why.
+    pub failures: Vec<(String, Error)>,
+}
+
+/// Something of a member of a group.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sourced<T> {
+    /// The name of the member.
+    pub member: String,
+    /// What it offers, as its server says it.
+    pub item: T,
+}
+
+impl<T> Sourced<T> {
+    fn new(member: &str, item: T) -> Self {
+        Self { member: member.to_owned(), item }
+    }
+}
+
+/// A name that no member of a group can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidMember {
+    name: String,
+    reason: &'static str,
+}
+
+impl fmt::Display for InvalidMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "group member `{}`: {}", self.name, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidMember {}
+
+fn qualified(member: &str, name: &str) -> String {
+    format!("{member}{SEPARATOR}{name}")
+}
+
+/// Awaits all at the same time; what came of them stands in their order.
+async fn together<F: Future>(waits: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut waits: Vec<_> = waits.map(|wait| (Some(Box::pin(wait)), None)).collect();
+    poll_fn(|cx| {
+        for (wait, outcome) in &mut waits {
+            if let Some(Poll::Ready(ready)) = wait.as_mut().map(|wait| wait.as_mut().poll(cx)) {
+                (*wait, *outcome) = (None, Some(ready));
+            }
+        }
+        let is_over = waits.iter().all(|(wait, _)| wait.is_none());
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    waits.into_iter().filter_map(|(_, outcome)| outcome).collect()
+}
+
+/// What is wrong with the name of a member.
+fn problem(name: &str) -> Option<&'static str> {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if name.is_empty() {
+        Some("it is empty")
+    } else if !name.bytes().all(is_fine) {
+        Some("only `A-Z a-z 0-9 - _` can stand in it")
+    } else if name.len() > LONGEST {
+        Some("it has more than 32 characters")
+    } else if name.contains(SEPARATOR) || name.starts_with('_') || name.ends_with('_') {
+        Some("a `_` stands between two other characters")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_types::tool::check_name;
+
+    use super::*;
+
+    // spec: TOOL-24
+    #[test]
+    fn a_qualified_name_leads_back_to_its_parts() {
+        let members = ["a", "a-b", "a_b", "A", "a-"];
+        let tools = ["b", "_b", "__b", "b__c", "_", "a_b", ""];
+        let mut seen = std::collections::BTreeSet::new();
+        for member in members {
+            assert_eq!(problem(member), None, "{member}");
+            for tool in tools {
+                let name = qualified(member, tool);
+                assert_eq!(name.split_once(SEPARATOR), Some((member, tool)));
+                assert_eq!(check_name(&name), Ok(()));
+                assert!(seen.insert(name));
+            }
+        }
+    }
+
+    // spec: TOOL-24
+    #[test]
+    fn a_name_that_could_be_taken_for_another_is_refused() {
+        for name in ["", "_", "a_", "_a", "a__b", "a.b", "a b", "é", &"a".repeat(33)] {
+            assert!(problem(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Pages that a server wants the user to visit, and what makes one suspicious.
+//!
+//! Nothing here opens or fetches anything: a page is text until the user agreed to visit it, and
+//! then it belongs into the user's own browser, where neither program nor model can look on.
+
+use std::fmt;
+
+use bowline_types::elicitation::{InvalidUrl, UrlParams};
+
+/// A page that a server wants the user to visit.
+///
+/// Show [the whole URL](Self::url) with [the host](Self::host) standing out and all
+/// [suspicions](Self::suspicions), and open it only after the user agreed: in the user's browser,
+/// never in a view of your own, and never to look at it beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    message: String,
+    url: String,
+    elicitation_id: Option<String>,
+}
+
+impl Page {
+    /// A page as a server names it.
+    ///
+    /// # Errors
+    ///
+    /// If no browser opens it, or none should: anything but `https` and `http`.
+    pub(crate) fn new(params: UrlParams) -> Result<Self, InvalidUrl> {
+        params.check_url()?;
+        let UrlParams { message, url, elicitation_id, .. } = params;
+        Ok(Self { message, url, elicitation_id })
+    }
+
+    /// Why the user is to visit it.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The whole URL, to be shown before anything else happens.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where the URL leads: the part to make stand out, without user name and port.
+    pub fn host(&self) -> &str {
+        let host = self.authority().rsplit('@').next().unwrap_or_default();
+        match host.find(']') {
+            Some(end) => host.get(..=end).unwrap_or(host),
+            None => host.split(':').next().unwrap_or(host),
+        }
+    }
+
+    /// The name under which the server tells that the user is done with the page (2025-11-25);
+    /// compare it with what
+    /// [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) hears.
+    pub fn elicitation_id(&self) -> Option<&str> {
+        self.elicitation_id.as_deref()
+    }
+
+    /// What speaks against visiting it, for the user to know before deciding.
+    pub fn suspicions(&self) -> Vec<Suspicion> {
+        let host = self.host();
+        let is_address = is_address(host);
+        let is_here = is_loopback(host);
+        let scheme = self.url.split(':').next().unwrap_or_default();
+        let labels = || host.split('.');
+        let encoded =
+            |label: &str| label.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("xn--"));
+        [
+            (!is_here && !scheme.eq_ignore_ascii_case("https"), Suspicion::Unencrypted),
+            (self.authority().contains('@'), Suspicion::UserName),
+            (labels().any(encoded), Suspicion::Punycode),
+            (!host.is_ascii() || host.contains('%'), Suspicion::UnusualCharacters),
+            (is_address && !is_here, Suspicion::Address),
+        ]
+        .into_iter()
+        .filter_map(|(applies, suspicion)| applies.then_some(suspicion))
+        .collect()
+    }
+
+    /// What stands between the scheme and the path. Browsers take `\` for `/`.
+    fn authority(&self) -> &str {
+        let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
+        rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
+    }
+}
+
+/// Something that speaks against visiting a page; shown as a sentence's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Suspicion {
+    /// What the user enters travels in the open.
+    Unencrypted,
+    /// A user name stands before the host, often made to look like one.
+    UserName,
+    /// A part of the host stands for letters of another script.
+    Punycode,
+    /// The host holds letters of another script, or characters in disguise.
+    UnusualCharacters,
+    /// The host is a number instead of a name.
+    Address,
+}
+
+impl fmt::Display for Suspicion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unencrypted => "the connection would not be encrypted",
+            Self::UserName => "what stands before the `@` is not the host",
+            Self::Punycode => "a part of the host stands for letters of another script (`xn--`)",
+            Self::UnusualCharacters => "the host holds characters that may look like others",
+            Self::Address => "the host is a number instead of a name",
+        })
+    }
+}
+
+/// Whether a host is this machine, where encryption has nothing to hide from.
+fn is_loopback(host: &str) -> bool {
+    let is_named =
+        host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
+    is_named || host == "[::1]" || host.parse().is_ok_and(|it: std::net::Ipv4Addr| it.is_loopback())
+}
+
+/// Whether browsers read a host as a number: `10.0.0.1`, but also `0x0a.1` and `[::1]`.
+fn is_address(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_hexadecimal = last.get(..2).is_some_and(|it| it.eq_ignore_ascii_case("0x"));
+    let is_decimal = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    host.starts_with('[') || is_hexadecimal || is_decimal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(url: &str) -> Page {
+        Page::new(UrlParams::new("Sign in", url)).unwrap()
+    }
+
+    // spec: ELIC-13, ELIC-66, ELIC-68
+    #[test]
+    fn the_host_is_where_a_browser_goes() {
+        for (url, host) in [
+            ("https://example.com", "example.com"),
+            ("https://example.com:8443/a?b@c#d", "example.com"),
+            ("https://good.example@evil.example/", "evil.example"),
+            ("https://a:b@c@evil.example:1/", "evil.example"),
+            ("https://evil.example\\@good.example/", "evil.example"),
+            ("https://evil.example?good.example", "evil.example"),
+            ("http://[::1]:3000/x", "[::1]"),
+        ] {
+            assert_eq!(page(url).host(), host, "{url}");
+            assert_eq!(page(url).url(), url);
+        }
+    }
+
+    // spec: ELIC-63, ELIC-69
+    #[test]
+    fn what_speaks_against_a_page_is_named() {
+        use Suspicion::{Address, Punycode, Unencrypted, UnusualCharacters, UserName};
+        let cases: [(&str, &[Suspicion]); 14] = [
+            ("https://example.com/login", &[]),
+            ("http://localhost:3000/", &[]),
+            ("http://app.localhost/", &[]),
+            ("http://127.0.0.1/", &[]),
+            ("http://[::1]/", &[]),
+            ("HTTPS://example.com/", &[]),
+            ("http://example.com/", &[Unencrypted]),
+            ("https://good.example@evil.example/", &[UserName]),
+            ("https://xn--80ak6aa92e.com/", &[Punycode]),
+            ("https://www.XN--80ak6aa92e.com/", &[Punycode]),
+            ("https://аpple.com/", &[UnusualCharacters]),
+            ("https://ex%61mple.com/", &[UnusualCharacters]),
+            ("https://10.0.0.1/", &[Address]),
+            ("http://0x7f.1/", &[Unencrypted, Address]),
+        ];
+        for (url, suspicions) in cases {
+            assert_eq!(page(url).suspicions(), suspicions, "{url}");
+        }
+        assert_eq!(Unencrypted.to_string(), "the connection would not be encrypted");
+    }
+
+    // spec: ELIC-63
+    #[test]
+    fn what_no_browser_should_open_is_no_page() {
+        for url in ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://", ""]
+        {
+            assert!(Page::new(UrlParams::new("Sign in", url)).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What a server asks the application's model, and what it gets.
+//!
+//! A request is checked, reviewed and answered, the answer reviewed and checked; any step can end it,
+//! and only what came through all of them goes to the server. Up to 2025-11-25 a server sends these
+//! as requests of its own, since 2026-07-28 inside of results.
+
+use std::fmt;
+
+use bowline_proto::wire::project::Project;
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::content::Content;
+use bowline_types::deprecated::sampling::{CreateMessageParams, CreateMessageResult};
+use bowline_types::error::{ErrorObject, code};
+use bowline_types::implementation::Implementation;
+use bowline_types::json::Json;
+
+use crate::hook::Hook;
+use crate::server::Server;
+
+mod check;
+
+/// What a server asks the application's model.
+///
+/// Everything but the conversation and [`max_tokens`](CreateMessageParams::max_tokens) is a wish
+/// that the application may change or ignore. Use the conversation for this answer only.
+#[derive(Clone)]
+pub struct SamplingRequest {
+    params: CreateMessageParams,
+    server: Server,
+}
+
+impl SamplingRequest {
+    /// What is asked: the conversation, the most tokens, the tools.
+    pub fn params(&self) -> &CreateMessageParams {
+        &self.params
+    }
+
+    /// The same, for the user or the application to change. More tokens than the server wants are
+    /// held to its number.
+    pub fn params_mut(&mut self) -> &mut CreateMessageParams {
+        &mut self.params
+    }
+
+    /// The model that the server would like best among these; `None` if it names none of them, and
+    /// then [its priorities](CreateMessageParams::model_preferences) are all there is to go by.
+    ///
+    /// Hints are tried in order, each as a part of a name, whatever its case.
+    pub fn choose_model<'a>(&self, models: &[&'a str]) -> Option<&'a str> {
+        let hints = self.params.model_preferences.iter().flat_map(|it| &it.hints);
+        let mut hints =
+            hints.filter_map(|hint| hint.name.as_deref()).filter(|hint| !hint.is_empty());
+        hints.find_map(|hint| {
+            let hint = hint.to_lowercase();
+            models.iter().copied().find(|model| model.to_lowercase().contains(&hint))
+        })
+    }
+
+    /// The asking server, as [the application calls it](crate::ClientBuilder::label).
+    pub fn label(&self) -> Option<&str> {
+        self.server.label()
+    }
+
+    /// Who the asking server says it is; anyone can say anything.
+    pub fn server(&self) -> Option<&Implementation> {
+        self.server.info()
+    }
+
+    /// A model said this. For several blocks or a reason why it stopped, make a
+    /// [`CreateMessageResult`] and return that.
+    pub fn answer(&self, model: impl Into<String>, content: impl Into<Content>) -> SamplingAnswer {
+        CreateMessageResult::new(model, content).into()
+    }
+
+    /// The user said no; the server is told, with this reason.
+    pub fn reject(&self, reason: impl Into<String>) -> SamplingAnswer {
+        SamplingAnswer(Err(Unsampled::Rejected(reason.into())))
+    }
+}
+
+impl fmt::Debug for SamplingRequest {
+    /// Leaves the conversation out, which may hold what nobody wants in a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SamplingRequest")
+            .field("server", &self.server)
+            .field("messages", &self.params.messages.len())
+            .field("max_tokens", &self.params.max_tokens)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What becomes of a [`SamplingRequest`]: made by its methods, from a [`CreateMessageResult`], or
+/// from a `Result` of either, whose error means that no model could be asked.
+#[derive(Clone)]
+pub struct SamplingAnswer(Result<CreateMessageResult, Unsampled>);
+
+/// Why there is no answer.
+#[derive(Clone)]
+enum Unsampled {
+    /// The user said no.
+    Rejected(String),
+    /// The application could not ask.
+    Failed(String),
+}
+
+impl Unsampled {
+    fn into_error(self) -> ErrorObject {
+        match self {
+            Self::Rejected(reason) => rejected(&reason),
+            Self::Failed(reason) => unsent(&reason),
+        }
+    }
+}
+
+impl From<CreateMessageResult> for SamplingAnswer {
+    fn from(result: CreateMessageResult) -> Self {
+        Self(Ok(result))
+    }
+}
+
+impl<E: fmt::Display> From<Result<CreateMessageResult, E>> for SamplingAnswer {
+    fn from(result: Result<CreateMessageResult, E>) -> Self {
+        Self(result.map_err(|error| Unsampled::Failed(error.to_string())))
+    }
+}
+
+impl<E: fmt::Display> From<Result<SamplingAnswer, E>> for SamplingAnswer {
+    fn from(answer: Result<SamplingAnswer, E>) -> Self {
+        answer.unwrap_or_else(|error| Self(Err(Unsampled::Failed(error.to_string()))))
+    }
+}
+
+impl fmt::Debug for SamplingAnswer {
+    /// Leaves out what the model said.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SamplingAnswer").field(&self.0.is_ok()).finish()
+    }
+}
+
+/// What somebody who looks something through says of it.
+#[derive(Clone, Debug)]
+pub enum Review<T> {
+    /// It may pass, as it is or changed.
+    Approve(T),
+    /// It may not; the server is told, with this reason.
+    Deny(String),
+}
+
+impl<T> Review<T> {
+    fn into_result(self) -> Result<T, ErrorObject> {
+        match self {
+            Self::Approve(it) => Ok(it),
+            Self::Deny(reason) => Err(rejected(&reason)),
+        }
+    }
+}
+
+/// How an application answers what a server asks its model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sampling {
+    pub(crate) sample: Option<Hook<SamplingRequest, SamplingAnswer>>,
+    pub(crate) tools: bool,
+    pub(crate) review_request: Option<Hook<SamplingRequest, Review<SamplingRequest>>>,
+    pub(crate) review_result: Option<ReviewResult>,
+}
+
+type ReviewResult = Hook<(SamplingRequest, CreateMessageResult), Review<CreateMessageResult>>;
+
+impl Sampling {
+    /// Declares what the model can be asked.
+    pub(crate) fn declare(&self, capabilities: ClientCapabilities) -> ClientCapabilities {
+        match (&self.sample, self.tools) {
+            (None, _) => capabilities,
+            (Some(_), false) => capabilities.with_sampling(),
+            (Some(_), true) => capabilities.with_sampling().with_sampling_tools(),
+        }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer(
+        self,
+        params: CreateMessageParams,
+        server: Server,
+    ) -> Result<Json, ErrorObject> {
+        // Only those who declared it are asked.
+        let Some(sample) = &self.sample else {
+            return Err(ErrorObject::method_not_found("this client has no model to ask"));
+        };
+        check::request(&params)?;
+        let (most, revision) = (params.max_tokens, server.revision);
+        let mut request = SamplingRequest { params, server };
+        if let Some(review) = &self.review_request {
+            request = review.call(request).await.into_result()?;
+        }
+        request.params.max_tokens = request.params.max_tokens.min(most);
+        let SamplingAnswer(answer) = sample.call(request.clone()).await;
+        let mut result = answer.map_err(Unsampled::into_error)?;
+        if let Some(review) = &self.review_result {
+            result = review.call((request.clone(), result)).await.into_result()?;
+        }
+        check::result(&request.params, &result).map_err(|problem| unsent(&problem))?;
+        result.project(revision);
+        Json::from_value(&result).map_err(|error| unsent(&error.to_string()))
+    }
+}
+
+fn rejected(reason: &str) -> ErrorObject {
+    let message = match reason {
+        "" => "the user rejected the sampling request".to_owned(),
+        reason => format!("the user rejected the sampling request: {reason}"),
+    };
+    ErrorObject::new(code::USER_REJECTED, message)
+}
+
+fn unsent(problem: &str) -> ErrorObject {
+    ErrorObject::internal(format!("the client has no answer that it can send: {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_types::deprecated::sampling::{ModelPreferences, SamplingMessage};
+
+    use super::*;
+
+    fn request(preferences: ModelPreferences) -> SamplingRequest {
+        let messages = [SamplingMessage::user("my diagnosis")];
+        let params = CreateMessageParams::new(messages, 10).with_model_preferences(preferences);
+        SamplingRequest { params, server: Server::unmet(None) }
+    }
+
+    // spec: SAMP-22, SAMP-26, SAMP-27
+    #[test]
+    fn the_first_hint_that_is_part_of_a_name_chooses_the_model() {
+        let models = ["small-1", "Large-2-turbo", "large-1"];
+        let chosen = |hints: &[&str]| {
+            let preferences = ModelPreferences::new().with_cost_priority(1.0);
+            let preferences = hints.iter().fold(preferences, |it, hint| it.with_hint(*hint));
+            request(preferences).choose_model(&models)
+        };
+        assert_eq!(chosen(&["unknown", "large", "small"]), Some("Large-2-turbo"));
+        assert_eq!(chosen(&["large-1", "large"]), Some("large-1"));
+        assert_eq!(chosen(&["", "unknown"]), None);
+        assert_eq!(chosen(&[]), None);
+    }
+
+    // spec: SAMP-24
+    #[test]
+    fn a_conversation_does_not_show_up_in_debug_output() {
+        let request = request(ModelPreferences::new());
+        let shown = format!("{request:?} {:?}", request.answer("m", "my answer"));
+        assert!(shown.contains("max_tokens: 10"), "{shown}");
+        assert!(!shown.contains("my "), "{shown}");
+    }
+}

@@ -1,0 +1,137 @@
+//! Signs of life: asked for by hand, or by the connection itself.
+
+use std::time::Duration;
+
+use bowline_client::types::revision::Revision;
+use bowline_client::{Client, ClientBuilder};
+use futures_util::poll;
+use tokio::time::{Instant, sleep};
+
+use crate::peer::{Heard, Peer, Request, builder, legacy, modern};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Both eras, one after the other: whoever waits for the other falls silent meanwhile.
+const ERAS: [bool; 2] = [true, false];
+
+async fn meet(is_modern: bool, builder: ClientBuilder) -> (Client, Peer) {
+    match is_modern {
+        true => modern(builder).await,
+        false => legacy(builder, Revision::LATEST_LEGACY).await,
+    }
+}
+
+/// The request that asks for a sign of life.
+async fn question(client: &Client, peer: &mut Peer) -> Request {
+    let is_modern = client.revision().is_modern();
+    peer.request(if is_modern { "server/discover" } else { "ping" }).await
+}
+
+// spec: DISC-2
+#[tokio::test(start_paused = true)]
+async fn a_server_is_asked_whether_it_is_there() {
+    for era in ERAS {
+        let (client, mut peer) = meet(era, builder()).await;
+        let serve = async {
+            let request = question(&client, &mut peer).await;
+            peer.answer(&request, r#"{"resultType":"complete"}"#).await;
+        };
+        let (outcome, ()) = tokio::join!(client.ping().into_future(), serve);
+        outcome.unwrap();
+        let (outcome, _) =
+            tokio::join!(client.ping().timeout(SECOND).into_future(), question(&client, &mut peer));
+        assert!(outcome.unwrap_err().is_timeout());
+    }
+}
+
+// spec: PING-3, PING-4, PING-6
+#[tokio::test(start_paused = true)]
+async fn only_a_silent_server_is_asked() {
+    for era in ERAS {
+        let (client, mut peer) = meet(era, builder().keep_alive(10 * SECOND, 2 * SECOND)).await;
+        let start = Instant::now();
+        sleep(6 * SECOND).await;
+        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard-of"}"#).await;
+        let request = question(&client, &mut peer).await;
+        assert_eq!(start.elapsed(), 16 * SECOND);
+        peer.answer(&request, r#"{"resultType":"complete"}"#).await;
+        let request = question(&client, &mut peer).await;
+        assert_eq!(start.elapsed(), 26 * SECOND);
+        peer.refuse(&request, -32603, "busy").await;
+        question(&client, &mut peer).await;
+        assert_eq!(start.elapsed(), 36 * SECOND, "an error is a sign of life too");
+    }
+}
+
+// spec: PING-2, PING-5, PING-7, PING-9
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stays_silent_is_given_up() {
+    let odd = Heard::default();
+    let builder = builder().on_odd(odd.hear()).keep_alive(10 * SECOND, 2 * SECOND);
+    for era in ERAS {
+        let (client, mut peer) = meet(era, builder.clone()).await;
+        let start = Instant::now();
+        let mut call = client.call("work", ()).into_future();
+        assert!(poll!(&mut call).is_pending());
+        peer.request("tools/call").await;
+        question(&client, &mut peer).await;
+        assert!(call.await.unwrap_err().is_closed());
+        assert_eq!(start.elapsed(), 12 * SECOND);
+        assert!(client.is_closed());
+        peer.hears_the_end().await;
+    }
+    let expected = "the server is silent, and gave no sign of life within 2s";
+    assert_eq!(odd.all(), [expected, expected]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_a_server_says_is_a_sign_of_life() {
+    for era in ERAS {
+        let (client, mut peer) = meet(era, builder().keep_alive(10 * SECOND, 3 * SECOND)).await;
+        let request = question(&client, &mut peer).await;
+        for _ in 0..5 {
+            sleep(2 * SECOND).await;
+            peer.send(r#"{"jsonrpc":"2.0","method":"notifications/unheard-of"}"#).await;
+        }
+        peer.answer(&request, r#"{"resultType":"complete"}"#).await;
+        question(&client, &mut peer).await;
+        assert!(!client.is_closed());
+    }
+}
+
+// spec: PING-6
+#[tokio::test(start_paused = true)]
+async fn nobody_is_asked_all_the_time() {
+    for era in ERAS {
+        let (client, mut peer) = meet(era, builder().keep_alive(Duration::ZERO, SECOND)).await;
+        let start = Instant::now();
+        question(&client, &mut peer).await;
+        assert_eq!(start.elapsed(), SECOND);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_waits_for_the_user_is_not_silent() {
+    let builder = builder().keep_alive(10 * SECOND, 2 * SECOND).on_ask(|question| async move {
+        sleep(100 * SECOND).await;
+        question.accept(())
+    });
+    let (client, mut peer) = legacy(builder, Revision::V2025_11_25).await;
+    let question = r#"{"message":"?","requestedSchema":{"type":"object","properties":{}}}"#;
+    let method = r#""method":"elicitation/create""#;
+    peer.send(&format!(r#"{{"jsonrpc":"2.0","id":"q",{method},"params":{question}}}"#)).await;
+    peer.request("ping").await;
+    assert_eq!(peer.message().await["id"], "q");
+    assert!(!client.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_option_nobody_is_asked() {
+    for (client, mut peer) in
+        [modern(builder()).await, legacy(builder(), Revision::V2024_11_05).await]
+    {
+        sleep(3600 * SECOND).await;
+        peer.hears_nothing().await;
+        assert!(!client.is_closed());
+    }
+}

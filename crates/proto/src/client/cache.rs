@@ -1,0 +1,207 @@
+//! Results that are kept and given again while they are fresh ([caching]).
+//!
+//! A result is kept for as long as its server says, under the method and the params that it answers,
+//! and forgotten as soon as the server tells of a change. Nothing is fetched from here, neither
+//! early nor on a timer. A cache belongs to one connection, and a connection to one caller: what is
+//! private is shared with nobody, and so is what is public.
+//!
+//! [caching]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use bowline_types::error::{ErrorObject, code};
+use bowline_types::json::Json;
+use bowline_types::method::Method;
+use bowline_types::page::PageParams;
+use bowline_types::resource::ReadResourceParams;
+use serde::Deserialize;
+
+use super::{Answer, CallRequest};
+use crate::request::Change;
+use crate::wire::splice;
+
+/// How much a client keeps, and for how long at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheOptions {
+    /// Results that are kept; of more, those go that were not used for longest.
+    pub entries: usize,
+    /// Bytes of all that is kept.
+    pub bytes: usize,
+    /// How long a result is kept, even if its server says longer.
+    pub longest: Duration,
+}
+
+impl Default for CacheOptions {
+    /// More than a server usually lists and a model usually reads, for no more than an hour.
+    fn default() -> Self {
+        Self { entries: 256, bytes: 16 * 1024 * 1024, longest: Duration::from_secs(3600) }
+    }
+}
+
+/// Results of one connection that may be given again.
+#[derive(Debug)]
+pub(super) struct Cache {
+    options: CacheOptions,
+    entries: HashMap<Key, Entry>,
+    /// The keys by when they were used last.
+    uses: BTreeMap<u64, Key>,
+    last_use: u64,
+    bytes: usize,
+    changes: u64,
+}
+
+/// What a result answers. Everything that is sent counts, `_meta` of the caller's too.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    method: Method,
+    params: String,
+    meta: String,
+}
+
+#[derive(Debug)]
+struct Entry {
+    answer: Answer,
+    /// The resource that was read, if one was.
+    uri: Option<String>,
+    stale_at: Instant,
+    used: u64,
+    bytes: usize,
+}
+
+impl Cache {
+    pub(super) fn new(options: CacheOptions) -> Self {
+        Self {
+            options,
+            entries: HashMap::new(),
+            uses: BTreeMap::new(),
+            last_use: 0,
+            bytes: 0,
+            changes: 0,
+        }
+    }
+
+    /// The result of a request that was made before, if it is still fresh.
+    pub(super) fn find(&mut self, request: &CallRequest, now: Instant) -> Option<Answer> {
+        if request.fresh {
+            return None;
+        }
+        let key = Key::of(request)?;
+        let entry = self.entries.get_mut(&key)?;
+        if entry.stale_at <= now {
+            self.remove(&key);
+            return None;
+        }
+        self.last_use += 1;
+        self.uses.remove(&std::mem::replace(&mut entry.used, self.last_use));
+        let answer = Answer { reused: true, ..entry.answer.clone() };
+        self.uses.insert(self.last_use, key);
+        Some(answer)
+    }
+
+    /// How many changes were told so far; to be handed to [`keep`](Self::keep) later.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Keeps a result that has just come, if its server allows. `changes` is what had been told
+    /// when the request was sent: after a change since then, the result may be older than it.
+    pub(super) fn keep(
+        &mut self,
+        request: &CallRequest,
+        answer: &Answer,
+        changes: u64,
+        now: Instant,
+    ) {
+        let ttl = answer.cache.map_or(Duration::ZERO, |hint| hint.ttl.min(self.options.longest));
+        let Some(key) = Key::of(request) else { return };
+        self.remove(&key);
+        let bytes = key.params.len() + key.meta.len() + answer.result.as_str().len();
+        let Some(stale_at) = now.checked_add(ttl).filter(|at| *at > now) else { return };
+        if changes != self.changes || bytes > self.options.bytes || self.options.entries == 0 {
+            return;
+        }
+        self.last_use += 1;
+        let uri = request.params.parse().ok().map(|ReadResourceParams { uri, .. }| uri);
+        let entry = Entry { answer: answer.clone(), uri, stale_at, used: self.last_use, bytes };
+        self.bytes += bytes;
+        self.uses.insert(self.last_use, key.clone());
+        self.entries.insert(key, entry);
+        self.shrink();
+    }
+
+    /// Forgets what a change makes stale.
+    pub(super) fn changed(&mut self, change: &Change) {
+        if matches!(change, Change::Acknowledged(_)) {
+            return;
+        }
+        self.changes += 1;
+        self.forget(|key, entry| match key.method {
+            Method::ToolsList => *change == Change::Tools,
+            Method::PromptsList => *change == Change::Prompts,
+            Method::ResourcesList | Method::ResourcesTemplatesList => *change == Change::Resources,
+            _ => entry.uri.as_ref().is_some_and(|uri| change.may_touch(uri)),
+        });
+    }
+
+    /// Forgets every page of a list whose cursor turns out to lead nowhere.
+    pub(super) fn refused(&mut self, request: &CallRequest, error: &ErrorObject) {
+        let has_cursor =
+            || request.params.parse::<PageParams>().is_ok_and(|it| it.cursor.is_some());
+        if error.code == code::INVALID_PARAMS && has_cursor() {
+            self.forget(|key, _| key.method == request.method);
+        }
+    }
+
+    fn forget(&mut self, is_stale: impl Fn(&Key, &Entry) -> bool) {
+        let stale = self.entries.iter().filter(|(key, entry)| is_stale(key, entry));
+        let stale: Vec<_> = stale.map(|(key, _)| key.clone()).collect();
+        for key in &stale {
+            self.remove(key);
+        }
+    }
+
+    /// Makes room by forgetting what was not used for longest.
+    fn shrink(&mut self) {
+        while self.entries.len() > self.options.entries || self.bytes > self.options.bytes {
+            let Some((_, key)) = self.uses.pop_first() else { return };
+            self.remove(&key);
+        }
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.uses.remove(&entry.used);
+            self.bytes -= entry.bytes;
+        }
+    }
+}
+
+impl Key {
+    /// The key of a request whose result may be kept at all.
+    fn of(request: &CallRequest) -> Option<Self> {
+        if !request.method.is_cacheable() || carries_input(request) {
+            return None;
+        }
+        let params = request.params.as_str().to_owned();
+        Some(Self { method: request.method, params, meta: splice::json(&request.meta) })
+    }
+}
+
+/// Whether a request answers questions of the server's, so that its result depends on more than its
+/// params.
+fn carries_input(request: &CallRequest) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Input {
+        input_responses: Option<Json>,
+        request_state: Option<Json>,
+    }
+
+    let input = request.params.parse();
+    input.is_ok_and(|input: Input| input.input_responses.is_some() || input.request_state.is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Keeping results: how long, for whom, and when they are forgotten, in virtual time.
+
+use bowline_types::cache::CacheHint;
+use bowline_types::json::Object;
+use serde_json::{Value, json};
+
+use super::*;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A cache, and the time.
+struct Kept {
+    cache: Cache,
+    now: Instant,
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test needs some instant to count from")]
+fn kept(options: CacheOptions) -> Kept {
+    Kept { cache: Cache::new(options), now: Instant::now() }
+}
+
+impl Kept {
+    fn keep(&mut self, request: &CallRequest, result: &str, ttl: Duration) {
+        let changes = self.cache.changes();
+        self.cache.keep(request, &answer(result, ttl), changes, self.now);
+    }
+
+    /// What a request is answered with, without asking the server.
+    fn found(&mut self, request: &CallRequest) -> Option<String> {
+        let answer = self.cache.find(request, self.now)?;
+        assert!(answer.reused);
+        Some(answer.result.as_str().to_owned())
+    }
+
+    fn has(&mut self, request: &CallRequest) -> bool {
+        self.found(request).is_some()
+    }
+}
+
+fn request(method: Method, params: &Value) -> CallRequest {
+    CallRequest::new(method, Object::new(Json::from_value(params).unwrap()).unwrap())
+}
+
+fn tools() -> CallRequest {
+    request(Method::ToolsList, &json!({}))
+}
+
+fn read(uri: &str) -> CallRequest {
+    request(Method::ResourcesRead, &json!({ "uri": uri }))
+}
+
+fn answer(result: &str, ttl: Duration) -> Answer {
+    let result = Json::from_value(&json!({ "it": result })).unwrap();
+    Answer { result, cache: Some(CacheHint::private(ttl)), reused: false }
+}
+
+// spec: CACHE-8, CACHE-10
+#[test]
+fn a_result_is_fresh_until_its_time_is_over() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&tools(), "a", MINUTE);
+    assert_eq!(kept.found(&tools()).unwrap(), r#"{"it":"a"}"#);
+    kept.now += MINUTE - Duration::from_millis(1);
+    assert!(kept.has(&tools()));
+    kept.now += Duration::from_millis(1);
+    assert!(!kept.has(&tools()));
+    assert_eq!(kept.cache.bytes, 0, "what is stale is forgotten");
+}
+
+// spec: CACHE-7, CACHE-9
+#[test]
+fn a_result_without_time_is_not_kept() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&tools(), "a", Duration::ZERO);
+    assert!(!kept.has(&tools()));
+    let unhinted = Answer { cache: None, ..answer("a", MINUTE) };
+    kept.cache.keep(&tools(), &unhinted, 0, kept.now);
+    assert!(!kept.has(&tools()));
+    kept.keep(&tools(), "a", MINUTE);
+    kept.keep(&tools(), "b", Duration::ZERO);
+    assert!(!kept.has(&tools()), "the newest answer counts");
+}
+
+#[test]
+fn no_server_says_how_long_for_ever_is() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&tools(), "a", Duration::MAX);
+    kept.now += CacheOptions::default().longest;
+    assert!(!kept.has(&tools()));
+}
+
+// spec: CACHE-5
+#[test]
+fn a_result_answers_only_what_was_asked() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&read("a:/1"), "a", MINUTE);
+    assert!(kept.has(&read("a:/1")));
+    assert!(!kept.has(&read("a:/2")));
+    assert!(!kept.has(&request(Method::ResourcesList, &json!({ "uri": "a:/1" }))));
+    let mut other = read("a:/1");
+    other.meta.set("com.example/tenant", "b").unwrap();
+    assert!(!kept.has(&other));
+}
+
+#[test]
+fn only_methods_that_carry_hints_are_kept() {
+    let mut kept = kept(CacheOptions::default());
+    let call = request(Method::ToolsCall, &json!({ "name": "a" }));
+    kept.keep(&call, "a", MINUTE);
+    assert!(!kept.has(&call));
+}
+
+// spec: CACHE-6
+#[test]
+fn a_result_that_took_answers_of_ours_is_not_kept() {
+    for input in [json!({ "inputResponses": {} }), json!({ "requestState": "s" })] {
+        let mut kept = kept(CacheOptions::default());
+        let mut params = json!({ "uri": "a:/1" });
+        params.as_object_mut().unwrap().extend(input.as_object().unwrap().clone());
+        let read = request(Method::ResourcesRead, &params);
+        kept.keep(&read, "a", MINUTE);
+        assert!(!kept.has(&read), "{input}");
+    }
+}
+
+// spec: CACHE-13
+#[test]
+fn whoever_wants_a_new_result_gets_one_and_keeps_it() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&tools(), "a", MINUTE);
+    let fresh = CallRequest { fresh: true, ..tools() };
+    assert!(!kept.has(&fresh));
+    kept.keep(&fresh, "b", MINUTE);
+    assert_eq!(kept.found(&tools()).unwrap(), r#"{"it":"b"}"#);
+}
+
+// spec: CACHE-17
+#[test]
+fn a_change_makes_stale_what_it_is_about() {
+    let requests = [
+        tools(),
+        request(Method::PromptsList, &json!({})),
+        request(Method::ResourcesList, &json!({})),
+        request(Method::ResourcesTemplatesList, &json!({})),
+        read("a:/1"),
+        read("a:/1/x"),
+        read("a:/2"),
+        request(Method::ServerDiscover, &json!({})),
+    ];
+    let left_after = |change: Change| {
+        let mut kept = kept(CacheOptions::default());
+        requests.iter().for_each(|request| kept.keep(request, "a", MINUTE));
+        kept.cache.changed(&change);
+        let left = requests.iter().map(|request| if kept.has(request) { '+' } else { '-' });
+        left.collect::<String>()
+    };
+    assert_eq!(left_after(Change::Tools), "-+++++++");
+    assert_eq!(left_after(Change::Prompts), "+-++++++");
+    assert_eq!(left_after(Change::Resources), "++-----+");
+    assert_eq!(left_after(Change::Resource("a:/1".to_owned())), "++++--++");
+    assert_eq!(left_after(Change::Resource("a:/1/x".to_owned())), "++++--++");
+    assert_eq!(left_after(Change::Acknowledged(Default::default())), "++++++++");
+}
+
+// spec: CACHE-17
+#[test]
+fn a_result_that_may_be_older_than_a_change_is_not_kept() {
+    let mut kept = kept(CacheOptions::default());
+    let before = kept.cache.changes();
+    kept.cache.changed(&Change::Tools);
+    kept.cache.keep(&tools(), &answer("a", MINUTE), before, kept.now);
+    assert!(!kept.has(&tools()));
+}
+
+// spec: CACHE-19
+#[test]
+fn each_page_has_its_own_time() {
+    let mut kept = kept(CacheOptions::default());
+    let second = request(Method::ToolsList, &json!({ "cursor": "2" }));
+    kept.keep(&tools(), "a", 2 * MINUTE);
+    kept.keep(&second, "b", MINUTE);
+    kept.now += MINUTE;
+    assert!(kept.has(&tools()));
+    assert!(!kept.has(&second));
+}
+
+// spec: CACHE-21
+#[test]
+fn a_cursor_that_leads_nowhere_makes_all_pages_stale() {
+    let second = request(Method::ToolsList, &json!({ "cursor": "2" }));
+    let third = request(Method::ToolsList, &json!({ "cursor": "3" }));
+    let left_after = |request: &CallRequest, code: i64| {
+        let mut kept = kept(CacheOptions::default());
+        for request in [&tools(), &second, &read("a:/1")] {
+            kept.keep(request, "a", MINUTE);
+        }
+        kept.cache.refused(request, &ErrorObject::new(code, "no"));
+        [&tools(), &second, &read("a:/1")].map(|request| kept.has(request))
+    };
+    assert_eq!(left_after(&third, -32602), [false, false, true]);
+    assert_eq!(left_after(&third, -32603), [true, true, true], "any other error says nothing");
+    assert_eq!(left_after(&read("a:/2"), -32602), [true, true, true], "there is no cursor");
+}
+
+#[test]
+fn what_is_not_used_goes_first_when_room_is_short() {
+    let mut kept = kept(CacheOptions { entries: 2, ..CacheOptions::default() });
+    kept.keep(&read("a:/1"), "a", MINUTE);
+    kept.keep(&read("a:/2"), "a", MINUTE);
+    assert!(kept.has(&read("a:/1")));
+    kept.keep(&read("a:/3"), "a", MINUTE);
+    let left = ["a:/1", "a:/2", "a:/3"].map(|uri| kept.has(&read(uri)));
+    assert_eq!(left, [true, false, true]);
+}
+
+#[test]
+fn what_is_kept_is_bounded_in_bytes() {
+    let mut kept = kept(CacheOptions { bytes: 100, ..CacheOptions::default() });
+    kept.keep(&read("a:/1"), &"x".repeat(101), MINUTE);
+    assert!(!kept.has(&read("a:/1")), "larger than all there is");
+    for uri in ["a:/1", "a:/2", "a:/3", "a:/3"] {
+        kept.keep(&read(uri), &"x".repeat(20), MINUTE);
+        assert!(kept.cache.bytes <= 100 && kept.cache.bytes > 0);
+        assert_eq!(kept.cache.uses.len(), kept.cache.entries.len());
+    }
+    assert_eq!(["a:/1", "a:/2", "a:/3"].map(|uri| kept.has(&read(uri))), [false, true, true]);
+}
+
+#[test]
+fn no_room_keeps_nothing() {
+    let mut kept = kept(CacheOptions { entries: 0, ..CacheOptions::default() });
+    kept.keep(&tools(), "a", MINUTE);
+    assert!(!kept.has(&tools()));
+}

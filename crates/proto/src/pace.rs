@@ -1,0 +1,119 @@
+//! How often something may happen: so many times per stretch of time, in constant memory.
+
+use std::time::{Duration, Instant};
+
+/// The stretch of time that most paces are counted over.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Lets so many through per stretch of time, all at once or spread over it.
+///
+/// It is a bucket that holds what may come at once and is refilled steadily; what is remembered is
+/// only when it will be full again.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    most: u32,
+    per: Duration,
+    full_at: Option<Instant>,
+}
+
+impl Pace {
+    /// Lets so many through per stretch of time.
+    pub fn new(most: usize, per: Duration) -> Self {
+        Self { most: u32::try_from(most).unwrap_or(u32::MAX), per, full_at: None }
+    }
+
+    /// Lets so many through per minute.
+    pub fn per_minute(most: usize) -> Self {
+        Self::new(most, MINUTE)
+    }
+
+    /// Whether so many may come now; if so, they are counted.
+    pub fn admits(&mut self, count: usize, now: Instant) -> bool {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        if count > self.most {
+            return false;
+        }
+        let cost = self.per.checked_mul(count).and_then(|cost| cost.checked_div(self.most));
+        let Some(cost) = cost else { return count == 0 };
+        let full_at = self.full_at.map_or(now, |at| at.max(now)).checked_add(cost);
+        let Some(full_at) = full_at.filter(|at| at.duration_since(now) <= self.per) else {
+            return false;
+        };
+        self.full_at = Some(full_at);
+        true
+    }
+
+    /// How long until one more may come.
+    pub fn wait(&self, now: Instant) -> Duration {
+        let Some(cost) = self.per.checked_div(self.most) else { return self.per };
+        let owed = self.full_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
+        owed.saturating_add(cost).saturating_sub(self.per)
+    }
+
+    /// Whether it remembers nothing: as many may come as to one that is new.
+    pub fn is_full(&self, now: Instant) -> bool {
+        self.full_at.is_none_or(|at| at <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[allow(clippy::disallowed_methods, reason = "a test needs some instant to count from")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    fn admitted(pace: &mut Pace, now: Instant) -> usize {
+        (0..1000).take_while(|_| pace.admits(1, now)).count()
+    }
+
+    // spec: ELIC-54, SAMP-23
+    #[test]
+    fn a_minutes_worth_may_come_at_once_and_then_comes_back_bit_by_bit() {
+        let (mut pace, start) = (Pace::per_minute(6), start());
+        assert_eq!(admitted(&mut pace, start), 6);
+        assert_eq!(admitted(&mut pace, start + Duration::from_secs(9)), 0);
+        assert_eq!(admitted(&mut pace, start + Duration::from_secs(10)), 1);
+        assert_eq!(admitted(&mut pace, start + Duration::from_secs(30)), 2);
+        assert_eq!(admitted(&mut pace, start + Duration::from_secs(3600)), 6);
+    }
+
+    #[test]
+    fn those_that_come_together_are_let_through_together_or_not_at_all() {
+        let (mut pace, start) = (Pace::per_minute(6), start());
+        assert!(!pace.admits(7, start));
+        assert!(pace.admits(4, start));
+        assert!(!pace.admits(3, start));
+        assert!(pace.admits(2, start));
+        assert!(pace.admits(0, start));
+        assert!(!pace.admits(1, start));
+        assert!(!Pace::per_minute(6).admits(usize::MAX, start));
+    }
+
+    #[test]
+    fn who_waits_as_long_as_told_is_let_through() {
+        let (mut pace, mut now) = (Pace::per_minute(6), start());
+        assert_eq!(pace.wait(now), Duration::ZERO);
+        assert_eq!(admitted(&mut pace, now), 6);
+        assert_eq!(pace.wait(now), Duration::from_secs(10));
+        assert!(!pace.is_full(now));
+        now += Duration::from_secs(10);
+        assert_eq!((pace.wait(now), admitted(&mut pace, now)), (Duration::ZERO, 1));
+        assert!(pace.is_full(now + MINUTE));
+    }
+
+    #[test]
+    fn nothing_per_minute_is_nothing_ever() {
+        let (mut pace, start) = (Pace::per_minute(0), start());
+        assert_eq!(admitted(&mut pace, start + MINUTE), 0);
+        assert_eq!(pace.wait(start), MINUTE);
+    }
+
+    #[test]
+    fn no_stretch_is_too_long_to_be_counted() {
+        let (mut pace, start) = (Pace::new(2, Duration::MAX), start());
+        assert_eq!(admitted(&mut pace, start), 0);
+    }
+}

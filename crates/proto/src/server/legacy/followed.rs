@@ -1,0 +1,115 @@
+//! The resources that a session follows.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::request::ExchangeId;
+
+/// The resources that a session follows.
+///
+/// Whether there is such a resource is for the service to say. Until it has said so in answer to the
+/// call that asks for it, the resource is awaited: it counts, but no change of it is told.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    agreed: HashSet<String>,
+    awaited: HashMap<ExchangeId, String>,
+}
+
+impl Followed {
+    /// A call asks to follow a resource.
+    pub(super) fn begin(&mut self, uri: String, call: ExchangeId) {
+        self.awaited.insert(call, uri);
+    }
+
+    /// The service agreed to what a call asks, unless the client has changed its mind meanwhile.
+    pub(super) fn agree(&mut self, call: ExchangeId) {
+        self.agreed.extend(self.awaited.remove(&call));
+    }
+
+    /// A call is over: what was not agreed on by then is not followed.
+    pub(super) fn end(&mut self, call: ExchangeId) {
+        self.awaited.remove(&call);
+    }
+
+    /// The client does not follow a resource any more.
+    pub(super) fn stop(&mut self, uri: &str) {
+        self.agreed.remove(uri);
+        self.awaited.retain(|_, awaited| awaited != uri);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.agreed.len() + self.awaited.len()
+    }
+
+    /// Whether a change of this resource is to be told: it is followed, or part of one that is.
+    pub(super) fn wants(&self, uri: &str) -> bool {
+        let is_followed =
+            |whole: Option<&str>| whole.is_some_and(|whole| self.agreed.contains(whole));
+        let is_part = |(slash, _): (usize, &str)| {
+            is_followed(uri.get(..slash)) || is_followed(uri.get(..=slash))
+        };
+        is_followed(Some(uri)) || uri.match_indices('/').any(is_part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn followed(uris: &[&str]) -> Followed {
+        let mut followed = Followed::default();
+        for (number, uri) in (1..).map(ExchangeId).zip(uris) {
+            followed.begin((*uri).to_owned(), number);
+            followed.agree(number);
+        }
+        followed
+    }
+
+    // spec: RSRC-8
+    #[test]
+    fn a_change_of_a_part_counts_as_a_change_of_the_whole() {
+        let followed = followed(&["a://b", "c://d/"]);
+        for wanted in ["a://b", "a://b/part", "a://b/part/of", "c://d/", "c://d/e"] {
+            assert!(followed.wants(wanted), "{wanted}");
+        }
+        for unwanted in ["a://bc", "a://", "c://d", "c://de", "b"] {
+            assert!(!followed.wants(unwanted), "{unwanted}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_until_the_service_has_agreed() {
+        let mut followed = Followed::default();
+        followed.begin("a://b".to_owned(), ExchangeId(1));
+        assert!(!followed.wants("a://b"));
+        followed.agree(ExchangeId(2));
+        assert!(!followed.wants("a://b"));
+        followed.agree(ExchangeId(1));
+        followed.end(ExchangeId(1));
+        assert!(followed.wants("a://b"));
+    }
+
+    #[test]
+    fn what_was_not_agreed_on_is_forgotten() {
+        let mut followed = Followed::default();
+        followed.begin("a://b".to_owned(), ExchangeId(1));
+        followed.end(ExchangeId(1));
+        assert_eq!(followed.len(), 0);
+    }
+
+    #[test]
+    fn a_client_that_changed_its_mind_is_told_nothing() {
+        let mut followed = Followed::default();
+        followed.begin("a://b".to_owned(), ExchangeId(1));
+        followed.stop("a://b");
+        followed.agree(ExchangeId(1));
+        assert!(!followed.wants("a://b"));
+    }
+
+    #[test]
+    fn what_is_followed_stays_so_when_it_is_asked_for_again() {
+        let mut followed = followed(&["a://b"]);
+        followed.begin("a://b".to_owned(), ExchangeId(2));
+        followed.end(ExchangeId(2));
+        assert!(followed.wants("a://b"));
+    }
+}

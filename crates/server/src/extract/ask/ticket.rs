@@ -1,0 +1,67 @@
+//! Tells a web page on whose behalf its visitor was sent.
+//!
+//! Whoever gets hold of a URL can trick somebody else into opening it. So a page that takes anything
+//! from its visitor must know that it is the user who was asked. A ticket is sealed like the state of
+//! a call and bound to the caller: it can neither be made up, nor changed, nor used by anybody else.
+
+use std::time::SystemTime;
+
+use bowline_proto::request::Owner;
+use bowline_types::error::code;
+use bowline_types::method::Method;
+
+use super::Ask;
+use crate::error::{Error, Result};
+use crate::seal::{Binding, Sealer};
+use crate::server::Server;
+
+impl Ask {
+    /// A text to put into the URL of a page, from which the page can tell that its visitor is the
+    /// user who was asked; see [`Server::admits`]. The same in all rounds of a call.
+    ///
+    /// ```
+    /// use bowline_server::{Ask, Result};
+    ///
+    /// async fn connect(ask: Ask) -> Result<&'static str> {
+    ///     let ticket = ask.ticket().await?;
+    ///     let url = format!("https://mail.example.com/connect?ticket={ticket}");
+    ///     ask.url("Connect your mail", url).await?;
+    ///     Ok("Tell me when you are done")
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no randomness.
+    pub async fn ticket(&self) -> Result<String> {
+        let seal = || async {
+            let failed = |error: &dyn std::fmt::Display| {
+                Error::rpc(code::INTERNAL_ERROR, format!("no ticket can be made: {error}"))
+            };
+            let binding = binding(&self.0.parts().owner).map_err(|error| failed(&error))?;
+            let sealer = &self.0.kit().sealer;
+            sealer.seal(&[], &binding, SystemTime::now()).map_err(|error| failed(&error))
+        };
+        self.once("the ticket of the visitor", seal).await
+    }
+}
+
+impl Server {
+    /// Whether a ticket that a visitor brings to a page is that of the user who was asked to visit
+    /// it: `visitor` is whom the page knows as signed in, by the same issuer as callers. A ticket is
+    /// good for as long as [`state_expiry`](Self::state_expiry) says.
+    ///
+    /// Where callers bring no credentials all of them are one, as on standard input and output.
+    pub fn admits(&self, ticket: &str, visitor: &Owner) -> bool {
+        self.build().is_ok_and(|service| is_good(service.sealer(), ticket, visitor))
+    }
+}
+
+fn is_good(sealer: &Sealer, ticket: &str, visitor: &Owner) -> bool {
+    binding(visitor).is_ok_and(|binding| sealer.open(ticket, &binding, SystemTime::now()).is_ok())
+}
+
+/// What a ticket is bound to: nothing but its owner, and apart from the states of calls.
+fn binding(owner: &Owner) -> Result<Binding, serde_json::Error> {
+    Binding::new(owner, Method::ElicitationCreate, "ticket", b"{}")
+}

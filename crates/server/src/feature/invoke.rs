@@ -1,0 +1,98 @@
+//! From a request through the layers of a feature to its handler.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{Request, Response};
+use bowline_types::error::ErrorObject;
+use tower_service::Service;
+
+use super::run::{Callee, Run};
+use crate::call::Kit;
+use crate::layer::{BoxFuture, Fault, Route};
+use crate::panic::{Panicked, catch_poll};
+
+/// A call of a feature under way.
+pub(crate) enum Invoked<C: Callee> {
+    Direct(Run<C>),
+    Layered { callee: Arc<C>, future: BoxFuture<Response> },
+}
+
+/// Calls a feature through its layers, if there are any.
+pub(crate) fn invoke<C: Callee>(
+    callee: &Arc<C>,
+    route: Option<&Route>,
+    mut request: Request,
+    kit: &Arc<Kit>,
+) -> Invoked<C> {
+    let Some(route) = route else {
+        return Invoked::Direct(Run::start(callee.clone(), request, kit.clone()));
+    };
+    let invocation = Invocation { callee: callee.clone(), kit: kit.clone() };
+    request.parts.extensions.insert(invocation);
+    Invoked::Layered { callee: callee.clone(), future: route.serve(request) }
+}
+
+impl<C: Callee> Future for Invoked<C> {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        match &mut *self {
+            Self::Direct(run) => Pin::new(run).poll(cx),
+            Self::Layered { callee, future } => match catch_poll(future, cx) {
+                Ok(poll) => poll,
+                Err(Panicked) => Poll::Ready(Err(callee.panicked())),
+            },
+        }
+    }
+}
+
+/// The service inside all layers of a feature.
+pub(crate) fn innermost<C: Callee>(fault: Fault) -> Route {
+    Route::new(Innermost::<C>(PhantomData), fault)
+}
+
+struct Innermost<C>(PhantomData<fn() -> C>);
+
+impl<C> Clone for Innermost<C> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// Carries what is called through the layers to the innermost service.
+struct Invocation<C> {
+    callee: Arc<C>,
+    kit: Arc<Kit>,
+}
+
+impl<C> Clone for Invocation<C> {
+    fn clone(&self) -> Self {
+        Self { callee: self.callee.clone(), kit: self.kit.clone() }
+    }
+}
+
+impl<C: Callee> Service<Request> for Innermost<C> {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let invocation = request.parts.extensions.get::<Invocation<C>>().cloned();
+        let Some(Invocation { callee, kit }) = invocation else {
+            let lost =
+                "a layer replaced the request by one of its own; change the one it was given";
+            return Box::pin(async move { Ok(Err(ErrorObject::internal(lost))) });
+        };
+        let run = Run::start(callee, request, kit);
+        Box::pin(async move { Ok(run.await) })
+    }
+}

@@ -1,0 +1,174 @@
+//! A prompt that has been checked, as it stands in the registry.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::{Request, Response, Success};
+use bowline_types::error::ErrorObject;
+use bowline_types::id::Cursor;
+use bowline_types::prompt::{GetPromptParams, GetPromptResult, ListPromptsResult};
+use bowline_types::revision::Revision;
+
+use super::{Prompt, check};
+use crate::call::{Arguments, Call, Called, Kit};
+use crate::error::Result as HandlerResult;
+use crate::extract::States;
+use crate::feature::GRACE;
+use crate::feature::completion::Completers;
+use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::run::Callee;
+use crate::feature::set::Item;
+use crate::feature::visible::{Definition, Visibility};
+use crate::layer::BoxFuture;
+use crate::server::BuildError;
+use crate::words::{WordTerms, Words};
+
+/// A prompt that has been checked.
+pub(crate) struct PromptEntry {
+    name: Arc<str>,
+    prompt: Prompt,
+    /// The names of its arguments.
+    arguments: Arc<[String]>,
+    /// What its arguments have to be, if that is more than their types.
+    terms: Option<WordTerms>,
+}
+
+impl PromptEntry {
+    /// Checks all of a prompt but its state.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the prompt.
+    pub(crate) fn check(prompt: Prompt) -> Result<Self, BuildError> {
+        if prompt.name().is_empty() {
+            return Err(BuildError::new("a prompt has no name; give it one"));
+        }
+        let arguments: Arc<[String]> =
+            prompt.definition.arguments.iter().map(|argument| argument.name.clone()).collect();
+        let wrong = |reason: &str| BuildError::new(format!("prompt `{}` {reason}", prompt.name()));
+        let completion = || prompt.completers.problem(&arguments);
+        if let Some(problem) = prompt.problem.clone().or_else(completion) {
+            return Err(wrong(&problem));
+        }
+        let terms = WordTerms::of(&prompt.signature)
+            .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
+        Ok(Self { name: prompt.name().into(), prompt, arguments, terms })
+    }
+
+    /// Checks that all the state that the prompt needs is there.
+    ///
+    /// # Errors
+    ///
+    /// Names the state that is missing.
+    pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
+        self.prompt.signature.check_states(&self.title(), states)?;
+        self.completers().check_states(&self.title(), states)
+    }
+
+    /// Whether the prompt may send log messages.
+    pub(crate) fn logs(&self) -> bool {
+        self.prompt.signature.logs() || self.completers().log()
+    }
+
+    pub(crate) fn completers(&self) -> &Completers {
+        &self.prompt.completers
+    }
+
+    /// The names of the arguments.
+    pub(crate) fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// Asks for the prompt through its layers.
+    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
+        invoke(self, self.prompt.route.as_ref(), request, kit)
+    }
+
+    /// The first argument that must be there and is not.
+    fn missing(&self, params: &GetPromptParams) -> Option<&str> {
+        let mut required =
+            self.prompt.definition.arguments.iter().filter(|argument| argument.required);
+        let missing = required.find(|argument| !params.arguments.contains_key(&argument.name))?;
+        Some(&missing.name)
+    }
+}
+
+impl Callee for PromptEntry {
+    type Output = GetPromptResult;
+
+    fn title(&self) -> String {
+        format!("prompt `{}`", self.name)
+    }
+
+    fn admit(&self, request: &Request) -> Result<Called, Response> {
+        let refused = |reason: String| Err(ErrorObject::invalid_params(reason));
+        let params: GetPromptParams = request
+            .params
+            .parse_all()
+            .map_err(|error| refused(format!("`params` of `prompts/get`: {error}")))?;
+        if let Some(name) = self.missing(&params) {
+            let title = self.title();
+            return Err(refused(format!("`arguments.{name}`: missing; the {title} requires it")));
+        }
+        let words =
+            Words::of_prompt(params.arguments.into_iter().collect(), self.arguments.clone());
+        if let Some(Err(reason)) = self.terms.as_ref().map(|terms| terms.check(&words)) {
+            return Err(refused(reason));
+        }
+        Ok(Called { name: self.name.clone(), arguments: Arguments::Words(words) })
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<HandlerResult<GetPromptResult>> {
+        self.prompt.handler.call(call)
+    }
+
+    fn complete(&self, call: &Call, outcome: HandlerResult<GetPromptResult>) -> Response {
+        let revision = call.parts().revision;
+        let mut result = outcome.map_err(|error| error.into_error(revision))?;
+        if let Err(reason) = check::messages(&result) {
+            return self.fail(reason, revision);
+        }
+        if result.description.is_none() {
+            result.description.clone_from(&self.prompt.definition.description);
+        }
+        Success::complete(result, revision)
+    }
+
+    fn fail(&self, reason: String, _: Revision) -> Response {
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+    }
+
+    fn grace(&self) -> Option<Duration> {
+        self.prompt.signature.lingers().then_some(GRACE)
+    }
+}
+
+impl Item for PromptEntry {
+    const KIND: &'static str = "prompts";
+
+    fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    fn definition(&self) -> Definition<'_> {
+        Definition::Prompt(&self.prompt.definition)
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.prompt.visibility
+    }
+
+    fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
+        let prompts = items.iter().map(|entry| entry.prompt.definition.clone()).collect();
+        let mut page = ListPromptsResult::new(prompts);
+        page.next_cursor = next;
+        Success::complete(page, revision)
+    }
+}
+
+impl fmt::Debug for PromptEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.prompt.fmt(f)
+    }
+}

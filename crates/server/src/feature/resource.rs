@@ -1,0 +1,287 @@
+//! Resources: what a server lets others read, one by one or as families.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_types::content::Annotations;
+use bowline_types::implementation::Icon;
+use bowline_types::resource::{self as wire, ReadResourceResult};
+use serde::Serialize;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::completion::Completers;
+use super::invoke::innermost;
+use super::visible::Visibility;
+use crate::call::Call;
+use crate::error::BoxError;
+use crate::extract::Typed;
+use crate::handler::{ErasedHandler, Handler, TemplateHandler, erase, erase_call};
+use crate::layer::{Fault, Route};
+use crate::respond::{IntoCompletion, IntoResourceResult};
+use crate::signature::{Purpose, Signature};
+
+mod entry;
+mod reader;
+
+pub(crate) use entry::{Checked, ResourceEntry, TemplateEntry};
+pub(crate) use reader::{Reader, asked};
+
+/// A function that reads what is at a URI, or at all URIs of a template.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline_server::{Json, Resource, starting_with};
+/// use serde_json::{Value, json};
+///
+/// let config = Resource::new("config://app", || async { "log_level=info" })
+///     .describe("How the application is configured")
+///     .ttl(Duration::from_secs(60));
+///
+/// async fn profile(user_id: u64) -> Option<Json<Value>> {
+///     (user_id == 42).then(|| Json(json!({ "name": "Ada" })))
+/// }
+///
+/// let profiles = Resource::template("users://{user_id}/profile", profile)
+///     .complete("user_id", |typed| async move { starting_with(typed, ["1", "2", "42"]) });
+/// ```
+#[derive(Clone)]
+pub struct Resource {
+    /// Of a family, `uri` is the template.
+    definition: wire::Resource,
+    kind: Kind,
+    signature: Arc<Signature>,
+    handler: ErasedHandler<ReadResourceResult>,
+    /// The layers around the handler, if there are any.
+    route: Option<Route>,
+    ttl: Duration,
+    is_private: bool,
+    visibility: Visibility,
+    completers: Completers,
+    /// What was found wrong while the resource was described; told when it is registered.
+    problem: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    One,
+    Family,
+}
+
+/// Something that is a resource by itself: what `#[resource]` makes of a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a resource",
+    label = "not a resource",
+    note = "put `#[resource(\"..\")]` on the function"
+)]
+pub trait ResourceFn {
+    /// The resource.
+    fn resource() -> Resource;
+}
+
+impl Resource {
+    /// What is at one URI, read by a function.
+    ///
+    /// The scheme is the server's choice; `https` is for what clients can fetch from the web
+    /// themselves.
+    pub fn new<M, H>(uri: impl Into<String>, handler: H) -> Self
+    where
+        M: 'static,
+        H: Handler<M>,
+        H::Output: IntoResourceResult + 'static,
+    {
+        let mut signature = Signature::default();
+        H::describe(&mut signature);
+        H::Output::describe(&mut signature);
+        let handler = erase(handler, |contents, call| contents.into_resource_result(call.name()));
+        Self::of(uri.into(), Kind::One, signature, handler)
+    }
+
+    /// What is at all URIs of a template (RFC 6570), read by a function that takes the template's
+    /// variables: each as a parameter, in the order of the template, or all of them as
+    /// [`Args`](crate::Args) by their names.
+    ///
+    /// A URI whose values cannot be read as the parameters want is one that does not exist. So is
+    /// one whose values hold `..` as a part of a path, so that no template leads out of the
+    /// directory that it is for. A resource with that very URI goes before templates, and templates
+    /// that were registered first before others.
+    pub fn template<M, H>(template: impl Into<String>, handler: H) -> Self
+    where
+        M: 'static,
+        H: TemplateHandler<M>,
+        H::Output: IntoResourceResult + 'static,
+    {
+        let mut signature = Signature::default();
+        H::describe(&mut signature);
+        H::Output::describe(&mut signature);
+        let handler = erase_call(move |call: Call| {
+            let reading = handler.clone().call(call.clone());
+            async move { reading.await?.into_resource_result(call.name()) }
+        });
+        Self::of(template.into(), Kind::Family, signature, handler)
+    }
+
+    fn of(
+        uri: String,
+        kind: Kind,
+        signature: Signature,
+        handler: ErasedHandler<ReadResourceResult>,
+    ) -> Self {
+        // Until it is given a name, it is named after where it is.
+        let mut definition = wire::Resource::new(uri.clone(), uri);
+        definition.mime_type = signature.media_type().map(str::to_owned);
+        Self {
+            definition,
+            kind,
+            problem: signature.problem(Purpose::Resource),
+            signature: Arc::new(signature),
+            handler,
+            route: None,
+            ttl: Duration::ZERO,
+            is_private: false,
+            visibility: Visibility::default(),
+            completers: Completers::default(),
+        }
+    }
+
+    /// Names the resource for programs. By default its name is its URI.
+    #[must_use]
+    pub fn name(mut self, text: impl Into<String>) -> Self {
+        self.definition.name = text.into();
+        self
+    }
+
+    /// Names the resource for people.
+    #[must_use]
+    pub fn title(mut self, text: impl Into<String>) -> Self {
+        self.definition.title = Some(text.into());
+        self
+    }
+
+    /// Tells the model what the resource is.
+    #[must_use]
+    pub fn describe(mut self, text: impl Into<String>) -> Self {
+        self.definition.description = Some(text.into());
+        self
+    }
+
+    /// Says the media type of the contents. By default that of what the handler returns: text,
+    /// bytes, JSON.
+    #[must_use]
+    pub fn mime(mut self, media_type: impl Into<String>) -> Self {
+        self.definition.mime_type = Some(media_type.into());
+        self
+    }
+
+    /// Says how many bytes the resource holds, before any encoding.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        if self.kind == Kind::Family {
+            self.problem = Some("has a size, but its resources may differ".to_owned());
+        }
+        self.definition.size = Some(bytes);
+        self
+    }
+
+    /// Says for whom the resource is and how much it matters.
+    #[must_use]
+    pub fn annotate(mut self, annotations: Annotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds a picture to show for the resource.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds something to the `_meta` of the resource's definition.
+    #[must_use]
+    pub fn meta<T: Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
+        if let Err(error) = self.definition.meta.set(key, value) {
+            self.problem = Some(error.to_string());
+        }
+        self
+    }
+
+    /// Says for how long the contents may be reused (2026-07-28). By default they may not.
+    #[must_use]
+    pub fn ttl(mut self, duration: Duration) -> Self {
+        self.ttl = duration;
+        self
+    }
+
+    /// Says that the contents may only be reused by whoever read them. So it is anyway if the
+    /// resource is not [visible](Self::visible) to everybody, or if its handler takes anything that
+    /// tells callers apart, such as [`Context`](crate::Context).
+    #[must_use]
+    pub fn private(mut self) -> Self {
+        self.is_private = true;
+        self
+    }
+
+    /// Hides the resource from callers for whom the test fails: they neither find it in the list
+    /// nor can read it. Said more than once, all tests have to pass.
+    #[must_use]
+    pub fn visible(mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
+        self.visibility.limit(test);
+        self
+    }
+
+    /// Suggests values for a variable of the template, from what the user has typed so far.
+    /// [`starting_with`](crate::starting_with) and [`resembling`](crate::resembling) help.
+    #[must_use]
+    pub fn complete<F, Suggestions>(self, variable: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(Typed) -> Suggestions + Clone + Send + Sync + 'static,
+        Suggestions: Future + Send + 'static,
+        Suggestions::Output: IntoCompletion + 'static,
+    {
+        self.complete_with(variable, function)
+    }
+
+    /// Suggests values for a variable by a handler, which can take [`Typed`], state, the values
+    /// chosen before as [`Args`](crate::Args), and whatever else handlers take.
+    #[must_use]
+    pub fn complete_with<M, H>(mut self, variable: impl Into<String>, handler: H) -> Self
+    where
+        M: 'static,
+        H: Handler<M>,
+        H::Output: IntoCompletion + 'static,
+    {
+        self.completers.insert(variable.into(), handler);
+        self
+    }
+
+    /// Wraps a tower layer around the reads of this resource; the last one added is the outermost.
+    /// An error of the layer is told to the client as an internal error.
+    #[must_use]
+    pub fn layer<L>(mut self, layer: L) -> Self
+    where
+        L: Layer<Route>,
+        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Error: Into<BoxError>,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        let inner = self.route.take().unwrap_or_else(|| innermost::<Reader>(Fault::Server));
+        self.route = Some(Route::new(layer.layer(inner), Fault::Server));
+        self
+    }
+
+    /// The URI of the resource, or the template of its family.
+    pub fn uri(&self) -> &str {
+        &self.definition.uri
+    }
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Resource").field(&self.definition).finish()
+    }
+}

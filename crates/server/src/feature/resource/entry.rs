@@ -1,0 +1,115 @@
+//! Resources and families of resources, as they stand in the registry.
+
+use std::sync::Arc;
+
+use bowline_proto::request::{Response, Success};
+use bowline_types::id::Cursor;
+use bowline_types::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, Resource as Definition, ResourceTemplate,
+};
+use bowline_types::revision::Revision;
+
+use super::{Kind, Reader, Resource};
+use crate::feature::set::Item;
+use crate::feature::visible::{self, Visibility};
+use crate::server::BuildError;
+
+/// A resource, in the list of resources.
+#[derive(Debug)]
+pub(crate) struct ResourceEntry {
+    uri: Arc<str>,
+    pub(crate) reader: Arc<Reader>,
+}
+
+/// A family of resources, in the list of templates.
+#[derive(Debug)]
+pub(crate) struct TemplateEntry {
+    text: Arc<str>,
+    definition: ResourceTemplate,
+    pub(crate) reader: Arc<Reader>,
+}
+
+/// What has been checked, by the list that it belongs to.
+pub(crate) enum Checked {
+    Resource(ResourceEntry),
+    Template(Box<TemplateEntry>),
+}
+
+impl Checked {
+    /// Checks all of a resource but its state.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the resource.
+    pub(crate) fn new(resource: Resource) -> Result<Self, BuildError> {
+        let reader = Arc::new(Reader::check(resource)?);
+        let key = reader.resource.uri().into();
+        Ok(match reader.resource.kind {
+            Kind::One => Self::Resource(ResourceEntry { uri: key, reader }),
+            Kind::Family => {
+                let definition = template(&reader.resource.definition);
+                Self::Template(Box::new(TemplateEntry { text: key, definition, reader }))
+            }
+        })
+    }
+}
+
+/// What is told of a family; it has no size.
+fn template(resource: &Definition) -> ResourceTemplate {
+    let Definition { uri, name, title, description, mime_type, annotations, icons, meta, .. } =
+        resource.clone();
+    let mut template = ResourceTemplate::new(uri, name);
+    template.title = title;
+    template.description = description;
+    template.mime_type = mime_type;
+    template.annotations = annotations;
+    template.icons = icons;
+    template.meta = meta;
+    template
+}
+
+impl Item for ResourceEntry {
+    const KIND: &'static str = "resources";
+
+    fn name(&self) -> &Arc<str> {
+        &self.uri
+    }
+
+    fn definition(&self) -> visible::Definition<'_> {
+        visible::Definition::Resource(&self.reader.resource.definition)
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.reader.resource.visibility
+    }
+
+    fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
+        let definition = |entry: &&Self| entry.reader.resource.definition.clone();
+        let mut page = ListResourcesResult::new(items.iter().map(definition).collect());
+        page.next_cursor = next;
+        Success::complete(page, revision)
+    }
+}
+
+impl Item for TemplateEntry {
+    const KIND: &'static str = "resource templates";
+
+    fn name(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    fn definition(&self) -> visible::Definition<'_> {
+        visible::Definition::ResourceTemplate(&self.definition)
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.reader.resource.visibility
+    }
+
+    fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
+        let definition = |entry: &&Self| entry.definition.clone();
+        let mut page = ListResourceTemplatesResult::new(items.iter().map(definition).collect());
+        page.next_cursor = next;
+        Success::complete(page, revision)
+    }
+}

@@ -1,0 +1,231 @@
+//! A resource or family of resources that has been checked: finds out what is read, and reads it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::{Request, Response, Success};
+use bowline_types::cache::{CacheHint, CacheScope};
+use bowline_types::error::ErrorObject;
+use bowline_types::resource::ReadResourceResult;
+use bowline_types::revision::Revision;
+use bowline_types::template::{UriTemplate, Variables};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Kind, Resource};
+use crate::call::{Arguments, Call, Called, Kit};
+use crate::error::{Error, Result as HandlerResult};
+use crate::extract::States;
+use crate::feature::GRACE;
+use crate::feature::completion::Completers;
+use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::run::Callee;
+use crate::layer::BoxFuture;
+use crate::server::BuildError;
+use crate::uri;
+use crate::words::{WordTerms, Words};
+
+/// A resource or family of resources that has been checked.
+pub(crate) struct Reader {
+    pub(super) resource: Resource,
+    /// Of a family.
+    template: Option<UriTemplate>,
+    /// The names of the template's variables, each once.
+    variables: Arc<[String]>,
+    /// What its variables have to be, if that is more than their types.
+    terms: Option<WordTerms>,
+}
+
+impl Reader {
+    /// Checks all of a resource but its state.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the resource.
+    pub(super) fn check(resource: Resource) -> Result<Self, BuildError> {
+        let (template, variables, terms) = Default::default();
+        let mut reader = Self { resource, template, variables, terms };
+        match reader.problem() {
+            None => Ok(reader),
+            Some(problem) => Err(BuildError::new(format!("{} {problem}", reader.title()))),
+        }
+    }
+
+    /// Reads the URI or template, and finds what is wrong.
+    fn problem(&mut self) -> Option<String> {
+        let parsed = match self.resource.kind {
+            Kind::One => uri::check_offered(self.resource.uri()),
+            Kind::Family => self.parse(),
+        };
+        if let Err(reason) = parsed {
+            return Some(format!("cannot be offered: {reason}"));
+        }
+        let resource = &self.resource;
+        let arguments = || misfit(resource, &self.variables);
+        let completion = || resource.completers.problem(&self.variables);
+        resource.problem.clone().or_else(arguments).or_else(completion)
+    }
+
+    fn parse(&mut self) -> Result<(), String> {
+        let template =
+            UriTemplate::parse(self.resource.uri()).map_err(|error| error.to_string())?;
+        uri::check_template(&template)?;
+        let unusable = |error| format!("the schema of its variables cannot be used: {error}");
+        self.terms = WordTerms::of(&self.resource.signature).map_err(unusable)?;
+        let mut names: Vec<String> = Vec::new();
+        for name in template.variables() {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        self.variables = names.into();
+        self.template = Some(template);
+        Ok(())
+    }
+
+    /// Checks that all the state that the resource needs is there.
+    ///
+    /// # Errors
+    ///
+    /// Names the state that is missing.
+    pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
+        self.resource.signature.check_states(&self.title(), states)?;
+        self.completers().check_states(&self.title(), states)
+    }
+
+    /// Whether the resource may send log messages.
+    pub(crate) fn logs(&self) -> bool {
+        self.resource.signature.logs() || self.completers().log()
+    }
+
+    pub(crate) fn completers(&self) -> &Completers {
+        &self.resource.completers
+    }
+
+    /// The names of the variables of the template.
+    pub(crate) fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    /// Whether this is what is at a URI.
+    pub(crate) fn is_at(&self, uri: &str) -> bool {
+        self.find(uri).is_some()
+    }
+
+    /// Reads the resource through its layers.
+    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
+        invoke(self, self.resource.route.as_ref(), request, kit)
+    }
+
+    /// The variables with which the URI is ours; `None` if it is not.
+    fn find(&self, uri: &str) -> Option<Variables> {
+        match &self.template {
+            None => (self.resource.uri() == uri).then(Variables::new),
+            Some(template) => template.match_uri(uri).filter(|values| !uri::is_unsafe(values)),
+        }
+    }
+
+    /// Whether the contents are the same for everybody.
+    fn scope(&self, kit: &Kit) -> CacheScope {
+        let resource = &self.resource;
+        let may_differ = resource.is_private
+            || resource.visibility.is_limited()
+            || resource.signature.may_tell_callers_apart()
+            || kit.is_private;
+        if may_differ { CacheScope::Private } else { CacheScope::Public }
+    }
+}
+
+impl Callee for Reader {
+    type Output = ReadResourceResult;
+
+    fn title(&self) -> String {
+        let what = match self.resource.kind {
+            Kind::One => "resource",
+            Kind::Family => "resource template",
+        };
+        format!("{what} `{}`", self.resource.uri())
+    }
+
+    fn admit(&self, request: &Request) -> Result<Called, Response> {
+        let uri = asked(request).map_err(Err)?;
+        let values = self
+            .find(&uri)
+            .ok_or_else(|| Err(ErrorObject::resource_not_found(&uri, request.parts.revision)))?;
+        let words = Words::of_uri(values, self.variables.clone());
+        if let Some(Err(reason)) = self.terms.as_ref().map(|terms| terms.check(&words)) {
+            let error = Error::misfit(reason).into_read_error(&uri, request.parts.revision);
+            return Err(Err(error));
+        }
+        Ok(Called { name: uri.into(), arguments: Arguments::Words(words) })
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<HandlerResult<ReadResourceResult>> {
+        self.resource.handler.call(call)
+    }
+
+    fn complete(&self, call: &Call, outcome: HandlerResult<ReadResourceResult>) -> Response {
+        let (uri, revision) = (call.name(), call.parts().revision);
+        let mut result = outcome.map_err(|error| error.into_read_error(uri, revision))?;
+        if result.contents.is_empty() {
+            return Err(ErrorObject::resource_not_found(uri, revision));
+        }
+        for contents in result.contents.iter_mut().filter(|contents| contents.uri == uri) {
+            if contents.mime_type.is_none() {
+                contents.mime_type.clone_from(&self.resource.definition.mime_type);
+            }
+        }
+        let mut hint = CacheHint::public(self.resource.ttl);
+        hint.scope = self.scope(call.kit());
+        Ok(Success::complete(result, revision)?.with_cache(hint))
+    }
+
+    fn fail(&self, reason: String, _: Revision) -> Response {
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+    }
+
+    fn grace(&self) -> Option<Duration> {
+        self.resource.signature.lingers().then_some(GRACE)
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.resource.fmt(f)
+    }
+}
+
+/// The URI that is asked for.
+///
+/// # Errors
+///
+/// If there is none, or it is none.
+pub(crate) fn asked(request: &Request) -> Result<String, ErrorObject> {
+    let invalid = |reason: String| ErrorObject::invalid_params(format!("`uri`: {reason}"));
+    let uri = request.params.parse::<String>("uri").map_err(|error| invalid(error.to_string()))?;
+    let uri = uri.ok_or_else(|| invalid("missing; name the resource".to_owned()))?;
+    uri::check_asked(&uri).map_err(invalid)?;
+    Ok(uri)
+}
+
+/// What is wrong between the variables of a template and what the handler takes.
+fn misfit(resource: &Resource, variables: &[String]) -> Option<String> {
+    let signature = &resource.signature;
+    let taken = signature.variables();
+    if taken > 0 && taken != variables.len() {
+        let found = variables.len();
+        return Some(format!("has {found} variables, but its handler takes {taken}"));
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Input {
+        properties: BTreeMap<String, Value>,
+        required: Vec<String>,
+    }
+    let input: Input = signature.input()?.published.parse().unwrap_or_default();
+    let is_unknown = |name: &&String| !variables.contains(name);
+    let wanted = input.required.iter().chain(input.properties.keys()).find(is_unknown)?;
+    Some(format!("has no variable `{wanted}`, which its handler takes"))
+}

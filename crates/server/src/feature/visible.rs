@@ -1,0 +1,123 @@
+//! Who sees what: features that some callers may not even know of.
+//!
+//! What a caller does not see is left out of lists, and calling it is answered as if it were not
+//! there.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bowline_proto::request::Parts;
+use bowline_types::prompt::Prompt;
+use bowline_types::resource::{Resource, ResourceTemplate};
+use bowline_types::tool::Tool;
+
+use super::set::Item;
+
+/// What clients are told of a feature; see [`Server::visible`](crate::Server::visible).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Definition<'a> {
+    /// A tool.
+    Tool(&'a Tool),
+    /// A resource.
+    Resource(&'a Resource),
+    /// A family of resources.
+    ResourceTemplate(&'a ResourceTemplate),
+    /// A prompt.
+    Prompt(&'a Prompt),
+}
+
+impl Definition<'_> {
+    /// What tells it from others of its kind: the name of a tool or prompt, the URI of a resource,
+    /// the template of a family.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Tool(tool) => &tool.name,
+            Self::Resource(resource) => &resource.uri,
+            Self::ResourceTemplate(template) => &template.uri_template,
+            Self::Prompt(prompt) => &prompt.name,
+        }
+    }
+}
+
+/// Who sees a feature: everybody, unless it says otherwise.
+#[derive(Clone, Default)]
+pub(crate) struct Visibility(Vec<Arc<Test>>);
+
+type Test = dyn Fn(&Parts) -> bool + Send + Sync;
+
+impl Visibility {
+    /// Hides the feature from whomever the test fails.
+    pub(crate) fn limit(&mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) {
+        self.0.push(Arc::new(test));
+    }
+
+    /// Whether there may be callers who do not see it.
+    pub(crate) fn is_limited(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn admits(&self, parts: &Parts) -> bool {
+        self.0.iter().all(|test| holds(|| test(parts)))
+    }
+}
+
+impl fmt::Debug for Visibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Visibility({})", self.0.len())
+    }
+}
+
+/// Who sees which features of a server: everybody all, unless it says otherwise.
+#[derive(Clone, Default)]
+pub(crate) struct Filter(Vec<Arc<Judge>>);
+
+type Judge = dyn Fn(&Parts, Definition<'_>) -> bool + Send + Sync;
+
+impl Filter {
+    /// Hides what the judge does not let a caller see.
+    pub(crate) fn limit(
+        &mut self,
+        judge: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
+    ) {
+        self.0.push(Arc::new(judge));
+    }
+
+    /// Whether there may be callers who do not see everything.
+    pub(crate) fn is_limited(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn admits(&self, parts: &Parts, definition: Definition<'_>) -> bool {
+        self.0.iter().all(|judge| holds(|| judge(parts, definition)))
+    }
+}
+
+/// Asks code that is not ours. What panics has not said yes.
+fn holds(test: impl FnOnce() -> bool) -> bool {
+    catch_unwind(AssertUnwindSafe(test)).unwrap_or(false)
+}
+
+/// What one caller sees.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    parts: &'a Parts,
+    filter: &'a Filter,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(parts: &'a Parts, filter: &'a Filter) -> Self {
+        Self { parts, filter }
+    }
+
+    /// Whether the caller sees an item.
+    pub(crate) fn shows<T: Item>(&self, item: &T) -> bool {
+        item.visibility().admits(self.parts) && self.filter.admits(self.parts, item.definition())
+    }
+
+    /// Whether there may be callers who see less than others, of items that all show themselves.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.filter.is_limited()
+    }
+}

@@ -1,0 +1,173 @@
+//! A record of every call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::{Owner, Request, Response, Success, SuccessKind};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::guard::{Guard, guards, name};
+use super::{BoxFuture, Next};
+
+/// Gives a function one [`Record`] of each call, when it has ended.
+///
+/// Arguments are left out, because they may hold what no log should; see
+/// [`with_arguments`](Self::with_arguments).
+///
+/// ```
+/// use bowline_server::Server;
+/// use bowline_server::layer::{Audit, Record};
+///
+/// let audit = Audit::new(|record: Record| eprintln!("{record}"));
+/// let server = Server::new("audited", "1.0.0").layer(audit);
+/// ```
+#[derive(Clone)]
+pub struct Audit {
+    write: Arc<dyn Fn(Record) + Send + Sync>,
+    with_arguments: bool,
+}
+
+/// What a record says of a call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Record {
+    /// On whose behalf the call was made.
+    pub owner: Owner,
+    /// Which program made it, by its own account.
+    pub client: Option<String>,
+    /// What was asked.
+    pub method: Method,
+    /// Which tool, prompt or resource; of a very long name only the beginning.
+    pub name: Option<String>,
+    /// The revision that the caller speaks.
+    pub revision: Revision,
+    /// The JSON text of the arguments, if they are wanted.
+    pub arguments: Option<Bytes>,
+    /// How long it took.
+    pub duration: Duration,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was answered.
+    Completed,
+    /// A tool was called, and failed.
+    Failed,
+    /// It wants input first (2026-07-28).
+    Asked,
+    /// It was refused with an error of this code.
+    Refused(i64),
+    /// It was cancelled, or its caller went away.
+    Cancelled,
+}
+
+impl Audit {
+    /// Gives each record to a function, which should be quick: calls wait for it.
+    pub fn new(write: impl Fn(Record) + Send + Sync + 'static) -> Self {
+        Self { write: Arc::new(write), with_arguments: false }
+    }
+
+    /// Adds what each call was made with. Only for places where secrets may be kept.
+    #[must_use]
+    pub fn with_arguments(mut self) -> Self {
+        self.with_arguments = true;
+        self
+    }
+}
+
+guards!(Audit, Audit::clone);
+
+impl Guard for Audit {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+        let pending = Pending::new(&self, &request);
+        Box::pin(async move {
+            let response = next.run(request).await;
+            pending.end(&response);
+            response
+        })
+    }
+}
+
+/// A call that has not ended. Dropped before it does, it was cancelled.
+struct Pending {
+    write: Arc<dyn Fn(Record) + Send + Sync>,
+    record: Record,
+    begun: Instant,
+}
+
+impl Pending {
+    fn new(audit: &Audit, request: &Request) -> Self {
+        let parts = &request.parts;
+        let record = Record {
+            owner: parts.owner.clone(),
+            client: parts.client.info.as_ref().map(|info| info.name.clone()),
+            method: parts.method,
+            name: name(request),
+            revision: parts.revision,
+            arguments: request.params.bytes("arguments").filter(|_| audit.with_arguments),
+            duration: Duration::ZERO,
+            outcome: Outcome::Cancelled,
+        };
+        Self { write: audit.write.clone(), record, begun: Instant::now() }
+    }
+
+    fn end(mut self, response: &Response) {
+        self.record.outcome = Outcome::of(response, self.record.method);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.record.duration = self.begun.elapsed();
+        (self.write)(self.record.clone());
+    }
+}
+
+impl Outcome {
+    fn of(response: &Response, method: Method) -> Self {
+        match response {
+            Err(error) => Self::Refused(error.code),
+            Ok(success) if success.kind() == SuccessKind::InputRequired => Self::Asked,
+            Ok(success) if method == Method::ToolsCall && is_error(success) => Self::Failed,
+            Ok(_) => Self::Completed,
+        }
+    }
+}
+
+/// Whether a tool says of itself that it failed.
+fn is_error(success: &Success) -> bool {
+    #[derive(Deserialize)]
+    struct Result {
+        #[serde(rename = "isError", default)]
+        is_error: bool,
+    }
+
+    success.body().parse().is_ok_and(|result: Result| result.is_error)
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let subject = self.owner.identity().map_or("anonymous", |(_, subject)| subject);
+        // Quoted, so that no name can pretend to be another record.
+        write!(f, "{subject:?} {}", self.method)?;
+        if let Some(name) = &self.name {
+            write!(f, " {name:?}")?;
+        }
+        write!(f, " {:?} in {:?}", self.outcome, self.duration)
+    }
+}
+
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audit").field("with_arguments", &self.with_arguments).finish()
+    }
+}

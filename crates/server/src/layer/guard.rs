@@ -1,0 +1,125 @@
+//! What the layers of this crate have in common: each guards the calls that pass it.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{Request, Response, Success};
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
+use tower_service::Service;
+
+use super::{BoxFuture, Fault, Next, Route};
+use crate::error::BoxError;
+
+/// Something that stands before calls: lets them pass, makes them wait, or refuses them.
+pub(super) trait Guard: Send + Sync + 'static {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response>;
+}
+
+/// The service that a layer of this crate makes of another.
+#[derive(Clone)]
+pub struct Guarded {
+    guard: Arc<dyn Guard>,
+    inner: Route,
+}
+
+impl Guarded {
+    pub(super) fn new<S>(guard: impl Guard, inner: S) -> Self
+    where
+        S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+    {
+        Self { guard: Arc::new(guard), inner: Route::new(inner, Fault::Server) }
+    }
+}
+
+impl Service<Request> for Guarded {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let served = self.guard.clone().serve(request, Next(self.inner.clone()));
+        Box::pin(async move { Ok(served.await) })
+    }
+}
+
+impl fmt::Debug for Guarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guarded")
+    }
+}
+
+/// Makes a layer of a type: says which guard it puts before a service.
+macro_rules! guards {
+    ($layer:ty, $guard:expr) => {
+        impl<S> tower_layer::Layer<S> for $layer
+        where
+            S: tower_service::Service<
+                    bowline_proto::request::Request,
+                    Response = bowline_proto::request::Response,
+                > + Clone
+                + Send
+                + Sync
+                + 'static,
+            S::Error: Into<crate::error::BoxError>,
+            S::Future: Send,
+        {
+            type Service = super::Guarded;
+
+            fn layer(&self, inner: S) -> super::Guarded {
+                let guard: fn(&Self) -> _ = $guard;
+                super::Guarded::new(guard(self), inner)
+            }
+        }
+    };
+}
+
+pub(super) use guards;
+
+/// What is known of a call after it was handed on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) revision: Revision,
+}
+
+impl Asked {
+    pub(crate) fn by(request: &Request) -> Self {
+        Self { method: request.parts.method, revision: request.parts.revision }
+    }
+
+    /// Refuses the call: where a tool is called the model is told, elsewhere the client.
+    pub(crate) fn refuse(self, error: ErrorObject) -> Response {
+        match self.method {
+            Method::ToolsCall => {
+                Success::complete(CallToolResult::error(error.message), self.revision)
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+/// Characters of a name that is remembered or told; nobody has to call something that exists.
+const LONGEST_NAME: usize = 256;
+
+/// What is called, as far as its method has a name for it.
+pub(super) fn name(request: &Request) -> Option<String> {
+    let member = request.parts.method.named_by()?;
+    let name: String = request.params.parse(member).ok().flatten()?;
+    Some(name.chars().take(LONGEST_NAME).collect())
+}
+
+/// What is called in words: `add` in the place of its method, if it has a name.
+pub(super) fn subject(request: &Request) -> String {
+    format!("`{}`", name(request).unwrap_or_else(|| request.parts.method.name().to_owned()))
+}

@@ -1,0 +1,203 @@
+//! How often a caller may call.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bowline_proto::pace::Pace;
+use bowline_proto::request::{Connection, Owner, Parts, Request, Response};
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+
+use super::guard::{Asked, Guard, guards, subject};
+use super::{BoxFuture, Next};
+use crate::sync::lock;
+
+/// Callers that are counted one by one. Beyond that newcomers are counted together.
+const MOST_CALLERS: usize = 10_000;
+
+/// Lets each caller call so often, all at once or spread over the time; refuses what is more.
+///
+/// A caller is whoever a verified credential names, or else a connection. Around a server the limit
+/// holds for all of a caller's requests together, around a tool for its calls of that tool. It is
+/// beside [`Limits::requests_per_minute`], which always holds.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline_server::layer::RateLimit;
+/// use bowline_server::{Server, Tool};
+/// use bowline_types::method::Method;
+///
+/// let search = Tool::new("search", || async { "found" }).layer(RateLimit::per_minute(30));
+/// let server = Server::new("api", "1.0.0")
+///     .tool(search)
+///     .layer(RateLimit::new(10, Duration::from_secs(1)).on([Method::CompletionComplete]));
+/// ```
+///
+/// [`Limits::requests_per_minute`]: bowline_proto::limits::Limits::requests_per_minute
+#[derive(Clone, Debug)]
+pub struct RateLimit {
+    most: usize,
+    per: Duration,
+    methods: Option<Vec<Method>>,
+}
+
+impl RateLimit {
+    /// Lets each caller call so often per stretch of time.
+    pub fn new(most: usize, per: Duration) -> Self {
+        Self { most, per, methods: None }
+    }
+
+    /// Lets each caller call so often per minute.
+    pub fn per_minute(most: usize) -> Self {
+        Self::new(most, Duration::from_secs(60))
+    }
+
+    /// Counts only requests of these methods, and lets all others pass.
+    #[must_use]
+    pub fn on(mut self, methods: impl IntoIterator<Item = Method>) -> Self {
+        self.methods = Some(methods.into_iter().collect());
+        self
+    }
+}
+
+guards!(RateLimit, |limit| Buckets {
+    limit: limit.clone(),
+    paces: Mutex::new(Paces {
+        by_caller: HashMap::new(),
+        newcomers: Pace::new(limit.most, limit.per),
+    }),
+});
+
+/// A bucket for each caller.
+#[derive(Debug)]
+struct Buckets {
+    limit: RateLimit,
+    paces: Mutex<Paces>,
+}
+
+#[derive(Debug)]
+struct Paces {
+    by_caller: HashMap<Caller, Pace>,
+    /// Of those who came when there were too many to be told apart.
+    newcomers: Pace,
+}
+
+/// Whose calls are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Caller {
+    Known(Owner),
+    Connection(Connection),
+}
+
+impl Guard for Buckets {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+        match self.hold(&request) {
+            Ok(()) => Box::pin(next.run(request)),
+            Err(refusal) => Box::pin(async move { refusal }),
+        }
+    }
+}
+
+impl Buckets {
+    fn hold(&self, request: &Request) -> Result<(), Response> {
+        let method = request.parts.method;
+        if self.limit.methods.as_ref().is_some_and(|methods| !methods.contains(&method)) {
+            return Ok(());
+        }
+        let now = tokio::time::Instant::now().into_std();
+        self.count(Caller::of(&request.parts), now).map_err(|wait| {
+            let RateLimit { most, per, .. } = &self.limit;
+            let message = format!(
+                "{} was called more than {most} times in {per:?}; try again in {:.1} s",
+                subject(request),
+                wait.as_secs_f64()
+            );
+            Asked::by(request).refuse(ErrorObject::too_many_requests(message, wait))
+        })
+    }
+
+    /// Counts one call.
+    ///
+    /// # Errors
+    ///
+    /// Says how long to wait if it comes too soon.
+    fn count(&self, caller: Caller, now: Instant) -> Result<(), Duration> {
+        let mut paces = lock(&self.paces);
+        if paces.by_caller.len() >= MOST_CALLERS && !paces.by_caller.contains_key(&caller) {
+            paces.by_caller.retain(|caller, pace| !caller.is_gone() && !pace.is_full(now));
+        }
+        let is_full = paces.by_caller.len() >= MOST_CALLERS;
+        let Paces { by_caller, newcomers } = &mut *paces;
+        let pace = match by_caller.get_mut(&caller) {
+            Some(pace) => pace,
+            None if is_full => newcomers,
+            None => by_caller
+                .entry(caller)
+                .or_insert_with(|| Pace::new(self.limit.most, self.limit.per)),
+        };
+        if pace.admits(1, now) { Ok(()) } else { Err(pace.wait(now)) }
+    }
+}
+
+impl Caller {
+    fn of(parts: &Parts) -> Self {
+        match parts.owner.identity() {
+            Some(_) => Self::Known(parts.owner.clone()),
+            None => Self::Connection(parts.outbox.connection()),
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Known(_) => false,
+            Self::Connection(connection) => connection.is_gone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buckets(most: usize) -> Buckets {
+        let limit = RateLimit::per_minute(most);
+        let newcomers = Pace::new(most, limit.per);
+        Buckets { limit, paces: Mutex::new(Paces { by_caller: HashMap::new(), newcomers }) }
+    }
+
+    fn known(number: usize) -> Caller {
+        Caller::Known(Owner::known("issuer", number.to_string()))
+    }
+
+    #[test]
+    fn what_is_remembered_of_callers_is_bounded() {
+        let (buckets, now) = (buckets(1), Instant::now());
+        for number in 0..MOST_CALLERS {
+            assert_eq!(buckets.count(known(number), now), Ok(()));
+        }
+        // There is no room for more while all of them count.
+        assert_eq!(buckets.count(known(MOST_CALLERS), now), Ok(()));
+        assert!(buckets.count(known(MOST_CALLERS + 1), now).is_err());
+        assert!(buckets.count(known(0), now).is_err());
+        assert_eq!(lock(&buckets.paces).by_caller.len(), MOST_CALLERS);
+        // Who has not called for long is forgotten.
+        assert_eq!(buckets.count(known(MOST_CALLERS + 1), now + Duration::from_secs(60)), Ok(()));
+        assert_eq!(lock(&buckets.paces).by_caller.len(), 1);
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_is_forgotten() {
+        let (buckets, now) = (buckets(1), Instant::now());
+        let outbox = bowline_proto::request::Outbox::closed();
+        let gone = Caller::Connection(outbox.connection());
+        assert_eq!(buckets.count(gone.clone(), now), Ok(()));
+        assert!(!gone.is_gone());
+        drop(outbox);
+        assert!(gone.is_gone());
+        (1..MOST_CALLERS).for_each(|number| buckets.count(known(number), now).unwrap());
+        assert_eq!(buckets.count(known(0), now), Ok(()));
+        assert!(!lock(&buckets.paces).by_caller.contains_key(&gone));
+    }
+}

@@ -1,0 +1,58 @@
+//! How long a result may be.
+
+use std::sync::Arc;
+
+use bowline_proto::request::{Request, Response};
+use bowline_types::error::ErrorObject;
+
+use super::guard::{Asked, Guard, guards};
+use super::{BoxFuture, Next};
+
+/// Refuses results that are too long, and says by how much.
+///
+/// [`Limits::result`] always holds; this is for servers and tools that should stay far below, so
+/// that a slip does not fill a model's context.
+///
+/// ```
+/// use bowline_server::Tool;
+/// use bowline_server::layer::ResultSizeLimit;
+///
+/// let read = Tool::new("read", || async { "text" }).layer(ResultSizeLimit::new(64 * 1024));
+/// ```
+///
+/// [`Limits::result`]: bowline_proto::limits::Limits::result
+#[derive(Clone, Copy, Debug)]
+pub struct ResultSizeLimit(usize);
+
+impl ResultSizeLimit {
+    /// Refuses results of more than so many bytes of JSON.
+    pub fn new(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
+    /// Refuses a result that is too long.
+    pub(crate) fn hold(self, asked: Asked, response: Response) -> Response {
+        let Self(most) = self;
+        match response {
+            Ok(success) if success.body().as_str().len() > most => {
+                let message = format!(
+                    "the result of `{}` has {} bytes, and no more than {most} are allowed; ask for \
+                     less, or for a part at a time",
+                    asked.method,
+                    success.body().as_str().len()
+                );
+                asked.refuse(ErrorObject::internal(message))
+            }
+            response => response,
+        }
+    }
+}
+
+guards!(ResultSizeLimit, |limit| *limit);
+
+impl Guard for ResultSizeLimit {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+        let asked = Asked::by(&request);
+        Box::pin(async move { self.hold(asked, next.run(request).await) })
+    }
+}

@@ -1,0 +1,30 @@
+//! What the handler of a notification may return.
+
+use crate::error::{Error, Result};
+
+/// Something that says nothing, as there is nobody to say it to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of what hears of a notification",
+    label = "not nothing",
+    note = "return `()`, or a `Result` of it whose error is dropped"
+)]
+pub trait IntoNothing {
+    /// Gives nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the handler failed.
+    fn into_nothing(self) -> Result;
+}
+
+impl IntoNothing for () {
+    fn into_nothing(self) -> Result {
+        Ok(())
+    }
+}
+
+impl<E: Into<Error>> IntoNothing for Result<(), E> {
+    fn into_nothing(self) -> Result {
+        self.map_err(Into::into)
+    }
+}

@@ -1,0 +1,126 @@
+//! What reading a resource may return.
+
+use std::borrow::Cow;
+
+use bowline_types::error::code;
+use bowline_types::resource::{ReadResourceResult, ResourceContents};
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::Json;
+use crate::error::{Error, Result};
+use crate::signature::Signature;
+
+/// Something that reading a resource may return.
+///
+/// What does not say its media type has that of the resource. No contents at all mean that there
+/// is no such resource; for a directory without entries, say so in one item of text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the contents of a resource",
+    label = "not the contents of a resource",
+    note = "resources hold text, bytes (`Vec<u8>`, `Bytes`), `Json<T>`, `ResourceContents`, \
+            `Vec<ResourceContents>`, `ReadResourceResult`, or an `Option` or `Result` of one of these"
+)]
+pub trait IntoResourceResult {
+    /// Says what every result of this type is; by default nothing.
+    fn describe(signature: &mut Signature) {
+        _ = signature;
+    }
+
+    /// The result as it is sent, for a resource that was read at this URI.
+    ///
+    /// # Errors
+    ///
+    /// If the resource could not be read, or does not exist ([`Error::not_found`]).
+    fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult>;
+}
+
+impl<T: IntoResourceResult, E: Into<Error>> IntoResourceResult for Result<T, E> {
+    fn describe(signature: &mut Signature) {
+        T::describe(signature);
+    }
+
+    fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
+        self.map_err(Into::into)?.into_resource_result(uri)
+    }
+}
+
+impl<T: IntoResourceResult> IntoResourceResult for Option<T> {
+    fn describe(signature: &mut Signature) {
+        T::describe(signature);
+    }
+
+    fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
+        self.ok_or_else(Error::not_found)?.into_resource_result(uri)
+    }
+}
+
+impl<T: Serialize> IntoResourceResult for Json<T> {
+    fn describe(signature: &mut Signature) {
+        signature.gives_media_type("application/json");
+    }
+
+    fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
+        let text = serde_json::to_string(&self.0).map_err(|error| {
+            let message = format!("the contents cannot be written as JSON: {error}");
+            Error::rpc(code::INTERNAL_ERROR, message)
+        })?;
+        Ok(ResourceContents::text(uri, text).into())
+    }
+}
+
+impl IntoResourceResult for ReadResourceResult {
+    fn into_resource_result(self, _: &str) -> Result<ReadResourceResult> {
+        Ok(self)
+    }
+}
+
+impl IntoResourceResult for ResourceContents {
+    fn into_resource_result(self, _: &str) -> Result<ReadResourceResult> {
+        Ok(self.into())
+    }
+}
+
+impl IntoResourceResult for Vec<ResourceContents> {
+    fn into_resource_result(self, _: &str) -> Result<ReadResourceResult> {
+        Ok(ReadResourceResult::new(self))
+    }
+}
+
+/// Contents that are text.
+macro_rules! text {
+    ($($type:ty)*) => {
+        $(
+            impl IntoResourceResult for $type {
+                fn describe(signature: &mut Signature) {
+                    signature.gives_media_type("text/plain");
+                }
+
+                fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
+                    Ok(ResourceContents::text(uri, self).into())
+                }
+            }
+        )*
+    };
+}
+
+text!(String &'static str Cow<'static, str>);
+
+/// Contents that are bytes.
+macro_rules! bytes {
+    ($($type:ty)*) => {
+        $(
+            impl IntoResourceResult for $type {
+                fn describe(signature: &mut Signature) {
+                    signature.gives_media_type("application/octet-stream");
+                }
+
+                fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
+                    Ok(ResourceContents::blob(uri, &self).into())
+                }
+            }
+        )*
+    };
+}
+
+bytes!(Vec<u8> Bytes &'static [u8]);

@@ -1,0 +1,94 @@
+//! Names of what no form may ask for and no log may hold.
+
+use bowline_types::json::Json;
+use serde_json::Value;
+
+/// What the names of secrets end with, without capitals and what joins words.
+const SECRETS: [&str; 18] = [
+    "accesskey",
+    "apikey",
+    "authorization",
+    "cardnumber",
+    "credential",
+    "credentials",
+    "creditcard",
+    "cvc",
+    "cvv",
+    "passcode",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "signingkey",
+    "token",
+];
+
+/// What stands in the place of a secret.
+pub(crate) const REDACTED: &str = "[redacted]";
+
+/// Whether a name is that of a secret, however it is spelled: `apiKey`, `db_password`.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let plain: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    SECRETS.iter().any(|secret| plain.ends_with(secret))
+}
+
+/// Takes the values out of members that bear the name of a secret. What holds none stays as it is,
+/// to the letter.
+pub(crate) fn redact(json: Json) -> Json {
+    if !json.as_str().starts_with(['{', '[']) {
+        return json;
+    }
+    let Ok(mut value) = json.parse::<Value>() else { return json };
+    match redact_value(&mut value) {
+        true => Json::from_value(&value).unwrap_or_default(),
+        false => json,
+    }
+}
+
+/// Whether there was anything to take out.
+fn redact_value(value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |redacted, item| redact_value(item) | redacted)
+        }
+        Value::Object(members) => members.iter_mut().fold(false, |redacted, (name, value)| {
+            if is_secret(name) {
+                *value = REDACTED.into();
+                return true;
+            }
+            redact_value(value) | redacted
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: ELIC-8, LOG-12
+    #[test]
+    fn a_secret_is_known_by_its_name() {
+        for name in ["password", "dbPassword", "API_KEY", "github-token", "cardNumber", "CVV"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["", "name", "tokens", "passwordless", "secretary", "monkey"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+
+    // spec: LOG-10, LOG-12
+    #[test]
+    fn secrets_are_taken_out_at_any_depth() {
+        let redacted = |text: &str| redact(Json::from_text(text).unwrap()).to_string();
+        let text = r#"{"user":"ann","login":[{"password":"x"}],"token":{"a":1}}"#;
+        let expected = r#"{"login":[{"password":"[redacted]"}],"token":"[redacted]","user":"ann"}"#;
+        assert_eq!(redacted(text), expected);
+        for text in [r#""password""#, r#"{"b": 1.0, "a": []}"#, "7"] {
+            assert_eq!(redacted(text), text);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a server offers, to whom, and how it lists that.
+
+use std::time::Duration;
+
+use bowline_proto::request::Parts;
+use bowline_types::cache::{CacheHint, CacheScope};
+
+use super::{Inner, Server};
+use crate::discover::Following;
+use crate::feature::{Definition, Feature, Prompt, Resource, Tool};
+use crate::router::List;
+
+impl Server {
+    /// Offers a tool.
+    #[must_use]
+    pub fn tool(self, tool: Tool) -> Self {
+        self.edit(|inner| inner.register(tool))
+    }
+
+    /// Offers tools, or will: with none given, tools are declared and may be registered later.
+    #[must_use]
+    pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.edit(|inner| {
+            inner.registry.offer_tools();
+            tools.into_iter().for_each(|tool| inner.register(tool));
+        })
+    }
+
+    /// Offers a resource, or a family of resources.
+    #[must_use]
+    pub fn resource(self, resource: Resource) -> Self {
+        self.edit(|inner| inner.register(resource))
+    }
+
+    /// Offers resources, or will: with none given, resources are declared and may be registered
+    /// later. A server whose tools embed resources should declare them, too.
+    #[must_use]
+    pub fn resources(self, resources: impl IntoIterator<Item = Resource>) -> Self {
+        self.edit(|inner| {
+            inner.registry.offer_resources();
+            resources.into_iter().for_each(|resource| inner.register(resource));
+        })
+    }
+
+    /// Offers a prompt.
+    #[must_use]
+    pub fn prompt(self, prompt: Prompt) -> Self {
+        self.edit(|inner| inner.register(prompt))
+    }
+
+    /// Offers prompts, or will: with none given, prompts are declared and may be registered later.
+    #[must_use]
+    pub fn prompts(self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
+        self.edit(|inner| {
+            inner.registry.offer_prompts();
+            prompts.into_iter().for_each(|prompt| inner.register(prompt));
+        })
+    }
+
+    /// Hides from each caller what the judge does not let it see: it is left out of lists, and
+    /// calling it is answered as if it were not there. Said more than once, all judges have to
+    /// agree; what a feature says of itself counts as well.
+    ///
+    /// ```
+    /// use bowline_server::{Definition, Server};
+    ///
+    /// let server = Server::new("api", "1.0.0").visible(|caller, feature| match feature {
+    ///     Definition::Tool(tool) => !tool.name.starts_with("admin.") || caller.owner.identity().is_some(),
+    ///     _ => true,
+    /// });
+    /// ```
+    #[must_use]
+    pub fn visible(
+        self,
+        judge: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.edit(|inner| inner.filter.limit(judge))
+    }
+
+    /// Does not let clients follow single resources. By default they may, and
+    /// [`Notify::resource_updated`](crate::Notify::resource_updated) tells them.
+    #[must_use]
+    pub fn without_subscriptions(self) -> Self {
+        self.edit(|inner| inner.following = Following::Untold)
+    }
+
+    /// Sets how many items a page of a list holds: 100 by default, and at least one.
+    #[must_use]
+    pub fn page_size(self, items: usize) -> Self {
+        self.edit(|inner| inner.page_size = items.max(1))
+    }
+
+    /// Says for how long lists may be reused (2026-07-28). By default they may not.
+    #[must_use]
+    pub fn ttl(self, duration: Duration) -> Self {
+        self.edit(|inner| inner.caching.general.ttl = duration)
+    }
+
+    /// Says that lists, and the contents of resources, may only be reused by whoever asked for
+    /// them. By default they are the same for everybody, unless something is hidden from some.
+    #[must_use]
+    pub fn private(self) -> Self {
+        self.edit(|inner| inner.caching.general.scope = CacheScope::Private)
+    }
+
+    /// Says of one list for how long and by whom it may be reused (2026-07-28), whatever holds for
+    /// the others. A list of which something is hidden from some is never for everybody.
+    #[must_use]
+    pub fn cache(self, list: List, hint: CacheHint) -> Self {
+        self.edit(|inner| inner.caching.set(list, hint))
+    }
+}
+
+impl Inner {
+    fn register(&mut self, feature: impl Into<Feature>) {
+        if let Err(error) = self.registry.insert(feature) {
+            self.problem.get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Events of `tracing`, as log messages of the call that they belong to (feature `tracing`).
+//!
+//! An event belongs to the call whose handler is being polled on this thread. What a handler does in
+//! a task of its own belongs to no call; log there with [`Log`](crate::Log).
+
+use std::cell::RefCell;
+use std::fmt;
+
+use bowline_proto::request::Outgoing;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::json::Json;
+use serde_json::{Map, Value};
+use tracing_core::field::{Field, Visit};
+use tracing_core::{Event, Level, Subscriber};
+use tracing_subscriber::layer::{Context, Layer};
+
+use crate::call::Call;
+use crate::registry::Registry;
+use crate::secret::{REDACTED, is_secret};
+use crate::server::Server;
+
+impl Server {
+    /// A layer for `tracing_subscriber` that sends the events of this server's calls to whoever
+    /// called, as far as they want to hear them; see [`TraceLayer`]. The server declares that it
+    /// logs, so take the layer before serving.
+    pub fn trace_layer(&self) -> TraceLayer {
+        let registry = self.registry();
+        registry.declare_logging();
+        TraceLayer(registry)
+    }
+}
+
+/// Sends events to whoever made the call that they belong to.
+///
+/// The target of an event becomes the name of the logger, its fields become the data, and `TRACE`
+/// is said as `debug`, for there is nothing less severe. Clients hear it: log nothing secret. Fields
+/// that bear the name of a secret (`password`, `api_key`, `token` …) are blacked out.
+///
+/// ```
+/// use bowline_server::{Server, Tool};
+/// use tracing_subscriber::layer::SubscriberExt;
+///
+/// let build = Tool::new("build", || async { tracing::info!(step = 1, "building") });
+/// let server = Server::new("ci", "1.0.0").tool(build);
+/// let subscriber = tracing_subscriber::registry().with(server.trace_layer());
+/// ```
+#[derive(Debug)]
+pub struct TraceLayer(Registry);
+
+impl<S: Subscriber> Layer<S> for TraceLayer {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let Some(call) = current().filter(|call| call.kit().registry.is(&self.0)) else { return };
+        let level = level(*event.metadata().level());
+        if !call.wants_log(level) {
+            return;
+        }
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let message =
+            LogMessageParams::new(level, fields.data()).with_logger(event.metadata().target());
+        call.mention(Outgoing::Log(message));
+    }
+}
+
+thread_local! {
+    /// The calls whose handlers are being polled on this thread, the innermost last.
+    static POLLED: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Says that the handler of a call is being polled, until the guard is dropped.
+pub(crate) fn enter(call: &Call) -> impl Drop + use<> {
+    POLLED.with_borrow_mut(|calls| calls.push(call.clone()));
+    Entered
+}
+
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        POLLED.with_borrow_mut(|calls| _ = calls.pop());
+    }
+}
+
+/// The call whose handler is being polled. Nothing stays borrowed, because what records an event may
+/// cause another.
+fn current() -> Option<Call> {
+    POLLED.try_with(|calls| calls.borrow().last().cloned()).ok().flatten()
+}
+
+fn level(level: Level) -> LoggingLevel {
+    match level {
+        Level::ERROR => LoggingLevel::Error,
+        Level::WARN => LoggingLevel::Warning,
+        Level::INFO => LoggingLevel::Info,
+        _ => LoggingLevel::Debug,
+    }
+}
+
+/// The name that `tracing` gives the text of an event.
+const MESSAGE: &str = "message";
+
+/// The fields of an event.
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn add(&mut self, field: &Field, value: Value) {
+        let value = if is_secret(field.name()) { REDACTED.into() } else { value };
+        self.0.insert(field.name().to_owned(), value);
+    }
+
+    /// The text if there is nothing else, or all fields.
+    fn data(&self) -> Json {
+        let json = match self.0.get(MESSAGE) {
+            Some(message) if self.0.len() == 1 => Json::from_value(message),
+            _ => Json::from_value(&self.0),
+        };
+        json.unwrap_or_default()
+    }
+}
+
+impl Visit for Fields {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.add(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field, value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, value.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field, format!("{value:?}").into());
+    }
+}

@@ -1,0 +1,92 @@
+//! Arguments that are texts by name: those of prompts, and those that stand in a URI.
+//!
+//! The protocol gives prompts nothing but strings, and a URI has nothing else. Handlers take types
+//! all the same, so texts are read as what the type wants: `42` as a number, `true` as a flag, a
+//! text that was left empty as an option that was left out.
+
+use std::sync::Arc;
+
+use bowline_types::template::{Value, Variables};
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::{Map, Value as Json};
+
+mod misread;
+mod read;
+mod terms;
+
+use misread::Misread;
+pub(crate) use terms::WordTerms;
+
+/// Texts by name.
+#[derive(Debug)]
+pub(crate) struct Words {
+    values: Variables,
+    /// The names in their order, given or not.
+    names: Arc<[String]>,
+    /// What messages call all of it.
+    root: &'static str,
+    /// All of it as a JSON object.
+    json: Vec<u8>,
+}
+
+impl Words {
+    /// The arguments of a prompt.
+    pub(crate) fn of_prompt(values: Variables, names: Arc<[String]>) -> Self {
+        Self::new(values, names, "arguments")
+    }
+
+    /// What a URI has in the place of a template's variables.
+    pub(crate) fn of_uri(values: Variables, names: Arc<[String]>) -> Self {
+        Self::new(values, names, "variables")
+    }
+
+    fn new(values: Variables, names: Arc<[String]>, root: &'static str) -> Self {
+        let members: Map<_, _> =
+            values.iter().map(|(name, value)| (name.to_owned(), json(value))).collect();
+        let json = Json::Object(members).to_string().into_bytes();
+        Self { values, names, root, json }
+    }
+
+    /// All of it as a JSON object.
+    pub(crate) fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// All of it as a struct or a map.
+    ///
+    /// # Errors
+    ///
+    /// Names the text that does not fit, and says what would.
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, String> {
+        T::deserialize(read::All(&self.values)).map_err(|error| error.describe(self.root))
+    }
+
+    /// One of them, by its place in their order.
+    ///
+    /// # Errors
+    ///
+    /// Names the text that does not fit, and says what would.
+    pub(crate) fn decode_at<T: DeserializeOwned>(&self, place: usize) -> Result<T, String> {
+        let name = self.names.get(place).map_or("", String::as_str);
+        let decoded = match self.values.value(name) {
+            Some(value) => T::deserialize(read::One::from(value)),
+            // Reads as nothing if nothing will do.
+            None => T::deserialize(read::Absent).map_err(|_| Misread::custom("missing")),
+        };
+        decoded.map_err(|error| error.at(name).describe(self.root))
+    }
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Text(text) => Json::from(text.as_str()),
+        Value::List(items) => Json::from(items.clone()),
+        Value::Pairs(pairs) => {
+            let member = |(name, value): &(String, String)| (name.clone(), value.clone().into());
+            Json::Object(pairs.iter().map(member).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! Reads texts as whatever type wants them.
+
+use std::borrow::Cow;
+
+use bowline_types::template::{Value, Variables};
+use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::de::StrRead;
+
+use super::Misread;
+
+/// All texts, as a struct or a map.
+pub(super) struct All<'a>(pub(super) &'a Variables);
+
+impl<'de> Deserializer<'de> for All<'de> {
+    type Error = Misread;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        let mut members = self.0.iter();
+        visitor.visit_map(Members { next: members.next(), rest: members })
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf seq
+        tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// The texts with their names, one after the other.
+struct Members<'a, I> {
+    next: Option<(&'a str, &'a Value)>,
+    rest: I,
+}
+
+impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Members<'de, I> {
+    type Error = Misread;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misread> {
+        let name = |(name, _): (&str, _)| seed.deserialize(StrDeserializer::new(name));
+        self.next.map(name).transpose()
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misread> {
+        let Some((name, value)) = self.next.take() else {
+            return seed.deserialize(Absent);
+        };
+        self.next = self.rest.next();
+        seed.deserialize(One::from(value)).map_err(|error| error.at(name))
+    }
+}
+
+/// One text, or several under one name.
+#[derive(Clone, Copy)]
+pub(super) enum One<'a> {
+    Text(&'a str),
+    List(&'a [String]),
+    Pairs(&'a [(String, String)]),
+}
+
+impl<'a> From<&'a Value> for One<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Text(text) => Self::Text(text),
+            Value::List(items) => Self::List(items),
+            Value::Pairs(pairs) => Self::Pairs(pairs),
+        }
+    }
+}
+
+impl<'a> One<'a> {
+    /// As one text, in which the members of a list are joined by commas.
+    fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::List(items) => Cow::Owned(items.join(",")),
+            Self::Pairs(pairs) => Value::Pairs(pairs.to_vec()).to_text().into_owned().into(),
+        }
+    }
+
+    /// What is written as JSON because it is more than a text.
+    fn as_json(self, opening: char) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text.trim()).filter(|text| text.starts_with(opening)),
+            Self::List(_) | Self::Pairs(_) => None,
+        }
+    }
+}
+
+/// Numbers, which are read from their text.
+macro_rules! numbers {
+    ($($method:ident, $visit:ident, $what:expr;)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+                let text = self.text();
+                match text.trim().parse() {
+                    Ok(number) => visitor.$visit(number),
+                    Err(_) => Err(Misread::expected($what, &text)),
+                }
+            }
+        )*
+    };
+}
+
+/// How messages call the numbers of a type.
+macro_rules! range {
+    ($type:ty) => {
+        format_args!("a whole number from {} to {}", <$type>::MIN, <$type>::MAX)
+    };
+}
+
+impl<'de> Deserializer<'de> for One<'de> {
+    type Error = Misread;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        match self {
+            Self::Text(text) => visitor.visit_str(text),
+            Self::List(_) => self.deserialize_seq(visitor),
+            Self::Pairs(_) => self.deserialize_map(visitor),
+        }
+    }
+
+    numbers! {
+        deserialize_bool, visit_bool, "`true` or `false`";
+        deserialize_i8, visit_i8, range!(i8);
+        deserialize_i16, visit_i16, range!(i16);
+        deserialize_i32, visit_i32, range!(i32);
+        deserialize_i64, visit_i64, range!(i64);
+        deserialize_i128, visit_i128, range!(i128);
+        deserialize_u8, visit_u8, range!(u8);
+        deserialize_u16, visit_u16, range!(u16);
+        deserialize_u32, visit_u32, range!(u32);
+        deserialize_u64, visit_u64, range!(u64);
+        deserialize_u128, visit_u128, range!(u128);
+        deserialize_f32, visit_f32, "a number";
+        deserialize_f64, visit_f64, "a number";
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_str(&self.text())
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        match self {
+            // Forms send fields that nobody filled in.
+            Self::Text("") => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        if let Some(text) = self.as_json('[') {
+            return read_json(text, |json| json.deserialize_seq(visitor));
+        }
+        let texts: Vec<&str> = match self {
+            Self::Text("") => Vec::new(),
+            Self::Text(text) => vec![text],
+            Self::List(items) => items.iter().map(String::as_str).collect(),
+            Self::Pairs(_) => return Err(Misread::expected("a list", &self.text())),
+        };
+        visitor.visit_seq(SeqDeserializer::new(texts.into_iter().map(One::Text)))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misread> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        if let Some(text) = self.as_json('{') {
+            return read_json(text, |json| json.deserialize_map(visitor));
+        }
+        let Self::Pairs(pairs) = self else {
+            return Err(Misread::expected("an object written as JSON", &self.text()));
+        };
+        let pairs = pairs.iter().map(|(name, value)| (name.as_str(), Self::Text(value)));
+        visitor.visit_map(MapDeserializer::new(pairs))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        if let Some(text) = self.as_json('{') {
+            return read_json(text, |json| json.deserialize_enum(name, variants, visitor));
+        }
+        visitor.visit_enum(StrDeserializer::new(self.text().trim()))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! { char bytes byte_buf unit unit_struct identifier }
+}
+
+impl<'de> IntoDeserializer<'de, Misread> for One<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+/// Reads a text that is JSON.
+fn read_json<'a, T>(
+    text: &'a str,
+    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'a>>) -> serde_json::Result<T>,
+) -> Result<T, Misread> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = read(&mut json);
+    value.and_then(|value| json.end().map(|()| value)).map_err(serde::de::Error::custom)
+}
+
+/// A text that was not given.
+pub(super) struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = Misread;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Misread> {
+        Err(serde::de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_none()
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        let none: [One<'_>; 0] = [];
+        visitor.visit_seq(SeqDeserializer::new(none.into_iter()))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
