@@ -6,6 +6,7 @@
 //! | `plain_function` | the same without macros, with structured output |
 //! | `state_and_layers` | shared state, errors for the model, tower layers |
 //! | `live_registry` | tools that come and go |
+//! | `resources_and_prompts` | resources, templates, completion, prompts |
 //! | `progress` | progress; cancellation needs no code |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and lists its tools |
