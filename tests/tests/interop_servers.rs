@@ -114,6 +114,13 @@ async fn the_everything_server_is_found_to_be_legacy() {
     let structured =
         client.call("get-structured-content", json!({ "location": "New York" })).await.unwrap();
     assert!(structured.structured().is_some());
+    let long = client.call("trigger-long-running-operation", json!({ "duration": 30, "steps": 2 }));
+    let late = long.deadline(Duration::from_millis(300)).await.unwrap_err();
+    assert!(late.is_timeout(), "{late}");
+    let echoed = client.call("echo", json!({ "message": "still here" })).await.unwrap();
+    assert_eq!(echoed.text(), "Echo: still here");
+    let asked = client.call("trigger-elicitation-request", json!({})).await.unwrap();
+    assert!(!asked.is_error() && asked.text().contains("Ada"), "{}", asked.text());
     let refused = client.call("no-such-tool", json!({})).await;
     assert!(refused.map_or(true, |outcome| outcome.is_error()));
     client.close().await;
