@@ -1,4 +1,4 @@
-//! The server that our checks and benchmarks drive: `echo stdio`.
+//! The server that our checks and benchmarks drive: `echo stdio`, or `echo http 127.0.0.1:3000`.
 
 use std::time::Duration;
 
@@ -53,8 +53,10 @@ async fn greet(ask: Ask) -> Result<String> {
 #[tokio::main]
 async fn main() -> Result {
     let server = Server::new("echo", "1.0.0").tools(tools![echo, add, sleep, greet]);
-    match std::env::args().nth(1).as_deref() {
-        None | Some("stdio") => server.run().await,
-        Some(other) => Err(format!("`{other}` is no transport; try `echo stdio`").into()),
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (None | Some("stdio"), _) => server.run().await,
+        (Some("http"), Some(address)) => server.http().bind(address).await,
+        _ => Err("say how to serve: `echo stdio` or `echo http 127.0.0.1:3000`")?,
     }
 }

@@ -1,30 +1,43 @@
-//! Tools that come and go while the server runs; every client hears of it.
+//! Tools that come and go while the server runs, and a resource that changes; every client hears of it.
 
-use bowline::{Args, Error, Server, Tool};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::{Arc, Mutex};
 
-#[derive(Deserialize, JsonSchema)]
-struct Lesson {
-    /// The word to learn
+use bowline::{Notify, Registry, Resource, Result, Server, State, Tool, tool, tools};
+
+type Words = Arc<Mutex<String>>;
+
+/// Learn a word, as a tool of that name
+#[tool]
+async fn learn(
+    State(registry): State<Registry>,
+    State(notify): State<Notify>,
+    State(last): State<Words>,
     word: String,
+) -> Result<String> {
+    let say = word.clone();
+    registry.insert(Tool::new(word.clone(), move || std::future::ready(say.clone())))?;
+    last.lock().unwrap().clone_from(&word);
+    notify.resource_updated("parrot://last");
+    Ok(format!("learned `{word}`"))
+}
+
+/// Forget a word
+#[tool]
+async fn forget(State(registry): State<Registry>, word: String) -> &'static str {
+    if registry.remove_tool(&word) { "forgotten" } else { "never learned" }
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result {
     let server = Server::new("parrot", "1.0.0");
-    let registry = server.registry();
-    let learn = move |Args(lesson): Args<Lesson>| {
-        let registry = registry.clone();
-        async move {
-            let word = lesson.word.clone();
-            let say = move || std::future::ready(word.clone());
-            registry.insert(Tool::new(lesson.word.clone(), say).describe("Say it"))?;
-            Ok::<_, Error>(format!("learned `{}`", lesson.word))
-        }
-    };
+    let (registry, notify) = (server.registry(), server.notify());
+    let last = |State(last): State<Words>| async move { last.lock().unwrap().clone() };
     server
-        .tool(Tool::new("learn", learn).describe("Learn a word, as a tool of that name"))
+        .state(registry)
+        .state(notify)
+        .state(Words::default())
+        .resource(Resource::new("parrot://last", last))
+        .tools(tools![learn, forget])
         .run()
         .await
 }

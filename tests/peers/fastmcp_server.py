@@ -3,32 +3,42 @@
 usage: .venv/bin/python fastmcp_server.py
 """
 
-import asyncio
-from dataclasses import dataclass
+import json
+from typing import Any
 
+import kit
 from fastmcp import Context, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.prompts import Message, Prompt, PromptResult
+from fastmcp.resources import Resource
 from fastmcp.server.elicitation import AcceptedElicitation
-from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
+from fastmcp.tools import Tool
+from fastmcp.tools.base import ToolResult
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types import (
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequest,
+    InputRequiredResult,
+    ListRootsRequest,
+    ListRootsResult,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams,
+    ToolAnnotations,
+    ToolListChangedNotification,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-PROGRESS_INTERVAL = 0.1
-QUESTION = "What is your name?"
+# Fewer than there are of anything, so that every list has pages.
+PAGE_SIZE = 1
 
-server = FastMCP("fastmcp-server", version="1.0.0", instructions="A peer for interoperability tests.")
-
-
-@dataclass
-class Sum:
-    """The result of `add`."""
-
-    sum: int
-
-
-@dataclass
-class Person:
-    """What `greet` asks the user for."""
-
-    name: str
+server = FastMCP("fastmcp-server", version="1.0.0", instructions=kit.INSTRUCTIONS, list_page_size=PAGE_SIZE)
+seen = kit.Sightings()
 
 
 @server.tool(output_schema=None)
@@ -37,64 +47,185 @@ def echo(message: str) -> str:
     return message
 
 
-@server.tool
-def add(a: int, b: int) -> Sum:
+@server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
+def add(a: int, b: int) -> kit.Sum:
     """Adds two integers."""
-    return Sum(a + b)
+    return kit.Sum(a + b)
+
+
+@server.tool(output_schema={"type": "object", "properties": {"sum": {"type": "integer"}}})
+def lie() -> ToolResult:
+    """Returns what its schema does not allow."""
+    return ToolResult(content="many", structured_content={"sum": "many"})
+
+
+@server.tool(output_schema=None)
+def fail(reason: str) -> str:
+    """Fails."""
+    raise ToolError(reason)
+
+
+@server.tool(output_schema=None)
+def gallery() -> list[Any]:
+    """Returns one of everything."""
+    return kit.gallery()
 
 
 @server.tool(output_schema=None)
 async def sleep(seconds: float, context: Context) -> str:
     """Sleeps, reporting progress."""
-    slept = 0.0
-    while slept < seconds:
-        await asyncio.sleep(min(PROGRESS_INTERVAL, seconds - slept))
-        slept = min(slept + PROGRESS_INTERVAL, seconds)
-        # Sends nothing when the caller gave no progress token.
-        await context.report_progress(slept, seconds)
-    return f"Slept {seconds} s."
+    return await seen.sleep(seconds, context.report_progress)
+
+
+@server.tool(output_schema=None)
+async def chatter(context: Context) -> str:
+    """Logs something of several levels."""
+    for level in kit.LEVELS:
+        await context.log(f"a {level}", level=level, logger_name="peer")
+    return "said it"
+
+
+@server.tool(name="seen", output_schema=None)
+def tell_what_was_seen() -> str:
+    """Tells what was seen of the client."""
+    return seen.to_json()
+
+
+def is_modern(context: Context) -> bool:
+    return context.request_context.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def ask_in_result(context: Context, question: InputRequest) -> Any:
+    """The answer to a question or, if there is none yet, the question as a result."""
+    answer = (context.input_responses or {}).get("answer")
+    return answer or InputRequiredResult(input_requests={"answer": question}, request_state="asked")
 
 
 @server.tool(output_schema=None)
 async def greet(context: Context) -> str | InputRequiredResult:
     """Greets the user by name."""
-    if context.request_context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return greet_by_input_required(context)
-    answer = await context.elicit(QUESTION, Person)
-    return greeting(answer.action, answer.data.name if isinstance(answer, AcceptedElicitation) else None)
+    if is_modern(context):
+        schema = kit.Person.model_json_schema()
+        question = ElicitRequest(params=ElicitRequestFormParams(message=kit.QUESTION, requested_schema=schema))
+        answer = ask_in_result(context, question)
+        if not isinstance(answer, ElicitResult):
+            return answer
+        return json.dumps({"action": answer.action} | ({"content": answer.content} if answer.content else {}))
+    answer = await context.elicit(kit.QUESTION, kit.Person)
+    content = {"content": answer.data.model_dump(mode="json")} if isinstance(answer, AcceptedElicitation) else {}
+    return json.dumps({"action": answer.action} | content)
 
 
-def greet_by_input_required(context: Context) -> str | InputRequiredResult:
-    """Without requests from the server, the question is a result and the answer a second call."""
-    answer = (context.input_responses or {}).get("name")
-    if not isinstance(answer, ElicitResult):
-        schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-        question = ElicitRequest(params=ElicitRequestFormParams(message=QUESTION, requested_schema=schema))
-        return InputRequiredResult(input_requests={"name": question}, request_state="asked for the name")
-    return greeting(answer.action, (answer.content or {}).get("name"))
+@server.tool(output_schema=None)
+async def sign_in(context: Context) -> str | InputRequiredResult:
+    """Sends the user to a page."""
+    if is_modern(context):
+        answer = ask_in_result(context, ElicitRequest(params=kit.page()))
+        if not isinstance(answer, ElicitResult):
+            return answer
+    else:
+        answer = await context.session.elicit_url(**kit.PAGE, elicitation_id="sign-in")
+    return json.dumps({"action": answer.action})
 
 
-def greeting(action: str, name: object) -> str:
-    return f"Hello, {name}!" if action == "accept" else f"Nobody to greet: {action}."
+@server.tool(output_schema=None)
+def locked() -> str:
+    """Wants the user to sign in first."""
+    raise UrlElicitationRequiredError([kit.page("unlock")], "Sign in first.")
 
 
-@server.resource("peer://motd", mime_type="text/plain")
+@server.tool(output_schema=None)
+async def unlock(context: Context) -> str:
+    """Tells that the user has signed in."""
+    await context.session.send_elicit_complete("unlock")
+    return "unlocked"
+
+
+async def ask_model(context: Context, *, tools: bool) -> str | InputRequiredResult:
+    question = kit.sampling(tools=tools)
+    kind = CreateMessageResultWithTools if tools else CreateMessageResult
+    if not is_modern(context):
+        return kit.sampled(await context.session.send_request(question, kind))
+    answer = ask_in_result(context, question)
+    return answer if isinstance(answer, InputRequiredResult) else kit.sampled(answer)
+
+
+@server.tool(output_schema=None)
+async def sample(context: Context) -> str | InputRequiredResult:
+    """Asks the model."""
+    return await ask_model(context, tools=False)
+
+
+@server.tool(output_schema=None)
+async def sample_tools(context: Context) -> str | InputRequiredResult:
+    """Asks the model to use a tool."""
+    return await ask_model(context, tools=True)
+
+
+@server.tool(output_schema=None)
+async def roots(context: Context) -> str | InputRequiredResult:
+    """Lists the roots."""
+    if is_modern(context):
+        listed = ask_in_result(context, ListRootsRequest())
+        if not isinstance(listed, ListRootsResult):
+            return listed
+    else:
+        listed = await context.session.list_roots()
+    return json.dumps([root.model_dump(mode="json", exclude_none=True) for root in listed.roots])
+
+
+@server.tool(output_schema=None)
+async def learn(name: str, context: Context) -> str:
+    """Adds a tool, a resource and a prompt."""
+    server.add_tool(Tool.from_function(lambda: name, name=name, description="Learned."))
+    server.add_resource(Resource.from_function(lambda: name, uri=f"peer://learned/{name}", name=name))
+    server.add_prompt(Prompt.from_function(lambda: name, name=name))
+    for notice in (ToolListChangedNotification, ResourceListChangedNotification, PromptListChangedNotification):
+        await context.send_notification(notice())
+    return "learned"
+
+
+@server.tool(output_schema=None)
+async def touch(uri: str, context: Context) -> str:
+    """Tells that a resource changed."""
+    params = ResourceUpdatedNotificationParams(uri=uri)
+    await context.send_notification(ResourceUpdatedNotification(params=params))
+    return "touched"
+
+
+@server.resource(kit.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
 def motd() -> str:
     """The message of the day."""
-    return "Tie a bowline."
+    return kit.MOTD_TEXT
 
 
-@server.resource("peer://knots/{name}", mime_type="text/plain")
+@server.resource(kit.LOGO, name="logo", mime_type="image/png")
+def logo() -> bytes:
+    """A picture."""
+    return kit.BYTES
+
+
+@server.resource(kit.KNOTS, name="knot", mime_type="text/plain")
 def knot(name: str) -> str:
     """Instructions for a knot."""
     return f"How to tie a {name}."
 
 
-@server.prompt
-def introduce(name: str) -> str:
-    """Asks for an introduction."""
-    return f"Introduce {name}."
+@server.prompt(description="Asks for an introduction.")
+def introduce(name: str, tone: str | None = None) -> str:
+    return kit.introduction(name, tone)
+
+
+@server.prompt(title="Illustrate")
+def illustrate() -> PromptResult:
+    return PromptResult([Message(kit.picture()), Message(kit.embedded(), role="assistant")])
+
+
+@server.completion
+def complete(reference: Any, argument: Any, context: Any) -> list[str]:
+    return kit.completions(reference, argument, context)
 
 
 if __name__ == "__main__":
-    server.run(transport="stdio", show_banner=False)
+    # Tracebacks of calls that are meant to fail take seconds to print.
+    server.run(transport="stdio", show_banner=False, log_level="CRITICAL")

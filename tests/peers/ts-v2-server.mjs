@@ -1,91 +1,137 @@
 // A stdio server written with the TypeScript SDK 2.x; it serves both eras.
 //
-// usage: node ts-v2-server.mjs [--modern-only]
+// usage: node ts-v2-server.mjs
 
-import { McpServer, ResourceTemplate, createRequestStateCodec, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import {
+  McpServer,
+  ResourceTemplate,
+  UrlElicitationRequiredError,
+  completable,
+  createRequestStateCodec,
+  inputRequired,
+  inputResponse
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import * as kit from './kit.mjs';
 
-const PROGRESS_INTERVAL = 100;
 const requestState = createRequestStateCodec({ key: randomBytes(32) });
-const text = value => ({ content: [{ type: 'text', text: value }] });
 
-function echoServer() {
+function peer() {
   const server = new McpServer(
     { name: 'ts-v2-server', version: '1.0.0' },
-    { instructions: 'A peer for interoperability tests.', requestState: { verify: requestState.verify } }
+    {
+      instructions: kit.INSTRUCTIONS,
+      capabilities: { logging: {}, resources: { subscribe: true } },
+      requestState: { verify: requestState.verify }
+    }
   );
-  addTools(server);
+  const seen = kit.sightings();
+  addTools(server, seen);
+  addQuestions(server);
+  addChanges(server, seen);
   addResources(server);
-  server.registerPrompt(
-    'introduce',
-    { description: 'Asks for an introduction.', argsSchema: z.object({ name: z.string() }) },
-    ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: `Introduce ${name}.` } }] })
-  );
+  addPrompts(server);
   return server;
 }
 
-function addTools(server) {
-  server.registerTool(
-    'echo',
-    { description: 'Returns the message.', inputSchema: z.object({ message: z.string() }) },
-    ({ message }) => text(message)
-  );
-  server.registerTool(
-    'add',
-    {
-      description: 'Adds two integers.',
-      inputSchema: z.object({ a: z.int(), b: z.int() }),
-      outputSchema: z.object({ sum: z.int() })
-    },
-    ({ a, b }) => ({ ...text(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } })
-  );
-  server.registerTool(
-    'sleep',
-    { description: 'Sleeps, reporting progress.', inputSchema: z.object({ seconds: z.number() }) },
-    sleepReportingProgress
-  );
-  server.registerTool('greet', { description: 'Greets the user by name.', inputSchema: z.object({}) }, greet);
+function adder(server) {
+  return (name, inputSchema, run, more = {}) =>
+    server.registerTool(name, { description: `The tool ${name}.`, inputSchema: z.object(inputSchema), ...more }, run);
 }
 
-async function sleepReportingProgress({ seconds }, { mcpReq }) {
-  const total = seconds * 1000;
-  const progressToken = mcpReq._meta?.progressToken;
-  for (let slept = 0; slept < total; ) {
-    await sleep(Math.min(PROGRESS_INTERVAL, total - slept), undefined, { signal: mcpReq.signal });
-    slept = Math.min(slept + PROGRESS_INTERVAL, total);
-    if (progressToken === undefined) continue;
-    const progress = { progressToken, progress: slept / 1000, total: seconds };
-    await mcpReq.notify({ method: 'notifications/progress', params: progress });
-  }
-  return text(`Slept ${seconds} s.`);
+function addTools(server, seen) {
+  const tool = adder(server);
+  tool('echo', { message: z.string() }, ({ message }) => kit.text(message));
+  tool('add', { a: z.int(), b: z.int() }, kit.add, {
+    title: 'Adder',
+    annotations: { readOnlyHint: true },
+    outputSchema: z.object({ sum: z.int() })
+  });
+  tool('lie', {}, () => kit.LIE, { outputSchema: z.object({ sum: z.int() }) });
+  tool('fail', { reason: z.string() }, ({ reason }) => {
+    throw new Error(reason);
+  });
+  tool('gallery', {}, () => ({ content: kit.GALLERY }));
+  tool('sleep', { seconds: z.number() }, ({ seconds }, { mcpReq }) =>
+    seen.sleep(seconds, {
+      signal: mcpReq.signal,
+      token: mcpReq._meta?.progressToken,
+      notify: mcpReq.notify
+    })
+  );
+  tool('chatter', {}, async (_arguments, { mcpReq }) => {
+    for (const level of kit.LEVELS) await mcpReq.log(level, `a ${level}`, 'peer');
+    return kit.text('said it');
+  });
+  tool('seen', {}, () => kit.json(seen));
 }
 
-async function greet(_arguments, { mcpReq }) {
-  const answer = inputResponse(mcpReq.inputResponses, 'name');
-  if (answer.kind === 'missing') {
-    const question = { message: 'What is your name?', requestedSchema: z.object({ name: z.string() }) };
+/** Adds a tool that asks once and tells what it was answered; before 2026-07-28 the SDK sends the question itself. */
+function addQuestion(server, name, question, tell) {
+  adder(server)(name, {}, async (_arguments, { mcpReq }) => {
+    const answer = inputResponse(mcpReq.inputResponses, 'answer');
+    if (answer.kind !== 'missing') return kit.json(tell(answer));
     return inputRequired({
-      inputRequests: { name: inputRequired.elicit(question) },
-      requestState: await requestState.mint({ asked: 'name' })
+      inputRequests: { answer: question },
+      requestState: await requestState.mint({ asked: name })
     });
-  }
-  return text(answer.action === 'accept' ? `Hello, ${answer.content.name}!` : `Nobody to greet: ${answer.action}.`);
+  });
+}
+
+function addQuestions(server) {
+  const person = { message: 'Who are you?', requestedSchema: kit.PERSON };
+  addQuestion(server, 'greet', inputRequired.elicit(person), ({ action, content }) => ({ action, content }));
+  addQuestion(server, 'sign_in', inputRequired.elicitUrl(kit.PAGE), ({ action }) => ({ action }));
+  adder(server)('locked', {}, () => {
+    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'unlock', ...kit.PAGE }], 'Sign in first.');
+  });
+  adder(server)('unlock', {}, async () => {
+    await server.server.createElicitationCompletionNotifier('unlock')();
+    return kit.text('unlocked');
+  });
+  addQuestion(server, 'sample', inputRequired.createMessage(kit.CONVERSATION), ({ result }) => kit.sampled(result));
+  const withTools = inputRequired.createMessage(kit.CONVERSATION_WITH_TOOLS);
+  addQuestion(server, 'sample_tools', withTools, ({ result }) => kit.sampled(result));
+  addQuestion(server, 'roots', inputRequired.listRoots(), ({ roots }) => roots);
+}
+
+function addChanges(server, seen) {
+  const tool = adder(server);
+  tool('learn', { name: z.string() }, ({ name }) => {
+    tool(name, {}, () => kit.text(name));
+    server.registerResource(name, `peer://learned/${name}`, {}, uri => kit.contents(uri, name));
+    server.registerPrompt(name, {}, () => kit.said(name));
+    return kit.text('learned');
+  });
+  tool('touch', { uri: z.string() }, async ({ uri }) => {
+    await server.server.sendResourceUpdated({ uri });
+    return kit.text('touched');
+  });
+  server.server.setRequestHandler('resources/subscribe', ({ params }) => seen.subscribe(params.uri));
+  server.server.setRequestHandler('resources/unsubscribe', ({ params }) => seen.unsubscribe(params.uri));
+  server.server.setNotificationHandler('notifications/roots/list_changed', () => seen.changeRoots());
 }
 
 function addResources(server) {
-  server.registerResource('motd', 'peer://motd', { mimeType: 'text/plain' }, uri => ({
-    contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'Tie a bowline.' }]
-  }));
-  const template = new ResourceTemplate('peer://knots/{name}', { list: undefined });
-  server.registerResource('knot', template, { mimeType: 'text/plain' }, (uri, { name }) => ({
-    contents: [{ uri: uri.href, mimeType: 'text/plain', text: `How to tie a ${name}.` }]
-  }));
+  server.registerResource('motd', kit.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
+    kit.contents(uri, kit.MOTD_TEXT)
+  );
+  server.registerResource('logo', kit.LOGO, { mimeType: 'image/png' }, uri => kit.binary(uri, 'image/png'));
+  const knots = new ResourceTemplate(kit.KNOTS, { list: undefined, complete: { name: kit.completeKnot } });
+  server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) =>
+    kit.contents(uri, `How to tie a ${name}.`)
+  );
 }
 
-serveStdio(echoServer, {
-  legacy: process.argv.includes('--modern-only') ? 'reject' : 'serve',
-  onerror: error => console.error(error)
-});
+function addPrompts(server) {
+  const argsSchema = z.object({
+    name: completable(z.string(), kit.completeName),
+    tone: completable(z.string(), kit.completeTone).optional()
+  });
+  server.registerPrompt('introduce', { description: 'Asks for an introduction.', argsSchema }, kit.introduce);
+  server.registerPrompt('illustrate', { title: 'Illustrate' }, () => kit.ILLUSTRATION);
+}
+
+serveStdio(peer, { onerror: error => console.error(error) });

@@ -248,7 +248,7 @@ fn play(history: &[Step], mut world: World) {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<()> {
+    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
 

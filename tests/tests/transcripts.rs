@@ -49,8 +49,6 @@ fn keep_quiet_about_crashes() {
 fn be_the_server(path: &str) -> ExitCode {
     let transcript = Transcript::read(path).unwrap();
     let subject = subject(&transcript);
-    let limits = transcript.limits(subject.config().limits().clone());
-    let subject = subject.with_limits(limits);
     let config = subject.config().clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let served =
@@ -59,7 +57,9 @@ fn be_the_server(path: &str) -> ExitCode {
 }
 
 fn subject(transcript: &Transcript) -> Subject {
-    Subject::server(&sample::server(transcript.server())).unwrap()
+    let server = sample::server(transcript.server());
+    let limits = transcript.limits(server.config().limits().clone());
+    Subject::server(&server.limits(limits)).unwrap()
 }
 
 fn trials(directory: &Path) -> Vec<Trial> {
@@ -88,6 +88,7 @@ fn trials_of(
     schemas: &Result<Arc<Schemas>, String>,
 ) -> Vec<Trial> {
     let stages: &[&str] = match (transcript.side(), transcript.fits_process()) {
+        (Side::Client, _) if transcript.host().is_some() => &["host"],
         (Side::Client, _) => &["machine"],
         (Side::Server, true) => &["machine", "duplex", "socket", "stdio"],
         (Side::Server, false) => &["machine", "duplex", "socket"],
@@ -111,6 +112,9 @@ fn play(
 ) -> Result<(), Failed> {
     let served = || subject(transcript);
     let said = match (transcript.side(), stage) {
+        (Side::Client, "host") => {
+            transcript.play_host_or_update(revision, || sample::host(transcript.host()))?
+        }
         (Side::Client, _) | (_, "machine") => transcript.play_or_update(revision, served)?,
         (Side::Server, "duplex") => transcript.play(revision, &served(), Stage::Duplex)?,
         (Side::Server, "socket") => transcript.play(revision, &served(), Stage::Socket)?,

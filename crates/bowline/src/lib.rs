@@ -200,6 +200,24 @@
 //! # }
 //! ```
 //!
+//! # Several servers
+//!
+//! A server stands for others: [`Server::mount`] takes another server, or a `Client` that is
+//! connected to one. What is a tool `forecast` there is `weather__forecast` here.
+//!
+//! ```
+//! use bowline::{Server, tool, tools};
+//!
+//! /// Forecast the weather
+//! #[tool(read_only)]
+//! async fn forecast(city: String) -> String {
+//!     format!("{city}: rain")
+//! }
+//!
+//! let weather = Server::new("weather", "1.0.0").tools(tools![forecast]);
+//! let hub = Server::new("hub", "1.0.0").mount("weather", weather);
+//! ```
+//!
 //! # Tests
 //!
 //! A tool is a function, so most tests just call it. To test what clients see, the crate

@@ -106,9 +106,10 @@ impl ClientBuilder {
     ///
     /// Without this, a result that does not fit the output schema of its tool is an
     /// [invalid answer](crate::Error::is_invalid_answer), as far as the tool was listed by
-    /// [`Client::tools`] and its schema can be used: JSON Schema 2020-12 without patterns that look
-    /// around. That a schema cannot be used is told to [`on_odd`](Self::on_odd). A tool whose
-    /// schema refers to other documents, which are never fetched, is not called at all.
+    /// [`Client::tools`] and its schema can be used: JSON Schema 2020-12, or draft-07 if it says so,
+    /// without patterns that look around. That a schema cannot be used is told to
+    /// [`on_odd`](Self::on_odd). A tool whose schema refers to other documents, which are never
+    /// fetched, is not called at all.
     pub fn unchecked_output(mut self) -> Self {
         self.handlers.unchecked_output = true;
         self

@@ -12,6 +12,7 @@ use bowline_transport::connect::{Link, Listener};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::json::{Json, Object};
 use bowline_types::progress::ProgressParams;
+use bowline_types::read::Misread;
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 use serde::Serialize;
@@ -209,7 +210,7 @@ fn object(params: &impl Serialize) -> Object {
 ///
 /// If it is not that; `subject` is what was called.
 pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &Json) -> Result<T> {
-    let invalid = |error| CallError::Invalid(format!("`result`: {error}"));
+    let invalid = |error: Misread| CallError::Invalid(error.within("result").to_string());
     result.parse().map_err(|error| Error::call(subject, invalid(error)))
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Schema;
-use bowline_types::tool::{CallToolResult, Tool, ToolAnnotations};
+use bowline_types::tool::{CallToolResult, TaskSupport, Tool, ToolAnnotations};
 use serde_json::Value;
 
 /// Bytes of all definitions that are remembered. A server that lists more than that is not checked
@@ -94,6 +94,11 @@ impl Listed {
 }
 
 impl Known {
+    /// Whether it may not be called plainly.
+    pub(crate) fn runs_only_as_task(&self) -> bool {
+        self.definition.task_support() == TaskSupport::Required
+    }
+
     /// How its results are checked. `odd` is told, once, if they cannot be.
     pub(crate) fn output(&self, odd: impl FnOnce(&str)) -> &Output {
         self.output.get_or_init(|| {
@@ -211,7 +216,7 @@ mod tests {
     // spec: SCH-4
     #[test]
     fn a_schema_that_cannot_be_used_is_told_once() {
-        let schema = r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string"}"#;
+        let schema = r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"string"}"#;
         let catalogue = Catalogue::default();
         catalogue.note(&[tool("sum", schema)]);
         let known = catalogue.find("sum").unwrap();
@@ -221,7 +226,7 @@ mod tests {
         }
         let [what] = &told[..] else { panic!("{told:?}") };
         assert!(what.starts_with("the results of `sum` cannot be checked: its output schema at "));
-        assert!(what.contains("draft-07"), "{what}");
+        assert!(what.contains("draft-04"), "{what}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, ResourceNotFound, code};
+use bowline_types::read::Misread;
 
 use crate::page::Page;
 
@@ -52,7 +53,7 @@ enum Kind {
     /// The result is not what the tool's output schema says.
     Output(String),
     /// The result is not of the type that the caller wants.
-    Shape(serde_json::Error),
+    Shape(Misread),
     /// The pages of a list do not end.
     Endless(String),
 }
@@ -219,7 +220,7 @@ impl Error {
         Self::new(Some(subject), Kind::Output(reason))
     }
 
-    pub(crate) fn shape(subject: &str, error: serde_json::Error) -> Self {
+    pub(crate) fn shape(subject: &str, error: Misread) -> Self {
         Self::new(Some(subject), Kind::Shape(error))
     }
 

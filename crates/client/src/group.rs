@@ -1,15 +1,14 @@
 //! Several servers under names that the application gives them, offered as one.
 //!
-//! A tool or prompt of a member is known as `member__name`. Both parts are free of anything that
-//! the grammar of tool names, or the stricter one of most models' interfaces, does not allow. No
-//! member's name holds or ends in what separates the two, so that the first `__` always ends it:
-//! two members can never have the same name for different things, whatever their servers call
-//! themselves or their tools.
+//! A tool or prompt of a member is known as `member__name`: the name of a member is a [`Namespace`],
+//! so that two members can never have the same name for different things, whatever their servers
+//! call themselves or their tools.
 
 use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
+use bowline_types::namespace::Namespace;
 use bowline_types::prompt::{GetPromptResult, Prompt};
 use bowline_types::resource::{Resource, ResourceTemplate};
 use bowline_types::tool::Tool;
@@ -21,12 +20,6 @@ use crate::error::{Error, Result};
 use crate::list::List;
 use crate::resources::Contents;
 use crate::result::ToolOutcome;
-
-/// What stands between the name of a member and the name of its tool or prompt.
-const SEPARATOR: &str = "__";
-
-/// The most characters of a member's name, so that most of those of a tool's are left to the tool.
-const LONGEST: usize = 32;
 
 /// Several servers under names that the application gives them.
 ///
@@ -56,7 +49,7 @@ const LONGEST: usize = 32;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    members: Vec<(String, Client)>,
+    members: Vec<(Namespace, Client)>,
 }
 
 impl Group {
@@ -83,20 +76,20 @@ impl Group {
     /// where `_` stands neither first nor last nor beside another.
     pub fn insert(&mut self, name: impl Into<String>, client: Client) -> Result<(), InvalidMember> {
         let name = name.into();
-        let reason = match problem(&name) {
-            None if self.client(&name).is_none() => {
-                self.members.push((name, client));
+        let reason = match Namespace::new(&name) {
+            Ok(namespace) if self.client(&name).is_none() => {
+                self.members.push((namespace, client));
                 return Ok(());
             }
-            None => "another member has it",
-            Some(problem) => problem,
+            Ok(_) => "another member has it",
+            Err(error) => error.reason(),
         };
-        Err(InvalidMember { name: name.chars().take(LONGEST).collect(), reason })
+        Err(InvalidMember { name: name.chars().take(32).collect(), reason })
     }
 
     /// Takes a server out of the group; its connection goes on as long as somebody holds it.
     pub fn remove(&mut self, name: &str) -> Option<Client> {
-        let place = self.members.iter().position(|(member, _)| member == name)?;
+        let place = self.members.iter().position(|(member, _)| member.as_str() == name)?;
         Some(self.members.remove(place).1)
     }
 
@@ -117,7 +110,7 @@ impl Group {
     /// assert!(group.find("git__status").is_none(), "there is no member `git`");
     /// ```
     pub fn find<'a>(&self, name: &'a str) -> Option<(&Client, &'a str)> {
-        let (member, name) = name.split_once(SEPARATOR)?;
+        let (member, name) = Namespace::split(name)?;
         Some((self.client(member)?, name))
     }
 
@@ -127,7 +120,7 @@ impl Group {
     /// told to expect.
     pub async fn tools(&self) -> Listing<Tool> {
         self.list(Client::tools, |member, mut tool| {
-            tool.name = qualified(member, &tool.name);
+            tool.name = member.qualify(&tool.name);
             tool
         })
         .await
@@ -144,7 +137,7 @@ impl Group {
     /// The prompts of all members, each under its qualified name.
     pub async fn prompts(&self) -> Listing<Prompt> {
         self.list(Client::prompts, |member, mut prompt| {
-            prompt.name = qualified(member, &prompt.name);
+            prompt.name = member.qualify(&prompt.name);
             prompt
         })
         .await
@@ -181,16 +174,16 @@ impl Group {
     async fn list<T: Send + 'static, U>(
         &self,
         list: fn(&Client) -> List<T>,
-        name: impl Fn(&str, T) -> U,
+        name: impl Fn(&Namespace, T) -> U,
     ) -> Listing<U> {
-        let lists = self.iter().map(|(_, client)| list(client).all());
+        let lists = self.members.iter().map(|(_, client)| list(client).all());
         let outcomes = together(lists).await;
         let mut listing = Listing { items: Vec::new(), failures: Vec::new() };
-        for ((member, _), outcome) in self.iter().zip(outcomes) {
+        for ((member, _), outcome) in self.members.iter().zip(outcomes) {
             match outcome {
                 Ok(items) => listing.items.extend(items.into_iter().map(|it| name(member, it))),
                 Err(error) if error.is_not_offered() => {}
-                Err(error) => listing.failures.push((member.to_owned(), error)),
+                Err(error) => listing.failures.push((member.to_string(), error)),
             }
         }
         listing
@@ -225,8 +218,8 @@ pub struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    fn new(member: &str, item: T) -> Self {
-        Self { member: member.to_owned(), item }
+    fn new(member: &Namespace, item: T) -> Self {
+        Self { member: member.to_string(), item }
     }
 }
 
@@ -245,10 +238,6 @@ impl fmt::Display for InvalidMember {
 
 impl std::error::Error for InvalidMember {}
 
-fn qualified(member: &str, name: &str) -> String {
-    format!("{member}{SEPARATOR}{name}")
-}
-
 /// Awaits all at the same time; what came of them stands in their order.
 async fn together<F: Future>(waits: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waits: Vec<_> = waits.map(|wait| (Some(Box::pin(wait)), None)).collect();
@@ -263,52 +252,4 @@ async fn together<F: Future>(waits: impl Iterator<Item = F>) -> Vec<F::Output> {
     })
     .await;
     waits.into_iter().filter_map(|(_, outcome)| outcome).collect()
-}
-
-/// What is wrong with the name of a member.
-fn problem(name: &str) -> Option<&'static str> {
-    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if name.is_empty() {
-        Some("it is empty")
-    } else if !name.bytes().all(is_fine) {
-        Some("only `A-Z a-z 0-9 - _` can stand in it")
-    } else if name.len() > LONGEST {
-        Some("it has more than 32 characters")
-    } else if name.contains(SEPARATOR) || name.starts_with('_') || name.ends_with('_') {
-        Some("a `_` stands between two other characters")
-    } else {
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use bowline_types::tool::check_name;
-
-    use super::*;
-
-    // spec: TOOL-24
-    #[test]
-    fn a_qualified_name_leads_back_to_its_parts() {
-        let members = ["a", "a-b", "a_b", "A", "a-"];
-        let tools = ["b", "_b", "__b", "b__c", "_", "a_b", ""];
-        let mut seen = std::collections::BTreeSet::new();
-        for member in members {
-            assert_eq!(problem(member), None, "{member}");
-            for tool in tools {
-                let name = qualified(member, tool);
-                assert_eq!(name.split_once(SEPARATOR), Some((member, tool)));
-                assert_eq!(check_name(&name), Ok(()));
-                assert!(seen.insert(name));
-            }
-        }
-    }
-
-    // spec: TOOL-24
-    #[test]
-    fn a_name_that_could_be_taken_for_another_is_refused() {
-        for name in ["", "_", "a_", "_a", "a__b", "a.b", "a b", "é", &"a".repeat(33)] {
-            assert!(problem(name).is_some(), "{name}");
-        }
-    }
 }

@@ -12,6 +12,7 @@ use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Json, Object};
+use bowline_types::text::counted;
 use bowline_types::tool::Tool;
 
 use crate::answer::Elicitation;
@@ -69,8 +70,8 @@ impl Application {
     pub(crate) fn note(&self, tools: &[Tool]) {
         let left_out = self.catalogue.note(tools);
         if left_out > 0 {
-            let what = "tools are not remembered, for there are too many";
-            self.odd(&format!("{left_out} {what}: their results will not be checked"));
+            let what = "not remembered, for there are too many: results will not be checked";
+            self.odd(&format!("{} {what}", counted(left_out, "tool")));
         }
     }
 
@@ -85,12 +86,17 @@ impl Application {
     ///
     /// # Errors
     ///
-    /// If its results cannot be checked for a reason that is no excuse.
+    /// If it cannot be called, or its results cannot be checked for a reason that is no excuse.
     pub(crate) fn known(&self, tool: &str) -> Result<Option<Arc<Known>>> {
-        if self.handlers.unchecked_output || !self.server().revision.has_structured_output() {
+        let Some(known) = self.catalogue.find(tool) else { return Ok(None) };
+        let revision = self.server().revision;
+        if revision.has_core_tasks() && known.runs_only_as_task() {
+            let reason = "the server runs this tool only as a task, and this client asks for none";
+            return Err(Error::input(tool, reason));
+        }
+        if self.handlers.unchecked_output || !revision.has_structured_output() {
             return Ok(None);
         }
-        let Some(known) = self.catalogue.find(tool) else { return Ok(None) };
         match known.output(|what| self.odd(what)) {
             Output::Unresolvable(error) => {
                 Err(Error::input(tool, format_args!("its output {error}")))

@@ -54,7 +54,7 @@
 //! fetched here. How often and how much a server may ask is bounded by [`Limits`].
 //!
 //! Several servers make a [`Group`], in which each is called by a name of the application's own and
-//! none hears of another.
+//! none hears of another. [`Client::relay`] makes one a service, for a server to mount.
 //!
 //! [`allow_urls`]: ClientBuilder::allow_urls
 //! [`audit`]: ClientBuilder::audit
@@ -120,12 +120,13 @@ mod catalogue;
 
 mod group;
 
-pub mod x_mcp_header;
+mod relay;
 
 mod error;
 
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
+pub use bowline_proto::mirror::marks as x_mcp_header;
 pub use bowline_transport::child::Command;
 /// The vocabulary of the protocol.
 pub use bowline_types as types;
@@ -141,6 +142,7 @@ pub use crate::error::{Error, Result};
 pub use crate::group::{Group, InvalidMember, Listing, Sourced};
 pub use crate::list::List;
 pub use crate::page::{Page, Suspicion};
+pub use crate::relay::Relay;
 pub use crate::resources::Contents;
 pub use crate::result::ToolOutcome;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};

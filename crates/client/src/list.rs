@@ -17,6 +17,7 @@ use bowline_types::id::Cursor;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
 use bowline_types::page::{Page, PageParams};
+use bowline_types::read::Misread;
 use bowline_types::rpc::Rpc;
 use futures_core::Stream;
 
@@ -45,7 +46,7 @@ pub struct List<T> {
     link: Link,
     method: Method,
     request: fn(&PageParams) -> CallRequest,
-    read: fn(&Json) -> Result<Items<T>, serde_json::Error>,
+    read: fn(&Json) -> Result<Items<T>, Misread>,
     items: vec::IntoIter<T>,
     next: Next<T>,
     circles: Circles,
@@ -187,7 +188,7 @@ impl<T: Send + 'static> List<T> {
         Box::pin(async move {
             let answer = call::ask(&link, method.name(), request).await?;
             let page = read(&answer.result).map_err(|error| {
-                Error::call(method.name(), CallError::Invalid(format!("`result`: {error}")))
+                Error::call(method.name(), CallError::Invalid(error.within("result").to_string()))
             })?;
             Ok((page, answer.reused))
         })

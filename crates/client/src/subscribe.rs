@@ -59,7 +59,7 @@ impl Client {
 pub struct Subscribe {
     link: Link,
     application: Arc<Application>,
-    filter: SubscriptionFilter,
+    pub(crate) filter: SubscriptionFilter,
     timeout: Option<Duration>,
 }
 
@@ -186,7 +186,7 @@ impl Changes {
         missing
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Change>>> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Change>>> {
         loop {
             if let Some(change) = self.inbox.take(cx) {
                 return Poll::Ready(Some(Ok(change)));

@@ -1,27 +1,23 @@
-//! `#[bowline::test]`: one test for each era and transport.
+//! `#[bowline::test]`: one test for each era or revision, and each transport.
 //!
 //! The function stays where it is. Beside it stands a module of the same name with a `#[test]` per
-//! case, so that a report reads `asks_before_it_deploys::modern_stdio`.
+//! case, so that a report reads `asks_before_it_deploys::stdio::v2026_07_28`. Which cases there
+//! are is for the test kit to say, so its macro `tests!` writes them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, FnArg};
 
-use crate::attr::{Syntax, Words};
+use crate::attr::{Syntax, Value, Word, Words};
 use crate::check::{self, Problems};
 use crate::function::Function;
 
-const TEST: Syntax = Syntax { attribute: "`#[bowline::test]`", words: &[] };
+const TEST: Syntax = Syntax {
+    attribute: "`#[bowline::test(..)]`",
+    words: &[Word { name: EVERY_REVISION, value: Value::None }],
+};
 
-/// The cases: the name of the test and the variant of `bowline_testing::Case`.
-const CASES: &[(&str, &str)] = &[
-    ("legacy_stdio", "LegacyStdio"),
-    ("modern_stdio", "ModernStdio"),
-    ("legacy_duplex", "LegacyDuplex"),
-    ("modern_duplex", "ModernDuplex"),
-    ("legacy_socket", "LegacySocket"),
-    ("modern_socket", "ModernSocket"),
-];
+const EVERY_REVISION: &str = "every_revision";
 
 /// Attributes that belong to a test and not to the function that it calls.
 const ABOUT_TESTS: &[&str] = &["ignore", "should_panic"];
@@ -33,7 +29,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
         Err(rejected) => return rejected,
     };
     let mut problems = Problems::default();
-    Words::parse(&TEST, words, &mut problems);
+    let words = Words::parse(&TEST, words, &mut problems);
     check::stands_once(&mut function, "test", &mut problems);
     check(&function, &mut problems);
     if !problems.is_empty() {
@@ -44,19 +40,11 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
         .attributes
         .extract_if(.., |attribute| ABOUT_TESTS.iter().any(|name| attribute.path().is_ident(name)))
         .collect();
+    let which = if words.has(EVERY_REVISION) { EVERY_REVISION } else { "every_era" };
+    let which = format_ident!("{which}");
     let name = &function.signature.ident;
     let output = &function.signature.output;
     let conditions = function.conditions();
-    let tests = CASES.iter().map(|(test, case)| {
-        let (test, case) = (format_ident!("{test}"), format_ident!("{case}"));
-        quote! {
-            #[::core::prelude::v1::test]
-            #(#about_tests)*
-            fn #test() #output {
-                ::bowline_testing::run(::bowline_testing::Case::#case, super::#name)
-            }
-        }
-    });
     quote! {
         #[cfg(test)]
         #function
@@ -67,7 +55,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use super::*;
 
-            #(#tests)*
+            ::bowline_testing::tests! { #which { #(#about_tests)* fn #name() #output } }
         }
     }
 }
@@ -88,7 +76,7 @@ fn check(function: &Function, problems: &mut Problems) {
 
 #[cfg(test)]
 mod tests {
-    use syn::{File, Item, ItemFn};
+    use syn::{File, Item};
 
     use super::*;
 
@@ -100,24 +88,17 @@ mod tests {
             #[allow(unused)]
             async fn works(t: Harness) {}
         };
-        let file: File = syn::parse2(expand(TokenStream::new(), function)).unwrap();
+        let file: File = syn::parse2(expand(quote!(every_revision), function)).unwrap();
         let [Item::Fn(function), Item::Mod(module)] = &file.items[..] else {
             panic!("a function and a module");
         };
         assert_eq!(names(&function.attrs), ["cfg", "cfg", "allow"]);
         assert_eq!(names(&module.attrs), ["cfg", "cfg"]);
-        let items = &module.content.as_ref().unwrap().1;
-        let tests: Vec<&ItemFn> = items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Fn(test) => Some(test),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(tests.len(), CASES.len());
-        for test in tests {
-            assert_eq!(names(&test.attrs), ["test", "should_panic"]);
-        }
+        let [Item::Use(_), Item::Macro(tests)] = &module.content.as_ref().unwrap().1[..] else {
+            panic!("what is beside the module, and the tests");
+        };
+        let given = tests.mac.tokens.to_string();
+        assert_eq!(given, quote!(every_revision { #[should_panic] fn works() }).to_string());
     }
 
     fn names(attributes: &[Attribute]) -> Vec<String> {

@@ -1,58 +1,60 @@
-//! `#[bowline::test]` on a test kit that only remembers what it was asked to run.
+//! `#[bowline::test]` on a test kit that has one case.
 
 extern crate self as bowline_testing;
+
+/// Writes one test of what a test kit is given.
+#[macro_export]
+macro_rules! tests {
+    ($which:ident { $(#[$about:meta])* fn $function:ident() $($output:tt)* }) => {
+        #[::core::prelude::v1::test]
+        $(#[$about])*
+        fn $which() $($output)* {
+            $crate::run(super::$function)
+        }
+    };
+}
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-#[derive(Debug)]
-pub(crate) enum Case {
-    LegacyStdio,
-    ModernStdio,
-    LegacyDuplex,
-    ModernDuplex,
-    LegacySocket,
-    ModernSocket,
-}
+pub(crate) struct Harness;
 
-pub(crate) struct Harness(Case);
-
-pub(crate) fn run<F, Fut>(case: Case, test: F) -> Fut::Output
+pub(crate) fn run<F, Fut>(test: F) -> Fut::Output
 where
     F: FnOnce(Harness) -> Fut,
     Fut: Future,
 {
-    let mut future = pin!(test(Harness(case)));
+    let mut future = pin!(test(Harness));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("nothing here waits"),
     }
 }
 
-/// The thread of a test is called like the test.
-fn own_name() -> String {
-    std::thread::current().name().unwrap().to_owned()
+#[bowline_macros::test]
+async fn a_test_stands_in_a_module_of_its_own(_: Harness) {
+    // The thread of a test is called like the test.
+    let thread = std::thread::current();
+    assert_eq!(thread.name(), Some("a_test_stands_in_a_module_of_its_own::every_era"));
+}
+
+#[bowline_macros::test(every_revision)]
+async fn a_test_may_be_run_in_every_revision(_: Harness) {
+    let thread = std::thread::current();
+    assert_eq!(thread.name(), Some("a_test_may_be_run_in_every_revision::every_revision"));
 }
 
 #[bowline_macros::test]
-async fn each_case_is_a_test_of_its_own(t: Harness) {
-    let name = match t.0 {
-        Case::LegacyStdio => "legacy_stdio",
-        Case::ModernStdio => "modern_stdio",
-        Case::LegacyDuplex => "legacy_duplex",
-        Case::ModernDuplex => "modern_duplex",
-        Case::LegacySocket => "legacy_socket",
-        Case::ModernSocket => "modern_socket",
-    };
-    assert_eq!(own_name(), format!("each_case_is_a_test_of_its_own::{name}"));
-}
-
-#[bowline_macros::test]
-async fn a_test_may_use_the_question_mark(t: Harness) -> Result<(), String> {
-    let case = own_name().rsplit_once("::").map(|(_, case)| case.replace('_', ""));
-    let case = case.ok_or("a case has a name of its own")?;
-    assert_eq!(case, format!("{:?}", t.0).to_lowercase());
+async fn a_test_may_use_the_question_mark(_: Harness) -> Result<(), String> {
+    let number: u8 = "7".parse().map_err(|_| "a number is a number")?;
+    assert_eq!(number, 7);
     Ok(())
+}
+
+#[bowline_macros::test]
+#[should_panic(expected = "as it should")]
+async fn a_test_may_have_to_fail(_: Harness) {
+    panic!("as it should");
 }
 
 #[cfg(any())]

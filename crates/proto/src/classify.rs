@@ -7,8 +7,9 @@
 
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
-use bowline_types::method::Method;
+use bowline_types::method::{Kind, Method};
 use bowline_types::revision::Revision;
+use bowline_types::text::excerpt;
 
 use crate::frame::{MethodName, RequestMessage};
 use crate::members::Members;
@@ -52,11 +53,30 @@ pub fn classify(
         (None, MethodName::Known(Method::Ping)) if speaks_legacy(spoken) => Ok(Claim::EarlyPing),
         (None, _) if speaks_legacy(spoken) => Err(ErrorObject::invalid_params(format!(
             "`{}` came before any handshake: send `initialize` first, or put `{}` and `{}` into `params._meta`",
-            request.method.as_str(),
+            excerpt(request.method.as_str()),
             key::PROTOCOL_VERSION,
             key::CLIENT_CAPABILITIES,
         ))),
         (None, _) => Err(missing(key::PROTOCOL_VERSION)),
+    }
+}
+
+/// The method of a request, if clients may send it in this revision.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn method_of(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
+    match name {
+        MethodName::Known(method)
+            if method.row().kind == Kind::Request && method.is_from_client(revision) =>
+        {
+            Ok(*method)
+        }
+        _ => Err(ErrorObject::method_not_found(format!(
+            "{revision} has no method `{}`",
+            excerpt(name.as_str())
+        ))),
     }
 }
 

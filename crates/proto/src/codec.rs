@@ -1,3 +1,21 @@
 //! Bytes of a channel to units of text and back, fed in pieces and bounded.
 
 pub mod lines;
+pub mod sse;
+
+use bytes::Bytes;
+
+use crate::transmit::Failure;
+
+/// What a channel brings: one piece of text that should hold a message, or the news that there
+/// will be none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A whole piece without what separates it from others, not yet known to be UTF-8 or JSON.
+    Text(Bytes),
+    /// The first bytes of a piece that was longer than the limit.
+    TooLong(Bytes),
+    /// A message of ours came to nothing, although the channel stands. Only clients hear this, and
+    /// only where each message has a fate of its own, as over HTTP.
+    Failed(Box<Failure>),
+}

@@ -11,12 +11,14 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
+use bowline_types::read::{Misread, read};
+use bowline_types::text::{counted, excerpt};
 use bytes::Bytes;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
-use crate::members::{MemberName, Members, Names};
+use crate::members::{MemberName, Members, Names, TWICE};
 
 /// What one unit of text holds.
 #[derive(Debug)]
@@ -120,7 +122,8 @@ impl Frame {
         let string = std::str::from_utf8(text)
             .map_err(|error| unreadable(format!("the message is not UTF-8: {error}")))?;
         if is_deeper_than(text, limits.depth) {
-            let message = format!("the message nests deeper than {} levels", limits.depth);
+            let message =
+                format!("the message nests deeper than {}", counted(limits.depth, "level"));
             return Err(Malformed {
                 error: ErrorObject::invalid_request(message),
                 kind: MalformedKind::Request(id_within(text)),
@@ -192,15 +195,17 @@ fn is_deeper_than(text: &[u8], depth: usize) -> bool {
 
 fn parse_batch(text: &Bytes, string: &str, limits: &Limits) -> Result<Frame, Malformed> {
     let answer = |error| Malformed { error, kind: MalformedKind::Request(None) };
-    let items: Vec<&RawValue> = serde_json::from_str(string).map_err(|error| {
-        answer(ErrorObject::parse_error(format!("the text is not JSON: {error}")))
-    })?;
+    let items: Vec<&RawValue> = read(string)
+        .map_err(|error| answer(ErrorObject::parse_error(format!("the text is {error}"))))?;
     if items.is_empty() {
         return Err(answer(ErrorObject::invalid_request("a batch holds at least one message")));
     }
     if items.len() > limits.batch {
-        let message =
-            format!("a batch holds at most {} messages, not {}", limits.batch, items.len());
+        let message = format!(
+            "a batch holds at most {}, not {}",
+            counted(limits.batch, "message"),
+            items.len()
+        );
         return Err(answer(ErrorObject::invalid_request(message)));
     }
     let parse =
@@ -212,15 +217,12 @@ fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
     let envelope: Envelope<'_> = match read_envelope(string) {
         Ok(envelope) => envelope,
         Err(error) => {
-            let error = if error.is_data() {
-                ErrorObject::invalid_request(format!("the message is no JSON-RPC object: {error}"))
+            let error = Misread::new(&error, string);
+            let (error, id) = if error.is_json() {
+                let message = format!("the message is no JSON-RPC object: {}", error.reason());
+                (ErrorObject::invalid_request(message), id_within(text))
             } else {
-                ErrorObject::parse_error(format!("the text is not JSON: {error}"))
-            };
-            let id = if error.code == bowline_types::error::code::PARSE_ERROR {
-                None
-            } else {
-                id_within(text)
+                (ErrorObject::parse_error(format!("the text is {error}")), None)
             };
             return Err(Malformed { error, kind: MalformedKind::Request(id) });
         }
@@ -268,17 +270,21 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
                 "result" => &mut envelope.result,
                 "error" => &mut envelope.error,
                 other => {
-                    others.add::<A::Error>(other)?;
+                    others.add(other).map_err(|reason| misplaced(other, reason))?;
                     continue;
                 }
             };
             if slot.replace(value.get()).is_some() {
-                let name = name.as_str();
-                return Err(A::Error::custom(format_args!("the member `{name}` occurs twice")));
+                return Err(misplaced(name.as_str(), TWICE));
             }
         }
         Ok(envelope)
     }
+}
+
+/// A member of a message that cannot stand there.
+fn misplaced<E: serde::de::Error>(name: &str, reason: &str) -> E {
+    E::custom(format_args!("`{}`: {reason}", excerpt(name)))
 }
 
 impl Envelope<'_> {
@@ -303,9 +309,8 @@ impl Envelope<'_> {
         let method = Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known);
         let params = match self.params {
             None | Some("null") => Members::default(),
-            Some(params) => Members::cut(text.slice_ref(params.as_bytes())).map_err(|error| {
-                self.malformed(ErrorObject::invalid_params(format!("`params`: {error}")))
-            })?,
+            Some(params) => Members::cut(text.slice_ref(params.as_bytes()))
+                .map_err(|error| self.malformed(ErrorObject::misread_params(error)))?,
         };
         match self.id {
             None => Ok(Message::Notification(NotificationMessage { method, params })),
@@ -328,11 +333,9 @@ impl Envelope<'_> {
                     self.malformed(ErrorObject::invalid_request("`result` must be an object"))
                 );
             }
-            (None, Some(error)) => {
-                Err(serde_json::from_str::<ErrorObject>(error).map_err(|reason| {
-                    self.malformed(ErrorObject::invalid_request(format!("`error`: {reason}")))
-                })?)
-            }
+            (None, Some(error)) => Err(read::<ErrorObject>(error).map_err(|error| {
+                self.malformed(ErrorObject::invalid_request(error.within("error").to_string()))
+            })?),
             _ => {
                 let reason = "a response has exactly one of `result` and `error`";
                 return Err(self.malformed(ErrorObject::invalid_request(reason)));

@@ -22,8 +22,10 @@
 //! * [`members`] — objects cut into members whose values stay text;
 //! * [`classify`] — which era is this request?
 //! * [`request`] — the waist: what every transport brings and every service answers;
+//! * [`upstream`] — a service that says what it offers, to be put behind another;
 //! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
 //! * [`table`] — requests of ours that await an answer;
+//! * [`mirror`] — what HTTP repeats of a message in headers;
 //! * [`pace`] — how often something may happen;
 //! * [`transmit`] — what to write, and where it belongs;
 //! * [`server`], [`client`] — the two sides of a connection;
@@ -35,10 +37,12 @@ pub mod codec;
 pub mod frame;
 pub mod limits;
 pub mod members;
+pub mod mirror;
 pub mod pace;
 pub mod request;
 pub mod schema;
 pub mod server;
 pub mod table;
 pub mod transmit;
+pub mod upstream;
 pub mod wire;

@@ -7,9 +7,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use bowline_types::read::{self, Misread, read};
 use bytes::Bytes;
+use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::wire::splice;
 
 /// From this many members on, duplicates are looked for in a set instead of one by one.
 const MANY: usize = 32;
@@ -42,14 +46,10 @@ impl Members {
     /// # Errors
     ///
     /// If it is not an object, or a name occurs twice or holds a NUL.
-    pub fn cut(text: Bytes) -> Result<Self, serde_json::Error> {
-        let members = {
-            let text = std::str::from_utf8(&text).map_err(serde_json::Error::custom)?;
-            let mut deserializer = serde_json::Deserializer::from_str(text);
-            let members = deserializer.deserialize_map(Cutter { text })?;
-            deserializer.end()?;
-            members
-        };
+    pub fn cut(text: Bytes) -> Result<Self, Misread> {
+        let string = read::text(&text)?;
+        let members =
+            Cutter { text: string }.cut().map_err(|error| Misread::new(&error, string))?;
         Ok(Self { text, members })
     }
 
@@ -73,9 +73,11 @@ impl Members {
     /// # Errors
     ///
     /// If it is something else, or a name in it occurs twice.
-    pub fn object(&self, name: &str) -> Result<Self, serde_json::Error> {
+    pub fn object(&self, name: &str) -> Result<Self, Misread> {
         match self.bytes(name) {
-            Some(text) if &*text != b"null" => Self::cut(text),
+            Some(text) if &*text != b"null" => {
+                Self::cut(text).map_err(|error| error.at_member(name))
+            }
             _ => Ok(Self::default()),
         }
     }
@@ -85,9 +87,11 @@ impl Members {
     /// # Errors
     ///
     /// If the value has another shape.
-    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, serde_json::Error> {
+    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Misread> {
         match self.value(name) {
-            Some(text) if text != "null" => serde_json::from_str(text).map(Some),
+            Some(text) if text != "null" => {
+                read(text).map(Some).map_err(|error| error.at_member(name))
+            }
             _ => Ok(None),
         }
     }
@@ -97,8 +101,19 @@ impl Members {
     /// # Errors
     ///
     /// If the object has another shape.
-    pub fn parse_all<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.as_str())
+    pub fn parse_all<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+        read(self.as_str())
+    }
+
+    /// The same object with another value for a member, which comes last if it is new.
+    #[must_use]
+    pub fn with<T: Serialize + ?Sized>(&self, name: &str, value: &T) -> Self {
+        let others = self.iter().filter(|(other, _)| *other != name);
+        let mut members: Vec<_> =
+            others.map(|(other, text)| format!("{}:{text}", splice::json(other))).collect();
+        members.push(splice::member(name, value));
+        // What is made of members is an object.
+        Self::cut(format!("{{{}}}", members.join(",")).into()).unwrap_or_default()
     }
 
     /// Names with the text of their values.
@@ -143,6 +158,12 @@ struct Cutter<'de> {
 }
 
 impl<'de> Cutter<'de> {
+    fn cut(self) -> Result<Vec<Member>, serde_json::Error> {
+        let mut json = serde_json::Deserializer::from_str(self.text);
+        let members = json.deserialize_map(self)?;
+        json.end().map(|()| members)
+    }
+
     /// Where a slice of the text stands in it, or `None` if it is no slice of it.
     fn range(&self, slice: &str) -> Option<Range<usize>> {
         let start = (slice.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
@@ -162,7 +183,7 @@ impl<'de> Visitor<'de> for Cutter<'de> {
         let mut members: Vec<Member> = Vec::new();
         let mut names = Names::default();
         while let Some(name) = map.next_key::<MemberName<'de>>()? {
-            names.add::<A::Error>(name.as_str())?;
+            names.add(name.as_str()).map_err(A::Error::custom)?;
             let value: &'de RawValue = map.next_value()?;
             let value = self.range(value.get()).ok_or_else(|| A::Error::custom("not borrowed"))?;
             let name = match &name {
@@ -216,6 +237,9 @@ impl<'de> serde::Deserialize<'de> for MemberName<'de> {
     }
 }
 
+/// Said of a member whose name another has had before.
+pub(crate) const TWICE: &str = "it occurs twice";
+
 /// The names met so far in one object.
 #[derive(Default)]
 pub(crate) struct Names {
@@ -225,13 +249,12 @@ pub(crate) struct Names {
 
 impl Names {
     /// Adds a name, or says why it cannot stand there.
-    pub(crate) fn add<E: serde::de::Error>(&mut self, name: &str) -> Result<(), E> {
+    pub(crate) fn add(&mut self, name: &str) -> Result<(), &'static str> {
         if name.contains('\0') {
-            return Err(E::custom("a member name holds a NUL character"));
+            return Err("its name holds a NUL character");
         }
-        let twice = self.few.iter().any(|other| other == name) || self.many.contains(name);
-        if twice {
-            return Err(E::custom(format_args!("the member `{name}` occurs twice")));
+        if self.few.iter().any(|other| other == name) || self.many.contains(name) {
+            return Err(TWICE);
         }
         if self.few.len() < MANY {
             self.few.push(name.to_owned());
@@ -263,7 +286,7 @@ mod tests {
     #[test]
     fn a_name_that_occurs_twice_is_refused() {
         for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#] {
-            assert!(cut(text).unwrap_err().contains("`a` occurs twice"), "{text}");
+            assert!(cut(text).unwrap_err().contains("`a`: it occurs twice"), "{text}");
         }
         assert!(cut(r#"{"name":1,"Name":2}"#).is_ok());
     }

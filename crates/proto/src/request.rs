@@ -10,6 +10,7 @@ mod extensions;
 mod outbox;
 mod response;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bowline_types::capability::ClientCapabilities;
@@ -22,13 +23,14 @@ use bowline_types::revision::Revision;
 
 pub use self::extensions::Extensions;
 pub use self::outbox::{
-    Advance, Change, Connection, Outbox, Outgoing, Question, QuestionError, Reply, Sink,
+    Advance, Change, Connection, Outbox, Outgoing, Question, QuestionError, Reply, Sink, is_part_of,
 };
 pub use self::response::{Response, ResultBody, Success, SuccessKind};
 use crate::members::Members;
+use crate::mirror::ParamHeaders;
 
-/// One call, on its way to whoever does the work.
-#[derive(Debug)]
+/// One call, on its way to whoever does the work. A clone is the same call, for another to work on.
+#[derive(Clone, Debug)]
 pub struct Request {
     /// Everything about the call but its params.
     pub parts: Parts,
@@ -37,7 +39,7 @@ pub struct Request {
 }
 
 /// Everything about a call but its params.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parts {
     /// Our own number for this call; the id on the wire is only echoed.
     pub exchange: ExchangeId,
@@ -57,6 +59,8 @@ pub struct Parts {
     pub input: Option<Box<Input>>,
     /// On whose behalf the call is made.
     pub owner: Owner,
+    /// Headers that repeat arguments (2026-07-28); `None` where the transport has none.
+    pub headers: Option<ParamHeaders>,
     /// The way to talk back while the call runs.
     pub outbox: Outbox,
     /// Whatever outer layers attach.
@@ -108,6 +112,11 @@ impl Owner {
         self.0.as_deref().map(|(issuer, subject)| (issuer.as_str(), subject.as_str()))
     }
 }
+
+/// Attached by transports that know it: the address that a call comes from. Whoever has no
+/// credentials is told apart by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Peer(pub IpAddr);
 
 /// Attached to the `subscriptions/listen` that the engine makes on behalf of a legacy session: every
 /// change of a resource is wanted, whatever the filter names. The session subscribes and

@@ -1,21 +1,24 @@
-//! Checks JSON values against JSON Schema 2020-12, within bounds, and says what is wrong.
+//! Checks JSON values against JSON Schema, within bounds, and says what is wrong.
 //!
 //! Tool arguments and structured results are checked against schemas that may come from the other
 //! side, so a schema is input like any other: it is never fetched from anywhere, it is compiled once
 //! within [`Bounds`], and checking a value costs a bounded number of steps. What a value violates is
 //! told in words that a model can act on.
 //!
-//! All keywords of the core, applicator, validation and unevaluated vocabularies are supported, and
-//! no other dialect. `format` and the content keywords are annotations, as 2020-12 has it. References
-//! stay inside the document. Patterns run in linear time: lookaround, backreferences and `\p{…}` are
-//! refused when the schema is compiled.
+//! Two dialects are supported: 2020-12, which a schema without `$schema` is in, and draft-07, which
+//! many servers publish. Of 2020-12, all keywords of the core, applicator, validation and unevaluated
+//! vocabularies are; in both, `format` and the content keywords are annotations. References stay
+//! inside the document, which is in one dialect throughout. Patterns run in linear time: lookaround,
+//! backreferences and `\p{…}` are refused when the schema is compiled.
 
 use serde_json::Value;
 
 mod compile;
+mod dialect;
 mod equality;
 mod error;
 mod evaluate;
+mod identifiers;
 mod instance;
 mod keywords;
 mod marks;
@@ -66,9 +69,9 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// Fails if the schema is not valid JSON Schema 2020-12, declares another dialect, refers to
-    /// anything outside of itself, applies itself without end, has a pattern that cannot be run in
-    /// linear time, or exceeds the bounds. The error names the place in the schema.
+    /// Fails if the schema declares a dialect other than 2020-12 and draft-07, is not valid in its
+    /// dialect, refers to anything outside of itself, applies itself without end, has a pattern that
+    /// cannot be run in linear time, or exceeds the bounds. The error names the place in the schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::compile_with(schema, Bounds::default())
     }

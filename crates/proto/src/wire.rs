@@ -12,8 +12,10 @@ pub(crate) mod splice;
 use std::sync::Arc;
 
 use bowline_types::deprecated::logging::LoggingLevel;
-use bowline_types::id::ProgressToken;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 
 use crate::members::Members;
 use crate::request::{Client, Input};
@@ -33,4 +35,10 @@ pub struct Lifted {
     pub log_level: Option<LoggingLevel>,
     /// What an earlier round left.
     pub input: Option<Box<Input>>,
+}
+
+/// An error on its way out, as the answer to a request or, without an id, to something that could
+/// not be read.
+pub fn refusal(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
+    splice::error(id.ok_or(splice::NoId::Absent), error)
 }

@@ -10,6 +10,24 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Map, Value, json};
 
+const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
+
+/// What random schemas are written in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Dialect {
+    Draft07,
+    V2020_12,
+}
+
+impl Dialect {
+    fn definitions(self) -> &'static str {
+        match self {
+            Self::Draft07 => "definitions",
+            Self::V2020_12 => "$defs",
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(Config {
         cases: 512,
@@ -20,37 +38,45 @@ proptest! {
 
     // spec: SCH-1, SCH-3
     #[test]
-    fn both_validators_give_the_same_verdict(schema in document(), values in vec(value(), 8)) {
-        let ours = match Validator::compile(&schema) {
-            Ok(ours) => ours,
-            // The other validator does not look for circles, so it has no opinion.
-            Err(error) => {
-                prop_assert!(error.to_string().contains("without end"), "{error}: {schema}");
-                return Ok(());
-            }
-        };
-        let theirs = jsonschema::draft202012::new(&schema).unwrap();
-        for value in values {
-            let verdict = ours.check("value", &value);
-            prop_assert_eq!(verdict.is_ok(), theirs.is_valid(&value), "{} {} {:?}", schema, value, verdict);
-            if let Err(violations) = verdict {
-                prop_assert!(!violations.exceeds_bounds());
-                prop_assert!(violations.iter().next().is_some(), "{schema} {value}");
-            }
-        }
+    fn both_validators_give_the_same_verdict(
+        schema in document(Dialect::V2020_12),
+        values in vec(value(), 8),
+    ) {
+        compare(&schema, &values, jsonschema::draft202012::new)?;
+    }
+
+    // spec: SCH-3
+    #[test]
+    fn both_validators_give_the_same_verdict_in_draft_07(
+        schema in document(Dialect::Draft07),
+        values in vec(value(), 8),
+    ) {
+        compare(&schema, &values, jsonschema::draft7::new)?;
     }
 
     // spec: SCH-6
     #[test]
-    fn what_the_meta_schema_refuses_is_refused(schema in anything_as_schema()) {
+    fn what_the_meta_schema_refuses_is_refused(
+        schema in anything_as_schema(Dialect::V2020_12),
+    ) {
         let is_valid = jsonschema::draft202012::meta::is_valid(&schema);
+        prop_assert_eq!(Validator::compile(&schema).is_ok(), is_valid, "{} {:?}", schema, Validator::compile(&schema));
+    }
+
+    // spec: SCH-6
+    #[test]
+    fn what_the_meta_schema_of_draft_07_refuses_is_refused(
+        mut schema in anything_as_schema(Dialect::Draft07),
+    ) {
+        schema["$schema"] = DRAFT_07.into();
+        let is_valid = jsonschema::draft7::meta::is_valid(&schema);
         prop_assert_eq!(Validator::compile(&schema).is_ok(), is_valid, "{} {:?}", schema, Validator::compile(&schema));
     }
 
     // spec: SCH-14
     #[test]
     fn tight_bounds_stop_a_check_but_never_turn_its_verdict(
-        schema in document(),
+        schema in prop_oneof![document(Dialect::V2020_12), document(Dialect::Draft07)],
         value in value(),
         nesting in 1..12_usize,
         steps in 1..200_usize,
@@ -68,92 +94,135 @@ proptest! {
     }
 }
 
+/// Checks values with our validator and with the other.
+fn compare(
+    schema: &Value,
+    values: &[Value],
+    other: fn(&Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>>,
+) -> Result<(), TestCaseError> {
+    let ours = match Validator::compile(schema) {
+        Ok(ours) => ours,
+        // The other validator does not look for circles, so it has no opinion.
+        Err(error) => {
+            prop_assert!(error.to_string().contains("without end"), "{error}: {schema}");
+            return Ok(());
+        }
+    };
+    let theirs = other(schema).unwrap();
+    for value in values {
+        let verdict = ours.check("value", value);
+        let expected = theirs.is_valid(value);
+        prop_assert_eq!(verdict.is_ok(), expected, "{} {} {:?}", schema, value, verdict);
+        if let Err(violations) = verdict {
+            prop_assert!(!violations.exceeds_bounds());
+            prop_assert!(violations.iter().next().is_some(), "{schema} {value}");
+        }
+    }
+    Ok(())
+}
+
+/// What a schema may say, whatever the dialect makes of it.
+const KEYWORDS: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minContains",
+    "maxContains",
+    "required",
+    "dependentRequired",
+    "minProperties",
+    "maxProperties",
+    "items",
+    "prefixItems",
+    "contains",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "dependentSchemas",
+    "additionalItems",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "$comment",
+    "title",
+    "description",
+    "format",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "examples",
+    "default",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "unknown",
+];
+
 /// Keywords with values that may or may not be of the right kind.
-fn anything_as_schema() -> impl Strategy<Value = Value> {
-    let keyword = select(vec![
-        "type",
-        "enum",
-        "const",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "minContains",
-        "maxContains",
-        "required",
-        "dependentRequired",
-        "minProperties",
-        "maxProperties",
-        "items",
-        "prefixItems",
-        "contains",
-        "properties",
-        "patternProperties",
-        "additionalProperties",
-        "propertyNames",
-        "dependentSchemas",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "$defs",
-        "definitions",
-        "$anchor",
-        "$comment",
-        "title",
-        "description",
-        "format",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "examples",
-        "default",
-        "contentEncoding",
-        "contentMediaType",
-        "contentSchema",
-        "unknown",
-    ]);
+fn anything_as_schema(dialect: Dialect) -> impl Strategy<Value = Value> {
+    let mut keywords = KEYWORDS.to_vec();
+    if dialect == Dialect::Draft07 {
+        keywords.push("dependencies");
+    }
     let content = prop_oneof![
         4 => value(),
         2 => select(vec![json!("string"), json!(["string", "null"]), json!(["a", "a"]), json!([]), json!(-0.0)]),
         1 => select(vec![json!({}), json!([{}]), json!({"a": {}}), json!({"a": ["b"]}), json!({"a": ["b", "b"]})]),
     ];
-    vec((keyword, content), 1..3).prop_map(|entries| {
+    vec((select(keywords), content), 1..3).prop_map(|entries| {
         entries.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect()
     })
 }
 
 /// A schema with two definitions that every part of it may refer to.
-fn document() -> impl Strategy<Value = Value> {
-    (schema(), schema(), schema()).prop_map(|(root, left, right)| {
+fn document(dialect: Dialect) -> impl Strategy<Value = Value> {
+    let schema = || schema(dialect);
+    (schema(), schema(), schema()).prop_map(move |(root, left, right)| {
         let mut root = match root {
             Value::Object(keywords) => keywords,
             boolean => Map::from_iter([("not".to_owned(), json!({"not": boolean}))]),
         };
-        root.insert("$defs".to_owned(), json!({"left": left, "right": right}));
+        if dialect == Dialect::Draft07 {
+            root.insert("$schema".to_owned(), DRAFT_07.into());
+        }
+        root.insert(dialect.definitions().to_owned(), json!({"left": left, "right": right}));
         root.into()
     })
 }
 
-fn schema() -> impl Strategy<Value = Value> {
+fn schema(dialect: Dialect) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         1 => any::<bool>().prop_map(Value::Bool),
-        8 => keywords(vec(assertion(), 1..3)),
+        8 => keywords(vec(assertion(dialect), 1..3)),
     ];
-    leaf.prop_recursive(3, 24, 3, |inner| {
-        let applied = prop_oneof![assertion(), applicator(inner)];
+    leaf.prop_recursive(3, 24, 3, move |inner| {
+        // Draft-07 has to ignore the newer keywords.
+        let newer = prop_oneof![assertion(dialect), applicator(inner.clone())];
+        let applied = match dialect {
+            Dialect::Draft07 => prop_oneof![4 => newer, 1 => older(inner)].boxed(),
+            Dialect::V2020_12 => newer.boxed(),
+        };
         keywords(vec(applied, 1..4))
     })
 }
@@ -167,11 +236,13 @@ fn keywords(
 }
 
 /// A keyword without subschemas.
-fn assertion() -> BoxedStrategy<(&'static str, Value)> {
+fn assertion(dialect: Dialect) -> BoxedStrategy<(&'static str, Value)> {
     let types =
         || select(vec!["null", "boolean", "integer", "number", "string", "array", "object"]);
     let named = |keywords: &[&'static str]| select(keywords.to_vec());
-    let reference = select(vec!["#", "#/$defs/left", "#/$defs/right"]);
+    let definitions = dialect.definitions();
+    let reference = select(vec!["#", "#/{}/left", "#/{}/right"])
+        .prop_map(move |pointer| pointer.replace("{}", definitions));
     prop_oneof![
         3 => types().prop_map(|name| ("type", json!(name))),
         1 => names().prop_filter_map("a list of types is not empty", |names| {
@@ -225,6 +296,19 @@ fn applicator(
         3 => (select(several), vec(schema.clone(), 1..3).prop_map(Value::from)),
         2 => (select(by_name), btree_map(name(), schema.clone(), 1..3).prop_map(object)),
         1 => (Just("patternProperties"), btree_map(patterns, schema, 1..2).prop_map(object)),
+    ]
+    .boxed()
+}
+
+/// A keyword with subschemas that 2020-12 does not have, or not like this.
+fn older(
+    schema: impl Strategy<Value = Value> + Clone + 'static,
+) -> BoxedStrategy<(&'static str, Value)> {
+    let dependency = prop_oneof![schema.clone(), names().prop_map(|names| json!(names))];
+    prop_oneof![
+        2 => (Just("items"), vec(schema.clone(), 1..3).prop_map(Value::from)),
+        1 => (Just("additionalItems"), schema),
+        1 => (Just("dependencies"), btree_map(name(), dependency, 1..3).prop_map(object)),
     ]
     .boxed()
 }

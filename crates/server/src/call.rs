@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Outgoing, Parts, Request};
 use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::read::{self, read};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
@@ -95,7 +96,8 @@ impl Call {
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         match &self.0.called.arguments {
             Arguments::Json { text, contract } => {
-                serde_json::from_slice(text).map_err(|error| contract.explain(text, &error).into())
+                let decoded = read::text(text).and_then(read);
+                decoded.map_err(|error| contract.explain(text, error).into())
             }
             Arguments::Words(words) => words.decode().map_err(Error::misfit),
         }

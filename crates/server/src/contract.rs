@@ -2,6 +2,7 @@
 
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Json;
+use bowline_types::read::{self, Misread, read};
 use serde_json::Value;
 
 /// The compiled schemas of a handler.
@@ -53,16 +54,18 @@ impl Contract {
         if !self.checks_input {
             return Ok(());
         }
-        let value = serde_json::from_slice(text).map_err(|error| reason(ARGUMENTS, &error))?;
+        let value = read::text(text).and_then(read);
+        let value = value.map_err(|error| error.within(ARGUMENTS).to_string())?;
         self.input.check(ARGUMENTS, &value).map_err(|violations| violations.to_string())
     }
 
     /// Says why arguments could not be decoded: where the schema tells, in its words.
-    pub(crate) fn explain(&self, text: &[u8], error: &serde_json::Error) -> String {
-        let violations = serde_json::from_slice::<Value>(text)
-            .ok()
-            .and_then(|value| self.input.check(ARGUMENTS, &value).err());
-        violations.map_or_else(|| reason(ARGUMENTS, error), |violations| violations.to_string())
+    pub(crate) fn explain(&self, text: &[u8], error: Misread) -> String {
+        let value = read::text(text).and_then(read::<Value>).ok();
+        match value.and_then(|value| self.input.check(ARGUMENTS, &value).err()) {
+            Some(violations) => violations.to_string(),
+            None => error.within(ARGUMENTS).to_string(),
+        }
     }
 
     /// Checks a result that goes out.
@@ -77,7 +80,7 @@ impl Contract {
         let Some(result) = result else {
             return Err("it has an `outputSchema`, but gave no structured content".to_owned());
         };
-        let value: Value = result.parse().map_err(|error| reason(RESULT, &error))?;
+        let value: Value = result.parse().map_err(|error| error.within(RESULT).to_string())?;
         validator.check(RESULT, &value).map_err(|violations| violations.to_string())
     }
 }
@@ -96,15 +99,10 @@ impl Terms {
     }
 }
 
-/// An error without the line and column, which nobody sees the text of.
-fn reason(root: &str, error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    format!("`{root}`: {reason}")
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
@@ -138,8 +136,12 @@ mod tests {
     #[test]
     fn what_only_the_type_knows_is_said_in_its_words() {
         let contract = contract(json!({"type": "object"}), Origin::Type);
-        let error = serde_json::from_str::<std::net::IpAddr>("\"x\"").unwrap_err();
-        assert_eq!(contract.explain(b"{}", &error), "`arguments`: invalid IP address syntax");
+        let text = r#"{"host":"x"}"#;
+        let error = read::<BTreeMap<String, std::net::IpAddr>>(text).unwrap_err();
+        assert_eq!(
+            contract.explain(text.as_bytes(), error),
+            "`arguments.host`: invalid IP address syntax"
+        );
     }
 
     // spec: TOOL-29

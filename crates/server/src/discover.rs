@@ -2,6 +2,7 @@
 
 use bowline_types::capability::ServerCapabilities;
 
+use crate::mount::{Mount, join};
 use crate::registry::Registry;
 
 /// Whether clients may follow single resources.
@@ -13,10 +14,21 @@ pub(crate) enum Following {
     Untold,
 }
 
-/// What a server with these features can do.
+/// What a server with these features can do, and the servers that it stands for.
+pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
+    let own = own_capabilities(registry, following);
+    let mounts = registry.mounts();
+    let mut all = mounts.iter().fold(own, |all, mount| join(all, &mount.capabilities()));
+    if let (Following::Untold, Some(resources)) = (following, &mut all.resources) {
+        resources.subscribe = false;
+    }
+    all
+}
+
+/// What a server with these features can do by itself.
 ///
 /// Lists announce their changes always, because any registry can change.
-pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
+pub(crate) fn own_capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
     let (tools, prompts) = (registry.tools(), registry.prompts());
     let (resources, templates) = (registry.resources(), registry.templates());
     let mut capabilities = ServerCapabilities::new();
@@ -32,7 +44,9 @@ pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerC
             capabilities = capabilities.with_resources_subscribe();
         }
     }
-    if completes(registry) {
+    let completes = prompts.iter().any(|entry| !entry.completers().is_empty())
+        || templates.iter().any(|entry| !entry.reader.completers().is_empty());
+    if completes {
         capabilities = capabilities.with_completions();
     }
     let logs = registry.declares_logging()
@@ -46,10 +60,12 @@ pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerC
     capabilities
 }
 
-/// Whether any argument is completed.
-pub(crate) fn completes(registry: &Registry) -> bool {
-    registry.prompts().iter().any(|entry| !entry.completers().is_empty())
-        || registry.templates().iter().any(|entry| !entry.reader.completers().is_empty())
+/// How to use a server, in its own words and in those of the servers that it stands for.
+pub(crate) fn instructions(own: Option<&str>, registry: &Registry) -> Option<String> {
+    let mounts = registry.mounts();
+    let mounted = mounts.iter().filter_map(Mount::instructions);
+    let texts: Vec<_> = own.map(str::to_owned).into_iter().chain(mounted).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 #[cfg(test)]

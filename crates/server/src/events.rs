@@ -6,11 +6,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
-use bowline_proto::request::{Change, Outgoing, Parts, Response, Success};
+use bowline_proto::request::{
+    Change, ExchangeId, Outgoing, Parts, Response, Sink, Success, is_part_of,
+};
 use bowline_types::subscription::SubscriptionFilter;
 
-use crate::sync::{lock, say};
+use crate::sync::{Signal, lock};
 
 /// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
 /// ones that it subscribed to instead, whose number it has chosen itself. A legacy session, which
@@ -95,30 +98,113 @@ pub(crate) struct Wish {
     pub(crate) every_resource: bool,
 }
 
-/// Serves `subscriptions/listen`: acknowledges, and then tells of changes until it is dropped or
-/// nobody listens any more. What is hidden from the caller is not told, even if it is a part of
-/// what it follows.
-pub(crate) async fn listen(
-    notify: Notify,
-    parts: Parts,
-    wish: Wish,
-    is_hidden: impl Fn(&str, &Parts) -> bool,
-) -> Response {
-    let mut change = Change::Acknowledged(wish.filter.clone());
-    // Registered before it is acknowledged, so that no change after the acknowledgement is missed.
-    let subscription = notify.subscribe(wish);
-    while say(&parts.outbox, Outgoing::Change(change)).await.is_ok() {
-        change = loop {
-            subscription.changed().await;
-            // What changes while there is no room is told once.
-            parts.outbox.ready().await;
-            match subscription.take().await {
-                Change::Resource(uri) if is_hidden(&uri, &parts) => {}
-                change => break change,
-            }
-        };
+/// One `subscriptions/listen` that is served.
+pub(crate) struct Listening {
+    /// Registered before anything is acknowledged, so that no change after that is missed.
+    subscription: Subscription,
+    /// What the server itself honours of the wish.
+    own: SubscriptionFilter,
+    /// What passes on the changes of others.
+    relays: Mutex<Vec<Arc<Relay>>>,
+}
+
+impl Listening {
+    pub(crate) fn new(notify: &Notify, wish: Wish, own: SubscriptionFilter) -> Self {
+        Self { subscription: notify.subscribe(wish), own, relays: Mutex::default() }
     }
-    Ok(Success::empty())
+
+    pub(crate) fn wish(&self) -> &Wish {
+        &self.subscription.subscriber.wish
+    }
+
+    /// Where another server's changes go, to be told with our own. It has to acknowledge the
+    /// subscription, or to [end](Relay::end), before ours is acknowledged.
+    pub(crate) fn relay(&self) -> Arc<Relay> {
+        let subscriber = self.subscription.subscriber.clone();
+        let (honoured, is_heard) = Default::default();
+        let relay = Arc::new(Relay { subscriber, honoured, is_heard });
+        lock(&self.relays).push(relay.clone());
+        relay
+    }
+
+    /// Acknowledges, and then tells of changes until it is dropped or nobody listens any more. What
+    /// is hidden from the caller is not told, even if it is a part of what it follows.
+    pub(crate) async fn tell(
+        &self,
+        parts: &Parts,
+        is_hidden: impl Fn(&str, &Parts) -> bool,
+    ) -> Response {
+        let honoured = self.honoured().await;
+        let mut change = Change::Acknowledged(honoured.clone());
+        while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
+            change = loop {
+                self.subscription.changed().await;
+                // What changes while there is no room is told once.
+                parts.outbox.ready().await;
+                let change = self.subscription.take().await;
+                let is_promised = change.is_wanted_by(&honoured) || self.wish().every_resource;
+                match &change {
+                    Change::Resource(uri) if is_hidden(uri, parts) => {}
+                    _ if is_promised => break change,
+                    _ => {}
+                }
+            };
+        }
+        Ok(Success::empty())
+    }
+
+    /// What is honoured by anybody.
+    async fn honoured(&self) -> SubscriptionFilter {
+        let relays = lock(&self.relays).clone();
+        let mut honoured = self.own.clone();
+        for relay in &relays {
+            relay.is_heard.raised().await;
+            let other = std::mem::take(&mut *lock(&relay.honoured));
+            honoured.tools_list_changed |= other.tools_list_changed;
+            honoured.prompts_list_changed |= other.prompts_list_changed;
+            honoured.resources_list_changed |= other.resources_list_changed;
+            honoured.resource_subscriptions.extend(other.resource_subscriptions);
+        }
+        // In the order in which they were asked for, and each once.
+        let known = honoured.resource_subscriptions;
+        honoured.resource_subscriptions = self.wish().filter.resource_subscriptions.clone();
+        honoured.resource_subscriptions.retain(|uri| known.contains(uri));
+        honoured
+    }
+}
+
+/// Passes the changes of another server on.
+pub(crate) struct Relay {
+    subscriber: Arc<Subscriber>,
+    honoured: Mutex<SubscriptionFilter>,
+    /// Raised when it is known what the other honours.
+    is_heard: Signal,
+}
+
+impl Relay {
+    /// The other will tell nothing more.
+    pub(crate) fn end(&self) {
+        self.is_heard.raise();
+    }
+}
+
+impl Sink for Relay {
+    /// Changes that wait are a set, so there is always room.
+    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        match outgoing {
+            Outgoing::Change(Change::Acknowledged(honoured)) => {
+                *lock(&self.honoured) = honoured;
+                self.is_heard.raise();
+            }
+            Outgoing::Change(change) => self.subscriber.add(&change),
+            other => return Err(other),
+        }
+        Ok(())
+    }
 }
 
 /// A subscriber's place among the others; dropping it ends the subscription.
@@ -174,14 +260,9 @@ impl Subscriber {
 
     /// What was subscribed to that this resource is, or is a part of.
     fn subscribed<'a>(&'a self, uri: &'a str) -> Option<&'a str> {
-        let is_part_of = |whole: &str| {
-            uri.strip_prefix(whole).is_some_and(|part| {
-                part.is_empty() || part.starts_with('/') || whole.ends_with('/')
-            })
-        };
         let Wish { filter, every_resource } = &self.wish;
         let mut named = filter.resource_subscriptions.iter().map(String::as_str);
-        named.find(|whole| is_part_of(whole)).or(every_resource.then_some(uri))
+        named.find(|whole| is_part_of(uri, whole)).or(every_resource.then_some(uri))
     }
 }
 

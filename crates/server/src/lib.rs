@@ -34,6 +34,9 @@
 
 mod discover;
 mod events;
+#[cfg(feature = "http")]
+pub mod http;
+mod mount;
 mod registry;
 mod router;
 mod serve;

@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bowline_types::namespace::Namespace;
+
 use crate::events::Notify;
 use crate::extract::States;
 use crate::feature::set::{Item, Set, Snapshot};
 use crate::feature::{
     Checked, Feature, Prompt, PromptEntry, Resource, ResourceEntry, TemplateEntry, Tool, ToolEntry,
 };
+use crate::mount::Mount;
 use crate::server::BuildError;
 
 /// The features of a server, to be changed while it serves; see
@@ -30,6 +33,8 @@ pub struct Registry(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     sets: Sets,
+    /// In the order in which they were mounted.
+    mounts: RwLock<Arc<[Mount]>>,
     notify: Notify,
     /// What handlers may take, known once the server is built.
     states: RwLock<Option<States>>,
@@ -57,8 +62,8 @@ impl Registry {
     }
 
     fn with(sets: Sets) -> Self {
-        let (states, logs) = Default::default();
-        Self(Arc::new(Inner { sets, notify: Notify::new(), states, logs }))
+        let (mounts, states, logs) = Default::default();
+        Self(Arc::new(Inner { sets, mounts, notify: Notify::new(), states, logs }))
     }
 
     /// A registry of the same features that changes by itself.
@@ -70,6 +75,7 @@ impl Registry {
             templates: templates.fork(),
             prompts: prompts.fork(),
         });
+        *fork.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = self.mounts();
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
     }
@@ -116,8 +122,38 @@ impl Registry {
         removed
     }
 
+    /// Stands for another server.
+    ///
+    /// # Errors
+    ///
+    /// If a name is taken.
+    pub(crate) fn mount(&self, mount: Mount) -> Result<(), BuildError> {
+        let namespace = &mount.namespace;
+        let mounts = self.mounts();
+        if mounts.iter().any(|other| other.namespace == *namespace) {
+            let message = format!("two servers are mounted as `{namespace}`");
+            return Err(BuildError::duplicate(message));
+        }
+        let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
+        *self.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = mounts.into();
+        self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
+        self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
+    }
+
+    /// Refuses a name that belongs to a mounted server.
+    fn check_free(&self, what: &str, name: &str) -> Result<(), BuildError> {
+        let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
+        if !self.mounts().iter().any(|mount| mount.namespace.as_str() == namespace) {
+            return Ok(());
+        }
+        Err(BuildError::duplicate(format!(
+            "{what} `{name}` cannot have that name: it is one of the server mounted as `{namespace}`"
+        )))
+    }
+
     fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
         let entry = ToolEntry::check(tool)?;
+        self.check_free("tool", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
         self.0.notify.tools_changed();
@@ -143,6 +179,7 @@ impl Registry {
 
     fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
         let entry = PromptEntry::check(prompt)?;
+        self.check_free("prompt", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
         self.0.notify.prompts_changed();
@@ -204,6 +241,11 @@ impl Registry {
 
     pub(crate) fn prompts(&self) -> Arc<Snapshot<PromptEntry>> {
         self.0.sets.prompts.snapshot()
+    }
+
+    /// The servers that this one stands for, in order.
+    pub(crate) fn mounts(&self) -> Arc<[Mount]> {
+        self.0.mounts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn notify(&self) -> &Notify {

@@ -12,10 +12,11 @@ use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::text::excerpt;
 use tower_service::Service;
 
 use crate::call::Kit;
-use crate::discover::{Following, capabilities};
+use crate::discover::{Following, capabilities, instructions, own_capabilities};
 use crate::feature::completion::Completer;
 use crate::feature::invoke::Invoked;
 use crate::feature::run::Run;
@@ -26,6 +27,8 @@ use crate::registry::Registry;
 
 mod complete;
 mod list;
+mod merge;
+mod mounted;
 mod resource;
 
 pub use list::List;
@@ -66,9 +69,11 @@ impl Router {
             Method::ToolsCall => self.call_tool(request),
             Method::PromptsGet => self.get_prompt(request),
             Method::ResourcesRead => self.read_resource(request),
+            Method::ResourcesSubscribe => self.subscribe(request),
             Method::CompletionComplete => self.complete(request),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
+            method if merge::is_list(method) && self.has_mounts() => Ok(self.list_all(request)),
             _ => self.answer(&request).map(Routed::done),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
@@ -82,52 +87,70 @@ impl Router {
             Method::PromptsList => self.list_prompts(request),
             Method::ResourcesList => self.list_resources(request),
             Method::ResourcesTemplatesList => self.list_templates(request),
-            Method::ResourcesSubscribe => self.subscribe(request),
             method => Err(not_offered(method)),
         }
     }
 
     fn discover(&self, request: &Request) -> Response {
-        let Profile { revisions, instructions, caching, .. } = &self.0.profile;
+        let Profile { revisions, caching, .. } = &self.0.profile;
         let mut result = DiscoverResult::new(revisions.iter().copied(), self.capabilities());
-        result.instructions.clone_from(instructions);
+        result.instructions = self.instructions();
         let success = Success::complete(result, request.parts.revision)?;
         Ok(success.with_cache(caching.general))
     }
 
     fn call_tool(&self, request: Request) -> Result<Routed, ErrorObject> {
         let tools = self.0.registry.tools();
-        if !tools.is_offered() {
+        if !tools.is_offered() && !self.capabilities().supports_tools() {
             return Err(not_offered(Method::ToolsCall));
         }
         let name = name(&request, "tool")?;
         match tools.find(&name, self.view(&request)) {
             Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.kit))),
-            None => Err(unknown("tool", &name)),
+            None => self.pass_by_name(request, "tool", &name),
         }
     }
 
     fn get_prompt(&self, request: Request) -> Result<Routed, ErrorObject> {
         let prompts = self.0.registry.prompts();
-        if !prompts.is_offered() {
+        if !prompts.is_offered() && !self.capabilities().supports_prompts() {
             return Err(not_offered(Method::PromptsGet));
         }
         let name = name(&request, "prompt")?;
         match prompts.find(&name, self.view(&request)) {
             Some(prompt) => Ok(Routed::Prompt(prompt.invoke(request, &self.0.kit))),
-            None => Err(unknown("prompt", &name)),
+            None => self.pass_by_name(request, "prompt", &name),
         }
     }
 
     fn hear_of_roots(&self, request: Request) -> Routed {
-        match &self.0.profile.roots_changed {
+        let others = self.tell_mounts(&request);
+        let own = match &self.0.profile.roots_changed {
             Some(notice) => Routed::Notice(Run::start(notice.clone(), request, self.0.kit.clone())),
             None => Routed::done(Success::empty()),
+        };
+        match others {
+            None => own,
+            Some(others) => Routed::Later(Box::pin(async move {
+                others.await;
+                own.await
+            })),
         }
     }
 
-    fn capabilities(&self) -> ServerCapabilities {
+    /// How to use the server.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        instructions(self.0.profile.instructions.as_deref(), &self.0.registry)
+    }
+
+    /// What the server offers now.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
         capabilities(&self.0.registry, self.0.profile.following)
+    }
+
+    /// What the server offers by itself.
+    fn own_capabilities(&self) -> ServerCapabilities {
+        own_capabilities(&self.0.registry, self.0.profile.following)
     }
 
     /// What the caller sees.
@@ -138,9 +161,9 @@ impl Router {
 
 /// The name of what is called.
 fn name(request: &Request, what: &str) -> Result<String, ErrorObject> {
-    let invalid = |reason: String| ErrorObject::invalid_params(format!("`name`: {reason}"));
-    let name = request.params.parse("name").map_err(|error| invalid(error.to_string()))?;
-    name.ok_or_else(|| invalid(format!("missing; name the {what} to call")))
+    let name = request.params.parse("name").map_err(ErrorObject::misread_params)?;
+    let missing = || format!("`params.name`: missing; name the {what} to call");
+    name.ok_or_else(|| ErrorObject::invalid_params(missing()))
 }
 
 fn not_offered(method: Method) -> ErrorObject {
@@ -148,9 +171,7 @@ fn not_offered(method: Method) -> ErrorObject {
 }
 
 fn unknown(what: &str, name: &str) -> ErrorObject {
-    // A client made it up, so it may be long.
-    let shown: String = name.chars().take(100).collect();
-    ErrorObject::invalid_params(format!("no {what} is named `{shown}`"))
+    ErrorObject::invalid_params(format!("no {what} is named `{}`", excerpt(name)))
 }
 
 /// A request being served.
@@ -161,7 +182,7 @@ pub(crate) enum Routed {
     Resource(Invoked<Reader>),
     Complete(Run<Completer>),
     Notice(Run<Notice>),
-    Listen(BoxFuture<Response>),
+    Later(BoxFuture<Response>),
 }
 
 impl Routed {
@@ -181,7 +202,7 @@ impl Future for Routed {
             Self::Resource(call) => Pin::new(call).poll(cx),
             Self::Complete(run) => Pin::new(run).poll(cx),
             Self::Notice(run) => Pin::new(run).poll(cx),
-            Self::Listen(future) => future.as_mut().poll(cx),
+            Self::Later(future) => future.as_mut().poll(cx),
         }
     }
 }

@@ -82,9 +82,9 @@ pub(crate) fn no_arguments() -> InputSchema {
 ///
 /// Says what is wrong with it.
 pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Terms), String> {
-    let unwritable = |error| format!("it cannot be written as JSON: {error}");
-    let json = Json::from_value(schema).map_err(unwritable)?;
-    let value = json.parse().map_err(unwritable)?;
+    let json = Json::from_value(schema)
+        .map_err(|error| format!("it cannot be written as JSON: {error}"))?;
+    let value = json.parse().map_err(|error| error.to_string())?;
     let published = Schema::new(json).map_err(|json| format!("`{json}` is not an object"))?;
     Ok((published, Terms { schema: value, origin: Origin::Hand }))
 }

@@ -50,15 +50,39 @@ impl Server {
     }
 
     /// Serves on standard input and output, as most servers are started, until the client closes
-    /// its end.
+    /// its end. With `--http 127.0.0.1:3000` on the command line it serves over HTTP instead, until
+    /// the process is told to stop (feature `http`).
     ///
     /// # Errors
     ///
-    /// If the server cannot be built, or standard input and output cannot be used.
+    /// If the server cannot be built, or what it should serve on cannot be used.
     pub async fn run(self) -> Result {
         // Built first, so that a mistake is told before anything is taken.
         self.build()?;
+        if let Some(address) = http_address(std::env::args())? {
+            return self.run_http(&address).await;
+        }
         Ok(self.serve(Stdio::take()?).await?)
+    }
+
+    #[cfg(feature = "http")]
+    async fn run_http(self, address: &str) -> Result {
+        self.http().bind(address).await
+    }
+
+    #[cfg(not(feature = "http"))]
+    async fn run_http(self, _: &str) -> Result {
+        Err("this program was built without HTTP: enable the feature `http` of `bowline`")?
+    }
+}
+
+/// The address after `--http`, if it is there.
+fn http_address(arguments: impl Iterator<Item = String>) -> Result<Option<String>> {
+    let mut rest = arguments.skip_while(|argument| argument != "--http");
+    match (rest.next(), rest.next()) {
+        (None, _) => Ok(None),
+        (Some(_), Some(address)) => Ok(Some(address)),
+        (Some(_), None) => Err("`--http` needs an address, such as `--http 127.0.0.1:3000`")?,
     }
 }
 

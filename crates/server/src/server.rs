@@ -287,12 +287,10 @@ impl Inner {
             roots_changed: self.roots_changed.clone(),
         };
         let router = Router::new(self.registry.clone(), kit.clone(), profile);
-        if self.layers.is_empty() {
-            return Ok(Service::plain(router, &kit));
-        }
-        let innermost = Route::new(router, Fault::Server);
-        let layered = self.layers.iter().fold(innermost, |inner, wrap| wrap(inner));
-        Ok(Service::layered(layered, &kit))
+        let innermost = || Route::new(router.clone(), Fault::Server);
+        let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
+        let layered = (!self.layers.is_empty()).then(wrapped);
+        Ok(Service::new(router, layered, &kit))
     }
 
     fn keys(&self) -> Result<Vec<StateKey>, BuildError> {

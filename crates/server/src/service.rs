@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
+use bowline_proto::upstream::Upstream;
+use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 
 use crate::call::Kit;
@@ -19,29 +21,17 @@ use crate::seal::Sealer;
 /// A built server: what every transport drives. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
-    kind: Kind,
+    router: Router,
+    /// The router inside of the server's layers, if there are any.
+    layered: Option<Route>,
     sealer: Arc<Sealer>,
     results: ResultSizeLimit,
 }
 
-#[derive(Clone)]
-enum Kind {
-    Plain(Router),
-    Layered(Route),
-}
-
 impl Service {
-    pub(crate) fn plain(router: Router, kit: &Kit) -> Self {
-        Self::new(Kind::Plain(router), kit)
-    }
-
-    pub(crate) fn layered(route: Route, kit: &Kit) -> Self {
-        Self::new(Kind::Layered(route), kit)
-    }
-
-    fn new(kind: Kind, kit: &Kit) -> Self {
+    pub(crate) fn new(router: Router, layered: Option<Route>, kit: &Kit) -> Self {
         let results = ResultSizeLimit::new(kit.limits.result);
-        Self { kind, sealer: kit.sealer.clone(), results }
+        Self { router, layered, sealer: kit.sealer.clone(), results }
     }
 
     pub(crate) fn sealer(&self) -> &Sealer {
@@ -61,11 +51,21 @@ impl tower_service::Service<Request> for Service {
 
     fn call(&mut self, request: Request) -> Answer {
         let asked = Asked::by(&request);
-        let answering = match &self.kind {
-            Kind::Plain(router) => Answering::Plain(router.route(request)),
-            Kind::Layered(route) => Answering::Layered(route.serve(request)),
+        let answering = match &self.layered {
+            None => Answering::Plain(self.router.route(request)),
+            Some(route) => Answering::Layered(route.serve(request)),
         };
         Answer { answering, asked, results: self.results }
+    }
+}
+
+impl Upstream for Service {
+    fn capabilities(&self) -> ServerCapabilities {
+        self.router.capabilities()
+    }
+
+    fn instructions(&self) -> Option<String> {
+        self.router.instructions()
     }
 }
 

@@ -1,10 +1,8 @@
-//! What several tasks share: a signal, locks that outlive panics, room in an outbox.
+//! What several tasks share: a signal, and locks that outlive panics.
 
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
-
-use bowline_proto::request::{Outbox, Outgoing};
 
 /// Something that happens at most once, and that any number of tasks may wait for. Costs nothing
 /// while nobody waits.
@@ -53,32 +51,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often another call may take the room that we waited for before we believe that nobody
-/// listens: a closed outbox is always ready and never takes anything.
-const PATIENCE: usize = 64;
-
-/// Says something that must not get lost.
-///
-/// # Errors
-///
-/// Gives it back if nobody listens any more.
-pub(crate) async fn say(outbox: &Outbox, outgoing: Outgoing) -> Result<(), Outgoing> {
-    let mut unsaid = outgoing;
-    for _ in 0..PATIENCE {
-        outbox.ready().await;
-        match outbox.emit(unsaid) {
-            Ok(()) => return Ok(()),
-            Err(refused) => unsaid = refused,
-        }
-        tokio::task::yield_now().await;
-    }
-    Err(unsaid)
-}
-
 #[cfg(test)]
 mod tests {
-    use bowline_proto::request::Change;
-
     use super::*;
 
     #[tokio::test]
@@ -88,11 +62,5 @@ mod tests {
         let ((), ()) = tokio::join!(signal.raised(), async { signal.raise() });
         signal.raised().await;
         assert!(signal.is_raised());
-    }
-
-    #[tokio::test]
-    async fn what_nobody_hears_is_given_back() {
-        let unsaid = say(&Outbox::closed(), Outgoing::Change(Change::Tools)).await;
-        assert!(matches!(unsaid, Err(Outgoing::Change(Change::Tools))));
     }
 }

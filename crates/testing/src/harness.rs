@@ -1,7 +1,7 @@
-//! Runs a test of a server once for each era and transport.
+//! Runs a test of a server once for each era and transport, or for each revision.
 //!
-//! `#[bowline::test]` writes a `#[test]` for every [`Case`]; each calls [`run`] with the function.
-//! The test connects a real client to a real server over that case's transport:
+//! `#[bowline::test]` writes a `#[test]` for each [`Case`]; each calls [`run`] with the function.
+//! The test connects a real client to a real server in that case:
 //!
 //! ```
 //! use bowline::{Ask, Server, tool, tools};
@@ -28,12 +28,19 @@
 //!     assert_eq!(t.questions(), ["Deploy to prod?"]);
 //! }
 //! # fn main() {
-//! #     bowline_testing::Case::ALL.map(|case| bowline_testing::run(case, deploy_asks_first));
+//! #     let asks = |case: &bowline_testing::Case| case.revision.has_elicitation();
+//! #     let cases = bowline_testing::Case::all().filter(asks);
+//! #     cases.for_each(|case| bowline_testing::run(case, deploy_asks_first));
 //! # }
 //! ```
 //!
+//! An era is spoken in its newest revision, in which everything works. With
+//! `#[bowline::test(every_revision)]` the test runs in all of them; [`Harness::revision`] tells
+//! which, for those that lack something.
+//!
 //! Time is virtual: a tool that sleeps for an hour takes no time at all.
 
+mod case;
 mod flight;
 
 use std::fmt;
@@ -42,62 +49,29 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use bowline::client::Answer;
+use bowline::client::{Answer, ClientBuilder};
 use bowline::transport::duplex::duplex;
 use bowline::transport::lines::Lines;
 use bowline::transport::socket::{UnixTransport, listen};
 use bowline::transport::transport::Transport;
-use bowline::types::revision::Revision;
+#[doc(no_inline)]
+pub use bowline::types::revision::Revision;
 use bowline::{Client, Question, Server};
 use tokio::net::unix::pipe;
 use tokio::runtime::Builder;
+use tokio::time::timeout;
 
-use flight::Flight;
-
-/// An era and a transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Case {
-    /// A handshake, over pipes as between a client and the server that it starts.
-    LegacyStdio,
-    /// Requests that stand alone, over pipes as between a client and the server that it starts.
-    ModernStdio,
-    /// A handshake, in memory.
-    LegacyDuplex,
-    /// Requests that stand alone, in memory.
-    ModernDuplex,
-    /// A handshake, over a Unix socket.
-    LegacySocket,
-    /// Requests that stand alone, over a Unix socket.
-    ModernSocket,
-}
-
-impl Case {
-    /// Every case.
-    pub const ALL: [Self; 6] = [
-        Self::LegacyStdio,
-        Self::ModernStdio,
-        Self::LegacyDuplex,
-        Self::ModernDuplex,
-        Self::LegacySocket,
-        Self::ModernSocket,
-    ];
-
-    /// The revision that its client speaks: the newest of the era.
-    pub fn revision(self) -> Revision {
-        match self {
-            Self::LegacyStdio | Self::LegacyDuplex | Self::LegacySocket => Revision::LATEST_LEGACY,
-            Self::ModernStdio | Self::ModernDuplex | Self::ModernSocket => Revision::LATEST,
-        }
-    }
-}
+pub use self::case::{Carrier, Case};
+use self::flight::Flight;
 
 /// Runs a test in a runtime of its own with virtual time.
 ///
 /// # Panics
 ///
-/// If the test does, or if a server that it connected to broke down.
+/// If the test does, if a server that it connected to broke down, or if a month passes: then the
+/// test waits for something that never happens.
 pub fn run<F, T>(case: Case, test: F) -> T::Output
 where
     F: FnOnce(Harness) -> T,
@@ -107,12 +81,16 @@ where
     let runtime =
         runtime.enable_all().start_paused(true).build().expect("a runtime wants a few descriptors");
     let notes = Arc::<Notes>::default();
-    let outcome = runtime.block_on(test(Harness { case, notes: Arc::clone(&notes) }));
+    let test = test(Harness { case, notes: Arc::clone(&notes) });
+    let outcome = runtime.block_on(async { timeout(MONTH, test).await });
     drop(runtime);
     let broken = notes.broken();
     assert!(broken.is_empty(), "a server broke down: {}", broken.join("; "));
-    outcome
+    outcome.expect("the test waits for something that never happens")
 }
+
+/// Virtual time flies when nobody does anything, so even this is over in an instant.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// What a test gets: a way to connect to servers, and an eye on what they ask.
 #[derive(Clone, Debug)]
@@ -127,9 +105,15 @@ impl Harness {
         self.case
     }
 
+    /// The revision that is spoken, to know what to expect where revisions differ.
+    pub fn revision(&self) -> Revision {
+        self.case.revision
+    }
+
     /// Starts a server and connects a client to it, when awaited.
     pub fn connect(&self, server: Server) -> Connect {
-        Connect { harness: self.clone(), server, answer: None }
+        let client = Client::builder("harness", "1.0.0");
+        Connect { harness: self.clone(), server, client, answer: None }
     }
 
     /// What servers have asked so far, in the order they did.
@@ -143,6 +127,7 @@ impl Harness {
 pub struct Connect {
     harness: Harness,
     server: Server,
+    client: ClientBuilder,
     answer: Option<Answering>,
 }
 
@@ -150,6 +135,14 @@ pub struct Connect {
 type Answering = Box<dyn Fn(&Question) -> Answer + Send + Sync>;
 
 impl Connect {
+    /// Says what the client is and does, by the methods of its builder.
+    ///
+    /// Its revision is that of the case.
+    pub fn client(mut self, describe: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
+        self.client = describe(self.client);
+        self
+    }
+
     /// Lets the client answer what the server asks. Without it, the client cannot be asked.
     pub fn answering<A: Into<Answer>>(
         mut self,
@@ -160,17 +153,17 @@ impl Connect {
     }
 
     async fn make(self) -> Client {
-        match self.harness.case {
-            Case::LegacyDuplex | Case::ModernDuplex => {
+        match self.harness.case.carrier {
+            Carrier::Duplex => {
                 let (near, far) = duplex();
                 self.join(near, far).await
             }
-            Case::LegacySocket | Case::ModernSocket => {
+            Carrier::Socket => {
                 let (near, far) = socket().await;
                 let (near, far) = Flight::watch(near, far);
                 self.join(near, far).await
             }
-            Case::LegacyStdio | Case::ModernStdio => {
+            Carrier::Stdio => {
                 let ((to_server, from_client), (to_client, from_server)) = (pipes(), pipes());
                 let near = Lines::new(from_server, to_server);
                 let (near, far) = Flight::watch(near, Lines::new(from_client, to_client));
@@ -190,8 +183,7 @@ impl Connect {
                 notes.broken().push(error.to_string());
             }
         });
-        let mut builder =
-            Client::builder("harness", "1.0.0").revisions([self.harness.case.revision()]);
+        let mut builder = self.client.revisions([self.harness.revision()]);
         if let Some(answer) = self.answer {
             let notes = Arc::clone(&self.harness.notes);
             builder = builder.on_ask(move |question| {

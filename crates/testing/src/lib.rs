@@ -19,6 +19,6 @@ mod strict;
 mod subject;
 pub mod transcript;
 
-pub use harness::{Case, Harness, run};
+pub use harness::{Carrier, Case, Harness, run};
 pub use strict::Strict;
 pub use subject::Subject;

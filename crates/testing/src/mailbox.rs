@@ -39,7 +39,7 @@ impl Mailbox {
 }
 
 impl Sink for Mailbox {
-    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.said.len() < self.capacity {
             return Poll::Ready(());

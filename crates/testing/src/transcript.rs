@@ -35,7 +35,8 @@
 //!
 //! | line | what it means |
 //! |---|---|
-//! | `! call 1 tools/call {"name":"echo"}` | makes a call under a number of ours; `+progress` asks for progress |
+//! | `! call 1 tools/call {"name":"echo"}` | makes a call under a number of ours; `+progress` asks for progress, `+log:info` for log messages |
+//! | `! notify notifications/roots/list_changed` | tells the server something that wants no answer |
 //! | `! cancel 1` | gives the call up |
 //! | `! answer 1 {"action":"decline"}`, `! refuse 1 MESSAGE` | answers the first question, or cannot |
 //! | `! close` | closes the connection |
@@ -43,11 +44,16 @@
 //! | `= answered 1 {…}`, `= unanswered 1 …` | how a call ended |
 //! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= odd …` | what happens meanwhile |
 //!
+//! With `host: NAME` in its header the client is a whole one with an application behind it, which
+//! answers questions by itself. Its user can `! call 1 TOOL {…}` and `! roots file:///…`, and learns
+//! how that ends.
+//!
 //! With `UPDATE=1` in the environment, [`Transcript::play_or_update`] writes what is really said
 //! into the file. Read the difference before you keep it.
 
 mod channel;
 mod client;
+mod host;
 mod identity;
 mod machine;
 mod play;
@@ -179,6 +185,11 @@ impl Transcript {
         self.script.server.as_deref()
     }
 
+    /// The application whose client is under test, if it says.
+    pub fn host(&self) -> Option<&str> {
+        self.script.host.as_deref()
+    }
+
     /// The limits that it wants to be played within.
     pub fn limits(&self, usual: Limits) -> Limits {
         // They were checked when the file was read.
@@ -241,15 +252,12 @@ impl Transcript {
         revision: Revision,
         subject: impl Fn() -> Subject,
     ) -> Result<Vec<Message>, Failure> {
-        let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
         let played = self.play_machine(revision, &subject);
-        if played.is_ok() || !wanted || self.script.revisions.first() != Some(&revision) {
+        if played.is_ok() || !self.wants_update(revision) {
             return played;
         }
         let text = self.updated(revision, &subject)?;
-        fs::write(&self.path, text)
-            .map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
-        Self::read(&self.path)?.play_machine(revision, &subject)
+        self.rewritten(&text)?.play_machine(revision, &subject)
     }
 
     /// The text of the file with what is really said in it. Lines that are right stay as they are.
@@ -287,9 +295,31 @@ impl Transcript {
                 ))
             }
         };
+        self.general(revision, updated)
+    }
+
+    /// Whether the file is to be written anew, from what is said in this revision.
+    fn wants_update(&self, revision: Revision) -> bool {
+        let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
+        wanted && self.script.revisions.first() == Some(&revision)
+    }
+
+    /// A text that was updated in one revision, for all that the file names.
+    fn general(
+        &self,
+        revision: Revision,
+        updated: Result<String, (usize, String)>,
+    ) -> Result<String, Failure> {
         let text = updated.map_err(|(line, reason)| self.failure(line, reason))?;
         let several = self.script.revisions.len() > 1;
         Ok(if several { update::generalised(&text, revision, &self.text) } else { text })
+    }
+
+    /// Writes another text into the file, and reads it again.
+    fn rewritten(&self, text: &str) -> Result<Self, Failure> {
+        fs::write(&self.path, text)
+            .map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
+        Self::read(&self.path)
     }
 
     fn play_machine(

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use bowline::{Ask, Progress, Question, Server, tool, tools};
-use bowline_testing::{Case, Harness};
+use bowline::client::ClientBuilder;
+use bowline::types::implementation::Implementation;
+use bowline::types::revision::Revision;
+use bowline::{Ask, Context, Progress, Question, Server, Tool, tool, tools};
+use bowline_testing::{Carrier, Case, Harness};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -35,10 +38,10 @@ fn server() -> Server {
     Server::new("sleeper", "1.0.0").tools(tools![greet, sleep, talk])
 }
 
-#[bowline::test]
+#[bowline::test(every_revision)]
 async fn a_server_is_called_in_the_revision_of_the_case(t: Harness) {
     let client = t.connect(server()).await;
-    assert_eq!(client.revision(), t.case().revision());
+    assert_eq!(client.revision(), t.revision());
     assert_eq!(client.tools().all().await.unwrap().len(), 3);
 }
 
@@ -88,8 +91,35 @@ async fn time_stands_still_while_an_answer_is_on_its_way(t: Harness) {
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }
 
+#[bowline::test]
+async fn a_client_is_described_before_it_connects(t: Harness) {
+    let name = Tool::new("name", |context: Context| async move {
+        context.client().map(|client| client.name.clone()).unwrap_or_default()
+    });
+    let named = |client: ClientBuilder| client.implementation(Implementation::new("ada", "1"));
+    let client = t.connect(Server::new("greeter", "1.0.0").tool(name)).client(named).await;
+    assert_eq!(client.call("name", ()).await.unwrap().text(), "ada");
+}
+
+#[bowline::test]
+#[should_panic(expected = "the test waits for something that never happens")]
+async fn a_test_that_is_stuck_fails(t: Harness) {
+    let _client = t.connect(server()).await;
+    std::future::pending::<()>().await;
+}
+
+#[bowline::test(every_revision)]
+async fn each_case_has_a_test_of_its_own(t: Harness) {
+    // The thread of a test is called like the test.
+    let thread = std::thread::current();
+    let name = format!("each_case_has_a_test_of_its_own::{}", t.case());
+    assert_eq!(thread.name(), Some(name.as_str()));
+}
+
 #[test]
-fn every_case_has_a_test_of_its_own() {
-    let revisions = Case::ALL.map(Case::revision);
-    assert_eq!(revisions.iter().filter(|revision| revision.is_modern()).count(), 3);
+fn every_revision_is_spoken_over_every_carrier() {
+    for &carrier in Carrier::ALL {
+        let of_carrier = Case::all().filter(|case| case.carrier == carrier);
+        assert_eq!(of_carrier.map(|case| case.revision).collect::<Vec<_>>(), Revision::ALL);
+    }
 }

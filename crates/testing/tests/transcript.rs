@@ -177,3 +177,28 @@ fn an_update_writes_what_is_really_said() {
     );
     assert_eq!(updated, expected);
 }
+
+/// Plays a file with a whole client that has no handlers.
+fn play_host(lines: &str) -> Result<(), String> {
+    let text = format!(
+        "# A client.\nrevision: 2025-11-25\nside: client\nhost: bare\n\n\
+         > {{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":@any}}\n\
+         < {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"protocolVersion\":@revision,\"capabilities\":{{}},\"serverInfo\":{{\"name\":\"s\",\"version\":\"1\"}}}}}}\n\
+         > {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}}\n\
+         = ready @revision\n{lines}"
+    );
+    let bare = || bowline::Client::builder("c", "1");
+    let played = transcript(&text).play_host_or_update(Revision::V2025_11_25, bare);
+    played.map(drop).map_err(|failure| failure.to_string())
+}
+
+#[test]
+fn a_whole_client_can_be_under_test() {
+    let asked = r#"< {"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+    let answer = r#"> {"jsonrpc":"2.0","id":7,"result":{}}"#;
+    assert_eq!(play_host(&format!("{asked}\n{answer}\n")), Ok(()));
+    let silent = play_host(&format!("{asked}\n")).unwrap_err();
+    assert!(silent.contains("nobody expected"), "{silent}");
+    let other = play_host(&format!("{asked}\n> {{}}\n")).unwrap_err();
+    assert!(other.contains(":11: expected"), "{other}");
+}

@@ -312,7 +312,7 @@ impl Reader for ChildReader {
         let unit = self.lines.read().await?;
         match &unit {
             Some(Unit::Text(text)) => self.process.hear(text),
-            Some(Unit::TooLong(_)) => {}
+            Some(Unit::TooLong(_) | Unit::Failed(_)) => {}
             None if self.ended => {}
             None => {
                 let end = self.process.end().await;

@@ -55,6 +55,10 @@ pub trait Host: Send + Sync + 'static {
     /// gave it.
     fn elicitation_complete(&self, _name: &str) {}
 
+    /// The server had lost the session, and a new one stands in its place: what was set on the old
+    /// one has to be set again.
+    fn renewed(&self) {}
+
     /// The server did something that it should not; worth a line in a log.
     fn odd(&self, _what: &str) {}
 }
@@ -102,6 +106,10 @@ pub async fn connect<T: Transport>(
     config: Arc<ClientConfig>,
     host: Arc<dyn Host>,
 ) -> Result<Link, ConnectError> {
+    let config = match T::MIRRORS && !config.mirrors() {
+        true => Arc::new(ClientConfig::clone(&config).with_mirrors()),
+        false => config,
+    };
     let (reader, writer) = transport.split(config.limits());
     let (commands, inbox) = mpsc::unbounded_channel();
     let (ready, agreed) = oneshot::channel();
@@ -356,6 +364,7 @@ impl Driver {
             }
             Event::AskCancelled(ask) => self.answers.abort(ask),
             Event::ElicitationComplete(name) => self.host.elicitation_complete(&name),
+            Event::Renewed => self.host.renewed(),
             Event::Odd(what) => self.host.odd(&what),
         }
         true

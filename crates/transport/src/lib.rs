@@ -19,7 +19,7 @@ pub mod connect;
 
 mod calls;
 
-mod mailbox;
+pub mod mailbox;
 
 pub mod lines;
 

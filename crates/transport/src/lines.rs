@@ -263,6 +263,7 @@ mod tests {
             route: Route::Standalone,
             role: Role::Within,
             frame: frame.clone(),
+            mirror: None,
         };
         frames.iter().map(transmit).collect()
     }

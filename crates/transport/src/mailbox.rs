@@ -1,4 +1,4 @@
-//! What handlers say on its way to the driver of their connection: bounded, never blocking.
+//! What handlers say on its way to whoever drives their connection: bounded, never blocking.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use std::task::{Context, Poll, Waker};
 use bowline_proto::request::{ExchangeId, Outgoing, Sink};
 
 /// The end that the driver empties. Dropping it tells every handler that nobody listens.
-pub(crate) struct Mailbox(Arc<Shared>);
+pub struct Mailbox(Arc<Shared>);
 
 /// The end that outboxes fill.
-pub(crate) struct Slit(Arc<Shared>);
+pub struct Slit(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
@@ -26,14 +26,14 @@ struct State {
 }
 
 /// A mailbox that holds so many messages, and its slit.
-pub(crate) fn mailbox(capacity: usize) -> (Mailbox, Arc<Slit>) {
+pub fn mailbox(capacity: usize) -> (Mailbox, Arc<Slit>) {
     let shared = Arc::new(Shared { state: Mutex::default(), capacity });
     (Mailbox(shared.clone()), Arc::new(Slit(shared)))
 }
 
 impl Mailbox {
     /// The next message, if there is one.
-    pub(crate) fn take(&mut self) -> Option<(ExchangeId, Outgoing)> {
+    pub fn take(&mut self) -> Option<(ExchangeId, Outgoing)> {
         let (message, waiting) = {
             let mut state = self.0.lock();
             let message = state.queue.pop_front()?;
@@ -44,20 +44,22 @@ impl Mailbox {
     }
 
     /// Waits for the next message. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> (ExchangeId, Outgoing) {
-        std::future::poll_fn(|cx| {
-            if let Some(message) = self.take() {
-                return Poll::Ready(message);
-            }
-            let mut state = self.0.lock();
-            if state.queue.is_empty() {
-                state.driver = Some(cx.waker().clone());
-            } else {
-                cx.waker().wake_by_ref();
-            }
-            Poll::Pending
-        })
-        .await
+    pub async fn next(&mut self) -> (ExchangeId, Outgoing) {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next message, or a promise to be woken when there is one.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(ExchangeId, Outgoing)> {
+        if let Some(message) = self.take() {
+            return Poll::Ready(message);
+        }
+        let mut state = self.0.lock();
+        if state.queue.is_empty() {
+            state.driver = Some(cx.waker().clone());
+        } else {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 }
 
@@ -74,7 +76,7 @@ impl Drop for Mailbox {
 }
 
 impl Sink for Slit {
-    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.lock();
         if state.closed || state.queue.len() < self.0.capacity {
             return Poll::Ready(());

@@ -19,6 +19,10 @@ pub trait Transport: Send + 'static {
     /// The half that sends.
     type Writer: Writer;
 
+    /// Whether clients give a [`Mirror`](bowline_proto::mirror::Mirror) along with every message, as
+    /// HTTP wants.
+    const MIRRORS: bool = false;
+
     /// Parts the channel into its two directions, which may then be used at the same time.
     ///
     /// The reader keeps no more of a message than the limits allow. Must be called inside a Tokio

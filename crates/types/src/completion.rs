@@ -8,7 +8,6 @@ use crate::json::Json;
 use crate::member::{self, constant};
 use crate::meta::Meta;
 use crate::method::Method;
-use crate::prompt::text_values;
 use crate::rpc::Rpc;
 
 /// Asks how an argument may go on.
@@ -74,7 +73,11 @@ pub struct CompletionArgument {
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of other arguments, chosen before.
-    #[serde(default, deserialize_with = "text_values", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "member::or_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -274,7 +277,7 @@ mod tests {
     #[test]
     fn a_reference_that_lacks_its_name_is_explained() {
         let error = serde_json::from_str::<Reference>(r#"{"type":"ref/prompt"}"#).unwrap_err();
-        let expected = "completion reference of type `ref/prompt`: missing field `name`";
+        let expected = "completion reference of type `ref/prompt`: `name`: missing";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 

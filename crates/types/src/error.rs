@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::ClientCapabilities;
 use crate::json::Json;
+use crate::read::Misread;
 use crate::revision::Revision;
+use crate::text::excerpt;
 
 /// The numbers that the specification and JSON-RPC define.
 pub mod code {
@@ -87,6 +89,11 @@ impl ErrorObject {
         Self::new(code::INVALID_PARAMS, message)
     }
 
+    /// The params cannot be read as what the method wants.
+    pub fn misread_params(error: Misread) -> Self {
+        Self::invalid_params(error.within("params").to_string())
+    }
+
     /// Something went wrong here that is not the caller's fault.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
@@ -104,8 +111,10 @@ impl ErrorObject {
             supported: supported.iter().map(ToString::to_string).collect(),
             requested: requested.to_owned(),
         };
-        let message =
-            format!("protocol version `{requested}` is not supported; use one of `data.supported`");
+        let message = format!(
+            "protocol version `{}` is not supported; use one of `data.supported`",
+            excerpt(requested)
+        );
         Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(&data)
     }
 
@@ -117,7 +126,7 @@ impl ErrorObject {
             code::INVALID_PARAMS
         };
         let data = ResourceNotFound { uri: uri.to_owned() };
-        Self::new(code, format!("no resource has the URI `{uri}`")).with_data(&data)
+        Self::new(code, format!("no resource has the URI `{}`", excerpt(uri))).with_data(&data)
     }
 
     /// The client asks more often than it may, and may ask again after a while.
@@ -202,6 +211,26 @@ mod tests {
         for code in codes.into_iter().filter(|code| (-32099..=-32000).contains(code)) {
             assert!([-32002, -32042, -32020, -32021, -32022].contains(&code), "{code}");
         }
+    }
+
+    // spec: ERR-7
+    #[test]
+    fn nothing_of_2026_07_28_has_a_code_that_older_programs_made_up() {
+        let made_up = -32019..=-32000;
+        let errors = [
+            ErrorObject::parse_error(""),
+            ErrorObject::invalid_request(""),
+            ErrorObject::method_not_found(""),
+            ErrorObject::invalid_params(""),
+            ErrorObject::internal(""),
+            ErrorObject::missing_capability(ClientCapabilities::default(), ""),
+            ErrorObject::unsupported_version("", &[]),
+            ErrorObject::resource_not_found("", Revision::V2026_07_28),
+            ErrorObject::too_many_requests("", Duration::ZERO),
+        ];
+        assert!(errors.iter().all(|error| !made_up.contains(&error.code)), "{errors:?}");
+        // The one exception is prescribed, by the revisions before.
+        assert!(made_up.contains(&code::RESOURCE_NOT_FOUND));
     }
 
     // spec: RSRC-18, RSRC-19, ERR-11

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::open_enum;
 use crate::member::or_default;
+use crate::text::excerpt;
 
 /// A program that speaks the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,18 +151,56 @@ impl Icon {
             {
                 Ok(())
             }
-            _ => Err(UnsafeIcon(self.src.chars().take(60).collect())),
+            _ => Err(self.unsafe_for("neither an `https:` nor a `data:` URI")),
         }
     }
+
+    /// Checks that the address may be fetched, and is where its server is: of the same scheme, host
+    /// and port as the server's own URL. A `data:` URI is nowhere, and so fine.
+    ///
+    /// # Errors
+    ///
+    /// Names the address and what is allowed.
+    pub fn check_origin(&self, server: &str) -> Result<(), UnsafeIcon> {
+        self.check_source()?;
+        match (origin(&self.src), origin(server)) {
+            (Some(icon), Some(server)) if icon == server => Ok(()),
+            (None, _) if self.src.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:")) => {
+                Ok(())
+            }
+            _ => Err(self.unsafe_for("not where its server is")),
+        }
+    }
+
+    fn unsafe_for(&self, reason: &'static str) -> UnsafeIcon {
+        UnsafeIcon { src: excerpt(&self.src), reason }
+    }
+}
+
+/// The scheme, host and port of a URL, if it has them and nothing that could hide them.
+fn origin(url: &str) -> Option<(String, String)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:[]%".contains(&byte);
+    if host.is_empty() || !host.bytes().all(is_plain) {
+        return None;
+    }
+    let (scheme, host) = (scheme.to_ascii_lowercase(), host.to_ascii_lowercase());
+    let port = if scheme == "https" { ":443" } else { ":80" };
+    let host = host.strip_suffix(port).unwrap_or(&host).to_owned();
+    Some((scheme, host))
 }
 
 /// An icon whose address must not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnsafeIcon(String);
+pub struct UnsafeIcon {
+    src: String,
+    reason: &'static str,
+}
 
 impl fmt::Display for UnsafeIcon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "icon `{}` is neither an `https:` nor a `data:` URI", self.0)
+        write!(f, "icon `{}` is {}", self.src, self.reason)
     }
 }
 
@@ -223,6 +262,46 @@ mod tests {
         ] {
             assert!(Icon::new(bad).check_source().is_err(), "{bad}");
         }
+    }
+
+    // spec: ICON-11
+    #[test]
+    fn an_icon_comes_from_where_its_server_is() {
+        let server = "https://mcp.example.com/mcp";
+        for good in [
+            "https://mcp.example.com/icon.png",
+            "HTTPS://MCP.example.com:443?icon",
+            "data:image/png;base64,AA",
+            "DATA:,",
+        ] {
+            assert_eq!(Icon::new(good).check_origin(server), Ok(()), "{good}");
+        }
+        for bad in [
+            "https://example.com/icon.png",
+            "https://mcp.example.com.evil.example/icon.png",
+            "https://mcp.example.com:8443/icon.png",
+            "https://mcp.example.com@evil.example/icon.png",
+            "https://evil.example\\@mcp.example.com/",
+            "https://evil.example#://mcp.example.com/",
+            "http://mcp.example.com/icon.png",
+            "https:mcp.example.com/icon.png",
+            "https:///icon.png",
+        ] {
+            assert!(Icon::new(bad).check_origin(server).is_err(), "{bad}");
+        }
+        let local = Icon::new("https://localhost/icon.png");
+        assert!(local.check_origin("https://localhost:443").is_ok());
+        assert!(local.check_origin("a local program").is_err());
+    }
+
+    // spec: ICON-4
+    #[test]
+    fn whatever_an_icon_says_is_carried_and_not_believed() {
+        let text = r#"{"name":"a","version":"1","icons":[{"src":"javascript:alert(1)","mimeType":"text/html","sizes":["-1x99999999999","../../etc"],"theme":"<script>"}]}"#;
+        let program: Implementation = crate::read::read(text).unwrap();
+        assert_eq!(serde_json::to_string(&program).unwrap(), text);
+        let long = Icon::new(format!("x:{}\n", "y".repeat(10_000))).check_source().unwrap_err();
+        assert!(long.to_string().len() < 200);
     }
 
     // spec: CONT-5

@@ -18,6 +18,7 @@ use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::ordered::Ordered;
+use crate::read::Misread;
 
 /// What a request came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -308,7 +309,7 @@ impl InputResponses {
     /// # Errors
     ///
     /// If the answer does not have the shape of that result.
-    pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, serde_json::Error> {
+    pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Misread> {
         self.0.get(key).map(Json::parse).transpose()
     }
 

@@ -9,6 +9,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::read::{Misread, read};
+
 /// Any JSON value, as its text.
 #[derive(Clone)]
 pub struct Json(Box<RawValue>);
@@ -37,8 +39,8 @@ impl Json {
     /// # Errors
     ///
     /// If it does not have the shape of the type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.as_str())
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+        read(self.as_str())
     }
 
     /// The text.
@@ -130,7 +132,7 @@ macro_rules! object {
             /// # Errors
             ///
             /// If it does not have the shape of the type.
-            pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+            pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
                 self.0.parse()
             }
         }

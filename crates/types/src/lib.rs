@@ -21,10 +21,12 @@
 //!
 //! * [`id`]: request ids, progress tokens and cursors.
 //! * [`json`]: JSON that is carried and not read.
+//! * [`read`]: JSON that is read, with errors in plain words.
 //! * [`meta`]: `_meta`, the open map beside everything.
 //! * [`trace`]: the keys of `_meta` that belong to a trace.
 //! * [`error`]: the error that one side sends the other.
 //! * [`empty`]: params and results that say nothing.
+//! * [`text`]: parts of messages for people.
 //!
 //! Who is there:
 //!
@@ -42,6 +44,7 @@
 //! * [`completion`]: suggestions while an argument is typed.
 //! * [`page`]: long lists, a page at a time.
 //! * [`cache`]: how long an answer stays good, and for whom.
+//! * [`namespace`]: names of several servers side by side.
 //!
 //! What happens meanwhile:
 //!
@@ -71,6 +74,8 @@ pub mod error;
 pub mod id;
 pub mod json;
 pub mod meta;
+pub mod read;
+pub mod text;
 pub mod trace;
 
 pub mod capability;
@@ -80,6 +85,7 @@ pub mod implementation;
 pub mod cache;
 pub mod completion;
 pub mod content;
+pub mod namespace;
 pub mod page;
 pub mod prompt;
 pub mod resource;

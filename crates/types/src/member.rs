@@ -1,4 +1,5 @@
-//! Reads members where serde's derive is too strict, and unions by the member that names them.
+//! Reads and writes members where serde's derive will not do, and unions by the member that names
+//! them.
 //!
 //! Peers write `null` where they mean "absent" and `3.0` where they mean 3; both are understood.
 //! A union is read in two steps, first its tag and then the type that the tag names, so that an
@@ -7,7 +8,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Error, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serializer};
 
 use crate::json::Json;
 
@@ -32,6 +33,29 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     Option::<Count>::deserialize(deserializer).map(|count| count.map(|Count(number)| number))
 }
 
+/// Writes a number the way people do: `1`, not `1.0`.
+pub(crate) fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
+}
+
+/// Writes a number that may be absent.
+pub(crate) fn optional_number<S: Serializer>(
+    value: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => number(value, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Beyond 2^53 a float no longer names one integer.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A JSON number without sign and fraction, however it is spelled.
 struct Count(u64);
 
@@ -51,10 +75,7 @@ impl<'de> Deserialize<'de> for Count {
             }
 
             fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
-                // Beyond 2^53 a float no longer names one integer.
-                let is_whole =
-                    number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
-                if is_whole {
+                if number.fract() == 0.0 && (0.0..=EXACT).contains(&number) {
                     Ok(Count(number as u64))
                 } else {
                     Err(E::invalid_value(serde::de::Unexpected::Float(number), &self))
@@ -79,7 +100,7 @@ pub(crate) fn tag<E: Error>(json: &Json, what: &str) -> Result<String, E> {
     }
     match json.parse::<Tagged>() {
         Ok(tagged) => Ok(tagged.r#type),
-        Err(error) => Err(E::custom(format_args!("{what}: {}", Reason(&error)))),
+        Err(error) => Err(E::custom(format_args!("{what}: {error}"))),
     }
 }
 
@@ -89,19 +110,7 @@ where
     T: DeserializeOwned,
     E: Error,
 {
-    json.parse()
-        .map_err(|error| E::custom(format_args!("{what} of type `{tag}`: {}", Reason(&error))))
-}
-
-/// An error without its line and column, which count from the start of a part that nobody sees.
-struct Reason<'a>(&'a serde_json::Error);
-
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.to_string();
-        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-        f.write_str(reason)
-    }
+    json.parse().map_err(|error| E::custom(format_args!("{what} of type `{tag}`: {error}")))
 }
 
 /// Declares the member that always says the same word, such as `type` in a variant of a union.
@@ -171,6 +180,6 @@ mod tests {
             tag::<serde_json::Error>(&json, "content block").unwrap_err().to_string()
         };
         assert_eq!(error("[1]"), "content block: expected an object, found `[1]`");
-        assert_eq!(error("{}"), "content block: missing field `type`");
+        assert_eq!(error("{}"), "content block: `type`: missing");
     }
 }

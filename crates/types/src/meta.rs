@@ -207,6 +207,19 @@ mod tests {
         }
     }
 
+    // spec: META-4
+    #[test]
+    fn every_prefix_that_we_write_begins_with_the_top_of_its_domain() {
+        let constants = include_str!("meta.rs").lines().filter_map(|line| {
+            line.trim().strip_prefix("pub const ")?.split_once(": &str = \"")?.1.strip_suffix("\";")
+        });
+        let extensions = [crate::ext::tasks::IDENTIFIER, crate::ext::apps::IDENTIFIER];
+        let prefixed = constants.chain(extensions).filter_map(|key| key.split_once('/'));
+        let prefixes: Vec<_> = prefixed.map(|(prefix, _)| prefix).collect();
+        assert!(prefixes.len() >= 10, "{prefixes:?}");
+        assert!(prefixes.iter().all(|it| *it == "io.modelcontextprotocol"), "{prefixes:?}");
+    }
+
     // spec: META-9, META-10
     #[test]
     fn what_the_protocol_uses_itself_cannot_be_set_by_hand() {

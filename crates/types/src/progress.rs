@@ -25,9 +25,11 @@ pub struct ProgressParams {
     /// What the request gave to hear of its progress.
     pub progress_token: ProgressToken,
     /// What is done, in any unit; more than in the notice before.
+    #[serde(serialize_with = "crate::member::number")]
     pub progress: f64,
     /// What there is to do in the same unit, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub total: Option<f64>,
     /// What is being done, for people (since 2025-03-26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +70,17 @@ mod tests {
         let params: ProgressParams =
             serde_json::from_str(r#"{"progressToken":7,"progress":0.25,"total":null}"#).unwrap();
         assert_eq!(params, ProgressParams::new(ProgressToken(7.into()), 0.25));
+    }
+
+    #[test]
+    fn whole_progress_is_written_without_a_fraction() {
+        let written = |progress, total| {
+            let params = ProgressParams::new(ProgressToken(7.into()), progress).with_total(total);
+            serde_json::to_string(&params).unwrap()
+        };
+        assert_eq!(written(1.0, 3.0), r#"{"progressToken":7,"progress":1,"total":3}"#);
+        assert_eq!(written(0.5, 1.5), r#"{"progressToken":7,"progress":0.5,"total":1.5}"#);
+        assert_eq!(written(-0.0, 1e18), r#"{"progressToken":7,"progress":0,"total":1e+18}"#);
     }
 
     #[test]

@@ -153,6 +153,17 @@ impl Revision {
         V2025_11_25 <= self
     }
 
+    /// HTTP requests name the revision in the header `MCP-Protocol-Version`.
+    pub fn has_version_header(self) -> bool {
+        Self::V2025_06_18 <= self
+    }
+
+    /// Streams over HTTP begin with a place to come back to, and servers may send clients away for
+    /// a while.
+    pub fn has_stream_places(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
     /// Tools, tool choice and content arrays in sampling.
     pub fn has_sampling_tools(self) -> bool {
         V2025_11_25 <= self

@@ -15,6 +15,7 @@ use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::page::list;
+use crate::read::{Misread, read};
 use crate::rpc::{Notice, Rpc};
 
 mod annotations;
@@ -309,10 +310,10 @@ impl CallToolResult {
     /// # Errors
     ///
     /// If what was sent does not have the shape of the type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
         match &self.structured_content {
             Some(json) => json.parse(),
-            None => serde_json::from_str(&self.text()),
+            None => read(&self.text()),
         }
     }
 }

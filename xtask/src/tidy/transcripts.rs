@@ -1,35 +1,26 @@
-//! Every method of the table is spoken in at least one transcript.
+//! Every method of the table is spoken in a transcript of every revision that has it.
 //!
-//! A transcript is the wire made visible. A method without one is either not built, and says so
-//! in [`NOT_BUILT`], or not tested at all.
+//! A transcript is the wire made visible, and its header names the revisions that it is played in.
+//! A method without one is either not built, and says so in [`NOT_BUILT`], or not tested at all.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use crate::finding::Finding;
 use crate::tokens::{self, Bracket, Kind, Token};
 use crate::tree::{File, Tree};
 
 const TABLE: &str = "crates/types/src/method.rs";
+const REVISIONS: &str = "crates/types/src/revision.rs";
 
-/// Methods without a transcript, and why.
-const NOT_BUILT: &[(&str, &str)] = &[
-    ("resources/list", "resources: not built yet"),
-    ("resources/templates/list", "resources: not built yet"),
-    ("resources/read", "resources: not built yet"),
-    ("resources/subscribe", "resources: not built yet"),
-    ("resources/unsubscribe", "resources: not built yet"),
-    ("notifications/resources/list_changed", "resources: not built yet"),
-    ("notifications/resources/updated", "resources: not built yet"),
-    ("prompts/list", "prompts: not built yet"),
-    ("prompts/get", "prompts: not built yet"),
-    ("notifications/prompts/list_changed", "prompts: not built yet"),
-    ("completion/complete", "completion: not built yet"),
-    ("tasks/get", "tasks: not built yet"),
-    ("tasks/result", "tasks: not built yet"),
-    ("tasks/list", "tasks: not built yet"),
-    ("tasks/cancel", "tasks: not built yet"),
-    ("tasks/update", "tasks: not built yet"),
-    ("notifications/tasks/status", "tasks: not built yet"),
-    ("notifications/tasks", "tasks: not built yet"),
-];
+/// The first revision without a handshake; `revision: legacy` means all before it.
+const FIRST_MODERN: &str = "2026-07-28";
+
+/// What `@initialize` stands for in a transcript.
+const HANDSHAKE: [&str; 2] = ["initialize", "notifications/initialized"];
+
+/// Methods without a transcript in some revision, and why.
+const NOT_BUILT: &[(&str, &str)] = &[("notifications/tasks", "tasks: not built yet")];
 
 /// Finds methods without a transcript, and excuses that are out of date.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -40,48 +31,92 @@ fn check_against(tree: &Tree, excuses: &[(&str, &str)]) -> Vec<Finding> {
     let Some(table) = tree.file(TABLE) else {
         return vec![Finding::new(TABLE, 1, "the method table is missing; tell tidy where it is")];
     };
+    let revisions = tree.file(REVISIONS).map(|file| dates(&file.tokens)).unwrap_or_default();
     let rows = rows(table);
-    let spoken =
-        |name: &str| tree.files.iter().any(|file| is_transcript(file) && speaks(file, name));
-    let excused = |name: &str| excuses.iter().any(|(excused, _)| *excused == name);
-
     let mut findings = Vec::new();
+    if revisions.is_empty() {
+        findings.push(Finding::new(REVISIONS, 1, "no `V2024_11_05` was found; teach tidy"));
+    }
     if rows.is_empty() {
         findings
             .push(table.finding(1, "no `row(…)` was found; teach xtask/src/tidy/transcripts.rs"));
     }
-    for (name, line) in &rows {
-        if !excused(name) && !spoken(name) {
-            let text = format!("no transcript speaks `{name}`; write tests/transcripts/…/*.mcp");
-            findings.push(table.finding(*line, text));
+    for row in &rows {
+        let silent = silent(row, &revisions, tree);
+        let is_excused = excuses.iter().any(|(excused, _)| *excused == row.name);
+        if !is_excused && !silent.is_empty() {
+            let (name, missing) = (&row.name, silent.join(", "));
+            let text = format!(
+                "no transcript speaks `{name}` in {missing}; write tests/transcripts/…/*.mcp"
+            );
+            findings.push(table.finding(row.line, text));
         }
     }
     for (name, why) in excuses {
-        let row = rows.iter().find(|(row, _)| row == name);
-        let line = row.map_or(1, |(_, line)| *line);
-        if row.is_none() || spoken(name) {
+        let row = rows.iter().find(|row| row.name == *name);
+        if row.is_none_or(|row| silent(row, &revisions, tree).is_empty()) {
             let text = format!("the excuse `{why}` for `{name}` is out of date; remove it");
-            findings.push(table.finding(line, text));
+            findings.push(table.finding(row.map_or(1, |row| row.line), text));
         }
     }
     findings
 }
 
-/// The names in the table, with their lines.
-fn rows(table: &File) -> Vec<(String, usize)> {
+/// A method, and the revisions that have it.
+struct Row {
+    name: String,
+    line: usize,
+    revisions: RangeInclusive<String>,
+}
+
+/// The rows of the table: `row(Method::Ping, "ping", …).since(…).until(…)`.
+fn rows(table: &File) -> Vec<Row> {
     let mut rows = Vec::new();
     tokens::each_level(&table.tokens, &mut |level| {
-        for pair in level.windows(2) {
-            let [row, arguments] = pair else { continue };
-            let arguments = arguments.group(Bracket::Round).unwrap_or_default();
-            if row.is_word("row")
-                && let Some(name) = arguments.iter().find_map(text)
-            {
-                rows.push((name, row.line));
+        for (position, token) in level.iter().enumerate().filter(|(_, token)| token.is_word("row"))
+        {
+            let rest = level.get(position..).unwrap_or_default();
+            let arguments = rest.get(1).and_then(|token| token.group(Bracket::Round));
+            if let Some(name) = arguments.unwrap_or_default().iter().find_map(text) {
+                let bound = |word| bound(rest, word);
+                // Whatever comes after all digits stands for the newest revision.
+                let until = bound("until").unwrap_or_else(|| "~".to_owned());
+                let revisions = bound("since").unwrap_or_default()..=until;
+                rows.push(Row { name, line: token.line, revisions });
             }
         }
     });
     rows
+}
+
+/// The date in `.since(…)` or `.until(…)`, if the row at the start of these tokens has it.
+fn bound(tokens: &[Token], word: &str) -> Option<String> {
+    let end = tokens.iter().position(|token| token.is_mark(",")).unwrap_or(tokens.len());
+    let row = tokens.get(..end).unwrap_or_default();
+    let place = row.iter().position(|token| token.is_word(word))?;
+    let argument = row.get(place + 1)?.group(Bracket::Round)?;
+    dates(argument).into_iter().next()
+}
+
+/// The dates of the revisions that are named in these tokens, the oldest first.
+fn dates(tokens: &[Token]) -> BTreeSet<String> {
+    let mut dates = BTreeSet::new();
+    tokens::each_level(tokens, &mut |level| {
+        let names = level.iter().filter_map(Token::word).filter_map(|word| word.strip_prefix('V'));
+        let is_date = |name: &&str| name.len() == 10 && name.starts_with('2');
+        dates.extend(names.filter(is_date).map(|name| name.replace('_', "-")));
+    });
+    dates
+}
+
+/// The revisions in which a method is never spoken, although they have it.
+fn silent<'a>(row: &Row, revisions: &'a BTreeSet<String>, tree: &Tree) -> Vec<&'a str> {
+    let transcripts = || tree.files.iter().filter(|file| is_transcript(file));
+    let is_spoken = |revision: &str| {
+        transcripts().any(|file| is_played_in(file, revision) && speaks(file, &row.name))
+    };
+    let known = revisions.iter().filter(|revision| row.revisions.contains(revision));
+    known.map(String::as_str).filter(|revision| !is_spoken(revision)).collect()
 }
 
 /// What a string literal says, as long as it needs no escapes.
@@ -96,14 +131,22 @@ fn is_transcript(file: &File) -> bool {
     file.has_extension("mcp") && file.path.contains("tests/transcripts/")
 }
 
+/// Whether the header of a transcript names this revision.
+fn is_played_in(file: &File, revision: &str) -> bool {
+    let header = file.text.lines().find_map(|line| line.strip_prefix("revision:"));
+    let mut named = header.unwrap_or_default().split_whitespace();
+    named.any(|word| word == revision || (word == "legacy" && revision < FIRST_MODERN))
+}
+
 /// Whether a message in the transcript has this method.
 fn speaks(file: &File, name: &str) -> bool {
     let values = file.text.split("\"method\"").skip(1);
     let mut values = values.filter_map(|rest| rest.trim_start().strip_prefix(':'));
-    values.any(|value| {
+    let is_said = values.any(|value| {
         let value = value.trim_start().strip_prefix('"').unwrap_or_default();
         value.strip_prefix(name).is_some_and(|rest| rest.starts_with('"'))
-    })
+    });
+    is_said || (HANDSHAKE.contains(&name) && file.text.contains("\n@initialize"))
 }
 
 #[cfg(test)]
@@ -113,37 +156,68 @@ mod tests {
 
     const ROWS: &str = "static METHODS: &[Row] = &[\n\
         row(Method::Ping, \"ping\", Request, Both).until(V2025_11_25),\n\
-        row(Method::ToolsCall, \"tools/call\", Request, FromClient),\n];\n\
+        row(Method::ToolsCall, \"tools/call\", Request, FromClient).may_ask(),\n];\n\
         const fn row(method: Method, name: &'static str) -> Row {}";
 
-    fn tree(transcript: &str) -> Tree {
-        Tree::of(&[(TABLE, ROWS), ("crates/proto/tests/transcripts/a/b.mcp", transcript)])
+    const DATES: &str = "enum Revision { V2025_11_25, V2026_07_28 }";
+
+    const BOTH: &str = "# A.\nrevision: legacy\n> {\"id\":1,\"method\":\"ping\"}\n";
+
+    fn tree(modern: &str) -> Tree {
+        let modern = format!("# B.\nrevision: 2025-11-25 2026-07-28\n{modern}");
+        Tree::of(&[
+            (TABLE, ROWS),
+            (REVISIONS, DATES),
+            ("crates/proto/tests/transcripts/a/b.mcp", &modern),
+            ("tests/transcripts/c.mcp", BOTH),
+        ])
     }
 
     #[test]
     fn a_method_nobody_speaks_is_found() {
-        let tree = tree("> {\"id\":1,\"method\":\"ping\"}\n> {\"method\": \"tools/call/more\"}");
+        let tree = tree("> {\"method\": \"tools/call/more\"}");
         assert_eq!(places(&check_against(&tree, &[])), [(3, TABLE)]);
     }
 
     #[test]
+    fn a_method_is_to_be_spoken_in_every_revision_that_has_it() {
+        let call = "# A.\nrevision: 2026-07-28\n> {\"method\":\"tools/call\"}\n";
+        let (ping, call) = (("tests/transcripts/c.mcp", BOTH), ("tests/transcripts/d.mcp", call));
+        let tree = Tree::of(&[(TABLE, ROWS), (REVISIONS, DATES), ping, call]);
+        let findings = check_against(&tree, &[]);
+        assert_eq!(places(&findings), [(3, TABLE)]);
+        assert!(findings[0].to_string().contains("`tools/call` in 2025-11-25;"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_handshake_in_one_word_counts() {
+        let rows =
+            "row(Method::Initialize, \"initialize\", Request, FromClient).until(V2025_11_25)";
+        let handshake = "# A.\nrevision: legacy\n\n@initialize{roots}\n";
+        let transcript = ("tests/transcripts/a.mcp", handshake);
+        let tree = Tree::of(&[(TABLE, rows), (REVISIONS, DATES), transcript]);
+        assert_eq!(check_against(&tree, &[]), []);
+    }
+
+    #[test]
     fn an_excuse_counts_while_it_is_true() {
-        let silent = tree("> {\"method\": \"ping\"}");
+        let silent = tree("");
         assert_eq!(check_against(&silent, &[("tools/call", "not built yet")]), []);
-        let spoken = tree("> {\"method\": \"ping\"}\n> {\"method\":\"tools/call\"}");
+        let spoken = tree("> {\"method\":\"tools/call\"}");
         let findings = check_against(&spoken, &[("tools/call", "not built yet")]);
         assert_eq!(places(&findings), [(3, TABLE)]);
     }
 
     #[test]
     fn an_excuse_for_an_unknown_method_is_found() {
-        let tree = tree("> {\"method\":\"ping\"}\n> {\"method\":\"tools/call\"}");
+        let tree = tree("> {\"method\":\"tools/call\"}");
         assert_eq!(places(&check_against(&tree, &[("tools/fly", "not built yet")])), [(1, TABLE)]);
     }
 
     #[test]
-    fn a_table_without_rows_is_found() {
-        assert_eq!(check_against(&Tree::of(&[(TABLE, "")]), &[]).len(), 1);
+    fn a_table_without_rows_or_revisions_is_found() {
+        assert_eq!(check_against(&Tree::of(&[(TABLE, ""), (REVISIONS, DATES)]), &[]).len(), 1);
+        assert_eq!(check_against(&Tree::of(&[(TABLE, "")]), &[]).len(), 2);
         assert_eq!(check_against(&Tree::of(&[]), &[]).len(), 1);
     }
 }

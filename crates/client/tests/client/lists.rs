@@ -44,6 +44,21 @@ async fn pages_of_any_size_are_one_list() {
     }
 }
 
+// spec: PAGE-7
+#[tokio::test(start_paused = true)]
+async fn a_new_connection_knows_no_cursors_of_the_old() {
+    let builder = builder();
+    for _ in 0..2 {
+        for (client, mut peer) in both(builder.clone()).await {
+            let mut tools = client.tools();
+            let first = page(&["a"], Some("2"));
+            let first = serve(&mut peer, None, &first);
+            let (tool, ()) = tokio::join!(tools.try_next(), first);
+            assert_eq!(tool.unwrap().unwrap().name, "a");
+        }
+    }
+}
+
 // spec: PAGE-8
 #[tokio::test(start_paused = true)]
 async fn an_empty_cursor_is_not_the_end() {
@@ -145,7 +160,7 @@ async fn a_page_that_is_none_is_told_with_the_place() {
     let (outcome, ()) = tokio::join!(client.tools().all(), serving);
     let error = outcome.unwrap_err();
     assert!(error.is_invalid_answer());
-    assert!(error.to_string().contains("missing field `inputSchema`"), "{error}");
+    assert!(error.to_string().contains("`result.tools[0].inputSchema`: missing"), "{error}");
 }
 
 // spec: MRTR-3

@@ -65,8 +65,9 @@ async fn a_result_of_the_wrong_shape_fails_its_call_alone() {
         let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
         let error = outcome.unwrap_err();
         assert!(error.is_invalid_answer());
-        let text = error.to_string();
-        assert!(text.starts_with("calling `work`: the server's answer is invalid: `result`: "));
+        let expected = "calling `work`: the server's answer is invalid: \
+                        `result.content`: expected an array, found the string \"text\"";
+        assert_eq!(error.to_string(), expected);
         goes_on(&client, &mut peer).await;
     }
 }

@@ -129,6 +129,26 @@ async fn a_schema_may_refer_to_itself() {
     call(&client, &mut peer, structured(&json!(null))).await.unwrap_err();
 }
 
+// spec: SCH-3, TOOL-30
+#[tokio::test(start_paused = true)]
+async fn a_result_is_checked_in_the_dialect_that_its_schema_declares() {
+    let pair = json!([{ "type": "integer" }, { "type": "string" }]);
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": { "pair": { "type": "array", "items": pair, "additionalItems": false } },
+    });
+    for (client, mut peer) in both(builder()).await {
+        list(&client, &mut peer, &schema).await;
+        let right = json!({ "pair": [1, "one"] });
+        call(&client, &mut peer, structured(&right)).await.unwrap();
+        let wrong = json!({ "pair": [1, 1] });
+        let error = call(&client, &mut peer, structured(&wrong)).await.unwrap_err();
+        assert!(error.is_invalid_answer());
+        assert!(error.to_string().contains("`structuredContent.pair[1]`: expected a string"));
+    }
+}
+
 // spec: SCH-4, SCH-14
 #[tokio::test(start_paused = true)]
 async fn a_schema_that_cannot_be_used_is_told_once_and_the_tool_still_called() {
@@ -137,7 +157,7 @@ async fn a_schema_that_cannot_be_used_is_told_once_and_the_tool_still_called() {
         deep = json!({ "not": deep });
     }
     for (schema, reason) in [
-        (json!({ "$schema": "http://json-schema.org/draft-07/schema#" }), "draft-07"),
+        (json!({ "$schema": "http://json-schema.org/draft-04/schema#" }), "draft-04"),
         (json!({ "type": "strin" }), "strin"),
         (deep, "schema at"),
     ] {

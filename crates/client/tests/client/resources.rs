@@ -107,7 +107,7 @@ async fn contents_that_are_neither_text_nor_bytes_are_an_invalid_answer() {
         let (outcome, ()) = tokio::join!(client.read("a:/1").into_future(), serve);
         let error = outcome.unwrap_err();
         assert!(error.is_invalid_answer());
-        let expected = "calling `a:/1`: the server's answer is invalid: `result`: contents of \
+        let expected = "calling `a:/1`: the server's answer is invalid: `result.contents[0]`: contents of \
                         `a:/1` hold neither `text` nor `blob`";
         assert!(error.to_string().starts_with(expected), "{error}");
     }

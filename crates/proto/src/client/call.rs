@@ -9,7 +9,10 @@ use bowline_types::error::ErrorObject;
 use bowline_types::json::{Json, Object};
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
+use bowline_types::text::counted;
 
+use crate::mirror::ParamHeader;
+use crate::transmit::FailureKind;
 use crate::wire::splice;
 
 /// A call to make.
@@ -28,6 +31,8 @@ pub struct CallRequest {
     pub log_level: Option<LoggingLevel>,
     /// Whether to ask the server even if a result is kept that is fresh.
     pub fresh: bool,
+    /// Arguments that the tool wants repeated in HTTP headers.
+    pub headers: Vec<ParamHeader>,
     /// How long to wait without a sign of life; the limits say it otherwise.
     pub timeout: Option<Duration>,
     /// How long to wait at all; the limits say it otherwise.
@@ -44,6 +49,7 @@ impl CallRequest {
             progress: false,
             log_level: None,
             fresh: false,
+            headers: Vec::new(),
             timeout: None,
             deadline: None,
         }
@@ -108,6 +114,14 @@ pub enum CallError {
     TooManyRounds(usize),
     /// A question of the server's could not be answered on our side.
     Unanswered(ErrorObject),
+    /// The call came to nothing, although the connection stands: an HTTP status instead of an
+    /// answer, or a request of its own that broke.
+    Failed {
+        /// What happened, and so whether the server may have done what was asked.
+        kind: FailureKind,
+        /// What failed and where, with the status and what the body said.
+        reason: String,
+    },
     /// The connection closed first.
     Closed,
 }
@@ -122,11 +136,13 @@ impl fmt::Display for CallError {
             Self::TimedOut(after) => write!(f, "no answer came within {after:?}"),
             Self::Invalid(reason) => write!(f, "the server's answer is invalid: {reason}"),
             Self::TooManyRounds(most) => {
-                write!(f, "the server still asked for input after {most} rounds")
+                let rounds = counted(*most, "round");
+                write!(f, "the server still asked for input after {rounds}")
             }
             Self::Unanswered(error) => {
                 write!(f, "a question of the server's was not answered: {error}")
             }
+            Self::Failed { reason, .. } => f.write_str(reason),
             Self::Closed => f.write_str("the connection closed before the answer came"),
         }
     }

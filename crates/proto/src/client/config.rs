@@ -21,6 +21,7 @@ pub struct ClientConfig {
     limits: Limits,
     cache: Option<CacheOptions>,
     keep_alive: Option<KeepAlive>,
+    mirrors: bool,
 }
 
 /// How long a server may be silent.
@@ -44,6 +45,7 @@ impl ClientConfig {
             limits: Limits::default(),
             cache: None,
             keep_alive: None,
+            mirrors: false,
         }
     }
 
@@ -61,10 +63,22 @@ impl ClientConfig {
         self
     }
 
+    /// Whether messages are given along with their mirrors.
+    pub fn mirrors(&self) -> bool {
+        self.mirrors
+    }
+
     /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Gives a [`Mirror`](crate::mirror::Mirror) along with every message, as HTTP wants.
+    #[must_use]
+    pub fn with_mirrors(mut self) -> Self {
+        self.mirrors = true;
         self
     }
 

@@ -7,6 +7,7 @@
 
 mod calls;
 mod changes;
+mod failed;
 mod legacy;
 mod life;
 mod receive;
@@ -37,7 +38,7 @@ use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{Change, ExchangeId};
 use crate::table::outgoing::{Expired, Outgoing};
-use crate::transmit::{Role, Route, Transmit};
+use crate::transmit::Transmit;
 use crate::wire::splice;
 
 /// What a connection wants done.
@@ -63,6 +64,9 @@ pub enum Event {
     /// The user is done with a page that the server sent them to, under the name that the server
     /// gave it (2025-11-25). Names that the server never gave are not reported.
     ElicitationComplete(String),
+    /// The server had lost the session, and a new one stands in its place: what was set on the old
+    /// one, such as the log level, has to be set again.
+    Renewed,
     /// Something that should not be; worth a line in a log, nothing more.
     Odd(String),
 }
@@ -91,6 +95,9 @@ pub struct ClientConnection {
     elicitations: Elicitations,
     /// A probe that was given up and may still be answered: a server can be slow to start.
     late_probe: Option<(i64, Revision)>,
+    probes: usize,
+    /// Calls that wait for a new session, because the server has lost the last one.
+    stranded: Vec<Flight>,
     noise: usize,
     last_ask: u64,
     events: VecDeque<Event>,
@@ -136,6 +143,8 @@ impl ClientConnection {
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,
+            probes: 0,
+            stranded: Vec::new(),
             noise: 0,
             last_ask: 0,
             events: VecDeque::new(),
@@ -161,7 +170,7 @@ impl ClientConnection {
             return self.end(exchange, Ok(answer));
         }
         let changes = self.cache.as_ref().map_or(0, Cache::changes);
-        self.send(Flight { exchange, request, round: 0, changes }, "", now);
+        self.send(Flight { exchange, request, round: 0, changes, again: false }, "", now);
     }
 
     /// Gives a call up. Its end is not reported; a late answer is dropped.
@@ -173,13 +182,13 @@ impl ClientConnection {
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
         }
+        self.stranded.retain(|flight| flight.exchange != exchange);
         self.unfollow(exchange);
     }
 
     /// Sends a notification.
     pub fn notify(&mut self, method: Method, params: &Object) {
-        let frame = splice::notification(method, params.as_str());
-        self.transmit(Route::Standalone, Role::Within, frame);
+        self.tell(Some(method), splice::notification(method, params.as_str()));
     }
 
     /// Answers a question of the server's. Ignored if it was cancelled meanwhile.
@@ -190,7 +199,7 @@ impl ClientConnection {
                     Ok(result) => splice::result(&id, "", result.as_str()),
                     Err(error) => splice::error(Ok(&id), error),
                 };
-                self.transmit(Route::Standalone, Role::Within, frame);
+                self.tell(None, frame);
                 // The server goes on only now, so its time begins only now.
                 self.waiting.touch_all(now);
             }
@@ -205,6 +214,7 @@ impl ClientConnection {
         let text = match unit {
             Unit::Text(text) => text,
             Unit::TooLong(head) => return self.too_long(&head, now),
+            Unit::Failed(failure) => return self.failed(*failure, now),
         };
         match Frame::parse(&text, self.config.limits()) {
             Ok(frame) => {
@@ -265,7 +275,8 @@ impl ClientConnection {
         for ask in std::mem::take(&mut self.asks).into_keys() {
             self.events.push_back(Event::AskCancelled(ask));
         }
-        for exchange in flying.into_iter().chain(asking) {
+        let stranded = std::mem::take(&mut self.stranded).into_iter().map(|flight| flight.exchange);
+        for exchange in flying.into_iter().chain(asking).chain(stranded) {
             self.end(exchange, Err(CallError::Closed));
         }
         self.end_following();
@@ -295,19 +306,23 @@ impl ClientConnection {
     fn step(&mut self, step: Step, now: Instant) {
         match step {
             Step::Probe(revision) => {
+                self.probes += 1;
                 let timeout = self.config.limits().probe_timeout;
                 let id = self.await_answer(Waiting::Probe(revision), timeout, timeout, now);
                 let params = format!("{{\"_meta\":{{{}}}}}", self.config.modern_meta(revision));
-                let frame = splice::request(&id.into(), Method::ServerDiscover, &params);
-                self.transmit(Route::Standalone, Role::Opens, frame);
+                self.open_with(id, Method::ServerDiscover, &params);
+                // Nothing is agreed yet, but the message itself says what it speaks.
+                if let Some(mirror) = self.transmits.back_mut().and_then(|it| it.mirror.as_mut()) {
+                    mirror.revision = Some(revision);
+                }
             }
             Step::Shake(revision) => {
                 let timeout = self.config.limits().request_timeout;
                 let id = self.await_answer(Waiting::Handshake, timeout, timeout, now);
                 let params = splice::json(&negotiate::handshake(&self.config, revision));
-                let frame = splice::request(&id.into(), Method::Initialize, &params);
-                self.transmit(Route::Standalone, Role::Opens, frame);
+                self.open_with(id, Method::Initialize, &params);
             }
+            Step::Agreed(profile) if self.profile.is_some() => self.renewed(&profile, now),
             Step::Agreed(profile) => {
                 self.agree(*profile);
                 self.watch(now);
@@ -318,13 +333,14 @@ impl ClientConnection {
 
     fn agree(&mut self, profile: ServerProfile) {
         self.declared = self.config.declared(profile.revision);
+        let profile = Arc::new(profile);
+        // First, because everything from here on is said in that revision.
+        self.profile = Some(profile.clone());
         if profile.revision.is_modern() {
             self.always = self.config.modern_meta(profile.revision);
         } else {
             self.notify(Method::Initialized, &Object::default());
         }
-        let profile = Arc::new(profile);
-        self.profile = Some(profile.clone());
         self.events.push_back(Event::Ready(profile));
     }
 }

@@ -5,6 +5,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::text::excerpt;
 
 use crate::frame::{MethodName, RequestMessage};
 use crate::wire::splice;
@@ -37,13 +38,14 @@ pub(super) fn read(
         return Ok(Asked::Ping);
     }
     declared(method, capabilities)?;
-    let question = format!(
-        "{{{},\"params\":{}}}",
-        splice::member("method", method.name()),
-        request.params.as_str()
-    );
-    let question: InputRequest = serde_json::from_str(&question)
-        .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
+    let question = match method {
+        Method::ElicitationCreate => request.params.parse_all().map(InputRequest::Elicit),
+        Method::SamplingCreateMessage => {
+            request.params.parse_all().map(InputRequest::CreateMessage)
+        }
+        _ => Ok(InputRequest::ListRoots),
+    };
+    let question = question.map_err(ErrorObject::misread_params)?;
     permitted(&question, capabilities).map(|()| Asked::Question(question))
 }
 
@@ -83,5 +85,5 @@ fn declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), Err
 }
 
 fn unknown(method: &str) -> ErrorObject {
-    ErrorObject::method_not_found(format!("this client does not offer `{method}`"))
+    ErrorObject::method_not_found(format!("this client does not offer `{}`", excerpt(method)))
 }

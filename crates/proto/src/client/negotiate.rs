@@ -20,6 +20,7 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
 use super::ClientConfig;
+use crate::transmit::{Failure, FailureKind};
 use crate::wire::project::Project;
 
 /// What is known of a server once both sides agree.
@@ -49,6 +50,15 @@ pub(super) enum Step {
     Failed(NegotiationError),
 }
 
+/// A probe that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// In which revision.
+    pub(super) revision: Revision,
+    /// How many were sent so far, with this one.
+    pub(super) probes: usize,
+}
+
 /// Where to begin.
 pub(super) fn first(config: &ClientConfig) -> Step {
     match config.newest_modern() {
@@ -60,7 +70,7 @@ pub(super) fn first(config: &ClientConfig) -> Step {
 /// What follows from the answer to a probe in a revision.
 pub(super) fn probed(
     config: &ClientConfig,
-    asked: Revision,
+    asked: Asked,
     outcome: Result<&Json, &ErrorObject>,
 ) -> Step {
     match outcome {
@@ -77,6 +87,21 @@ pub(super) fn probed(
             }
             _ => shake(config, &format!("it refused the probe: {error}")),
         },
+    }
+}
+
+/// What follows from a probe that came to nothing. A server that refuses it without an error that
+/// only modern servers know is taken for an old one; what went wrong on the way says nothing.
+pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &Failure) -> Step {
+    const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
+    match (&failure.error, failure.kind) {
+        (Some(error), _) => probed(config, asked, Err(error)),
+        (None, FailureKind::Refused(status @ 400..=499))
+            if !NOT_OF_THE_PROTOCOL.contains(&status) =>
+        {
+            shake(config, &format!("it refused the probe: {}", failure.reason))
+        }
+        _ => Step::Failed(NegotiationError::Unreachable(failure.reason.clone())),
     }
 }
 
@@ -130,12 +155,13 @@ fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
 }
 
 /// The server is modern and does not speak what we asked in: goes on with what it does speak.
-fn refused(config: &ClientConfig, asked: Revision, error: &ErrorObject) -> Step {
+fn refused(config: &ClientConfig, asked: Asked, error: &ErrorObject) -> Step {
     let Some(data) = error.parse_data::<UnsupportedVersion>() else {
         return Step::Failed(NegotiationError::Refused(error.clone()));
     };
     match common(config, &data.supported) {
-        Some(revision) if revision == asked => {
+        // It contradicts itself, as one that has just learned the revision may do once.
+        Some(revision) if revision == asked.revision && 1 < asked.probes => {
             Step::Failed(NegotiationError::Refused(error.clone()))
         }
         Some(revision) if revision.is_modern() => Step::Probe(revision),
@@ -171,6 +197,9 @@ pub enum NegotiationError {
     Invalid(String),
     /// The server did not answer in time.
     TimedOut,
+    /// The server could not be reached, or refused for reasons that have nothing to do with the
+    /// protocol.
+    Unreachable(String),
     /// The server writes lines that are no protocol.
     Noise(String),
     /// The server fell silent, and did not answer when it was asked whether it is still there.
@@ -191,6 +220,7 @@ impl fmt::Display for NegotiationError {
             }
             Self::Refused(error) => write!(f, "the server refused to begin: {error}"),
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
+            Self::Unreachable(reason) => f.write_str(reason),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),
             Self::Silent(after) => {
                 write!(f, "the server is silent, and gave no sign of life within {after:?}")

@@ -19,6 +19,8 @@ pub(super) struct Flight {
     pub(super) round: usize,
     /// How many changes the server had told of when it was made.
     pub(super) changes: u64,
+    /// Whether it was made before, on a session that the server has lost.
+    pub(super) again: bool,
 }
 
 /// A call that waits for answers of ours.

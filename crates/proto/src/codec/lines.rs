@@ -13,14 +13,7 @@ const HEAD: usize = 4096;
 /// Capacity kept between lines; a larger buffer is given back after use.
 const KEEP: usize = 64 * 1024;
 
-/// One piece of text that should hold a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A whole line without its end, not yet known to be UTF-8 or JSON.
-    Text(Bytes),
-    /// The first bytes of a line that was longer than the limit.
-    TooLong(Bytes),
-}
+pub use super::Unit;
 
 /// Cuts a stream of bytes into lines.
 #[derive(Debug)]

@@ -125,7 +125,7 @@ fn params_that_are_no_object_are_invalid() {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
         let malformed = malformed(&text);
         assert_eq!(malformed.error.code, code::INVALID_PARAMS, "{text}");
-        assert!(malformed.error.message.starts_with("`params`"), "{malformed:?}");
+        assert!(malformed.error.message.starts_with("`params"), "{malformed:?}");
     }
 }
 

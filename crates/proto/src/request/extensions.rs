@@ -1,23 +1,26 @@
 //! Values that layers pass on beside a request.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Values by their type, attached by outer layers for inner ones.
-#[derive(Default)]
-pub struct Extensions(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+#[derive(Clone, Default)]
+pub struct Extensions(Vec<(TypeId, Arc<dyn Any + Send + Sync>)>);
 
 impl Extensions {
-    /// Attaches a value, and gives back the one of that type that was there.
-    pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) -> Option<T> {
-        let old = self.0.insert(TypeId::of::<T>(), Box::new(value))?;
-        old.downcast().ok().map(|value| *value)
+    /// Attaches a value in place of the one of that type that was there.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
+        let key = TypeId::of::<T>();
+        self.0.retain(|(other, _)| *other != key);
+        self.0.push((key, Arc::new(value)));
     }
 
     /// The value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref()
+        let key = TypeId::of::<T>();
+        let (_, value) = self.0.iter().find(|(other, _)| *other == key)?;
+        value.downcast_ref()
     }
 }
 

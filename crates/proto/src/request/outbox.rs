@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
@@ -24,6 +25,9 @@ pub enum Outgoing {
     Change(Change),
     /// A question to the client, where the era lets servers send requests.
     Ask(Question),
+    /// The client should hang up and come back for the rest after a while. Dropped where it cannot
+    /// (only streams over HTTP on 2025-11-25 have a place to come back to).
+    Pause(Duration),
     /// What began with a question by URL is done, by the name of the question (2025-11-25). May be
     /// said after the call is over, because the user may take longer than the call.
     ElicitationComplete(String),
@@ -87,8 +91,8 @@ impl Change {
     }
 }
 
-/// Whether a URI is another one or lies below it.
-fn is_part_of(uri: &str, whole: &str) -> bool {
+/// Whether a URI is another one or lies below it: who follows the other hears of its changes too.
+pub fn is_part_of(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
 }
@@ -153,6 +157,10 @@ impl fmt::Display for QuestionError {
 
 impl std::error::Error for QuestionError {}
 
+/// How often another call may take the room that we waited for before we believe that nobody
+/// listens: a closed outbox is always ready and never takes anything.
+const PATIENCE: usize = 64;
+
 /// The way to talk back while a call runs; messages belong to that call and go where its answer
 /// will go.
 #[derive(Clone)]
@@ -183,7 +191,33 @@ impl Outbox {
 
     /// Waits until there is room, or nobody listens any more (then [`emit`](Self::emit) fails).
     pub async fn ready(&self) {
-        std::future::poll_fn(|cx| self.sink.poll_ready(cx)).await;
+        std::future::poll_fn(|cx| self.sink.poll_ready(self.exchange, cx)).await;
+    }
+
+    /// Says something that must not get lost, as soon as there is room.
+    ///
+    /// # Errors
+    ///
+    /// Gives it back if nobody listens any more.
+    pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
+        let mut unsaid = outgoing;
+        for _ in 0..PATIENCE {
+            self.ready().await;
+            match self.emit(unsaid) {
+                Ok(()) => return Ok(()),
+                Err(refused) => unsaid = refused,
+            }
+            let mut has_waited = false;
+            std::future::poll_fn(|cx| {
+                if std::mem::replace(&mut has_waited, true) {
+                    return Poll::Ready(());
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+        Err(unsaid)
     }
 
     /// The connection that the call came by.
@@ -236,8 +270,9 @@ impl fmt::Debug for Connection {
 
 /// Where outboxes lead; implemented by whatever drives the connection.
 pub trait Sink: Send + Sync {
-    /// Ready when [`emit`](Self::emit) would take something, or when it never will again.
-    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()>;
+    /// Ready when [`emit`](Self::emit) would take something of this call, or when it never will
+    /// again.
+    fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()>;
 
     /// Takes a message of a call, or gives it back.
     ///
@@ -251,7 +286,7 @@ pub trait Sink: Send + Sync {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<()> {
+    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
 

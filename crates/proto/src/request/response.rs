@@ -110,6 +110,11 @@ impl Success {
         self
     }
 
+    /// How long the result stays fresh, and for whom.
+    pub fn cache(&self) -> CacheHint {
+        self.cache
+    }
+
     /// What kind of result it is.
     pub fn kind(&self) -> SuccessKind {
         self.kind

@@ -86,9 +86,14 @@ impl<'s> Compiler<'s> {
             Value::Bool(true) => {}
             Value::Bool(false) => node.keywords.push(Keyword::Never),
             Value::Object(members) => self.fill(&mut node, id, members)?,
-            _ => {
-                let message = "a schema is an object or a boolean; for items by position, \
-                               2020-12 has `prefixItems`";
+            other => {
+                let hint = match other {
+                    Value::Array(_) if self.survey.dialect().has("prefixItems") => {
+                        "; for items by position, 2020-12 has `prefixItems`"
+                    }
+                    _ => "",
+                };
+                let message = format!("a schema is an object or a boolean{hint}");
                 return Err(self.survey.error(id, "", Kind::Invalid, message));
             }
         }

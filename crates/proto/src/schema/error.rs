@@ -38,7 +38,7 @@ impl SchemaError {
         &self.pointer
     }
 
-    /// Whether the schema declares a dialect other than JSON Schema 2020-12.
+    /// Whether the schema declares a dialect that is not supported, or parts of it different ones.
     pub fn is_unsupported_dialect(&self) -> bool {
         self.kind == Kind::Dialect
     }

@@ -1,7 +1,7 @@
-//! Reads the values of keywords, and says where one is not what 2020-12 wants.
+//! Reads the values of keywords, and says where one is not what the dialect wants.
 //!
-//! Every method returns `None` for a keyword that is absent, so that compiling reads as a list of
-//! what may be there.
+//! Every method returns `None` for a keyword that is absent or that the dialect does not read, so
+//! that compiling reads as a list of what may be there.
 
 use std::cell::Cell;
 
@@ -34,12 +34,8 @@ impl<'a, 's> Keywords<'a, 's> {
         Self { survey, pattern_room, id, members }
     }
 
-    pub(super) fn has(&self, keyword: &str) -> bool {
-        self.members.contains_key(keyword)
-    }
-
     pub(super) fn value(&self, keyword: &str) -> Option<&'s Value> {
-        self.members.get(keyword)
+        self.survey.dialect().value(self.members, keyword)
     }
 
     pub(super) fn error(&self, keyword: &str, message: impl Into<String>) -> SchemaError {
@@ -93,8 +89,16 @@ impl<'a, 's> Keywords<'a, 's> {
     /// Lists of names by name.
     pub(super) fn names_by_name(&self, keyword: &str) -> Read<Vec<(String, Vec<String>)>> {
         self.read(keyword, "an object of arrays of strings without repetition", |value| {
-            let entry = |(name, value): (&String, &Value)| Some((name.clone(), names(value)?));
-            value.as_object()?.iter().map(entry).collect()
+            value.as_object()?.iter().map(names_of).collect()
+        })
+    }
+
+    /// Lists of names by name, among schemas by name.
+    pub(super) fn names_among_schemas(&self, keyword: &str) -> Read<Vec<(String, Vec<String>)>> {
+        let expected = "an object of schemas and of arrays of strings without repetition";
+        self.read(keyword, expected, |value| {
+            let lists = value.as_object()?.iter().filter(|(_, value)| value.is_array());
+            lists.map(names_of).collect()
         })
     }
 
@@ -135,18 +139,18 @@ impl<'a, 's> Keywords<'a, 's> {
 
     /// The subschema that this keyword holds.
     pub(super) fn child(&self, keyword: &str) -> Option<NodeId> {
-        self.survey.id_of(self.members.get(keyword)?)
+        self.survey.id_of(self.value(keyword)?)
     }
 
     /// The subschemas that this keyword holds in an array.
     pub(super) fn children(&self, keyword: &str) -> Option<Vec<NodeId>> {
-        let items = self.members.get(keyword)?.as_array()?;
+        let items = self.value(keyword)?.as_array()?;
         Some(items.iter().filter_map(|item| self.survey.id_of(item)).collect())
     }
 
     /// The subschemas that this keyword holds in an object, sorted by name.
     pub(super) fn children_by_name(&self, keyword: &str) -> Option<Vec<(&'s str, NodeId)>> {
-        let members = self.members.get(keyword)?.as_object()?.iter();
+        let members = self.value(keyword)?.as_object()?.iter();
         let child =
             |(name, schema): (&'s String, _)| Some((name.as_str(), self.survey.id_of(schema)?));
         let mut children: Vec<_> = members.filter_map(child).collect();
@@ -160,7 +164,7 @@ impl<'a, 's> Keywords<'a, 's> {
         expected: &str,
         parse: impl FnOnce(&'s Value) -> Option<T>,
     ) -> Read<T> {
-        let Some(value) = self.members.get(keyword) else {
+        let Some(value) = self.value(keyword) else {
             return Ok(None);
         };
         let parsed = parse(value);
@@ -169,6 +173,10 @@ impl<'a, 's> Keywords<'a, 's> {
         }
         Ok(parsed)
     }
+}
+
+fn names_of((name, value): (&String, &Value)) -> Option<(String, Vec<String>)> {
+    Some((name.clone(), names(value)?))
 }
 
 fn names(value: &Value) -> Option<Vec<String>> {

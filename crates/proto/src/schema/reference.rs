@@ -32,9 +32,11 @@ impl<'s> Survey<'s> {
         if !address.is_empty() {
             let absolute = uri::resolve(&self.resource(resource).uri, address);
             resource = self.resource_at(&absolute).ok_or_else(|| {
+                let definitions = self.dialect().definitions();
                 let message = format!(
                     "`{keyword}` leads to `{absolute}`, outside of this document, and nothing is \
-                     fetched: put that schema under `$defs` and refer to it as `#/$defs/<name>`"
+                     fetched: put that schema under `{definitions}` and refer to it as \
+                     `#/{definitions}/<name>`"
                 );
                 self.error(from, keyword, Kind::External, message)
             })?;

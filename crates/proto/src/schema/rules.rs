@@ -60,10 +60,7 @@ pub(super) fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>,
     if keywords.flag("uniqueItems")? == Some(true) {
         rules.push(ArrayRule::UniqueItems);
     }
-    if keywords.has("prefixItems") || keywords.has("items") {
-        let prefix = keywords.children("prefixItems").unwrap_or_default();
-        rules.push(ArrayRule::Items(ItemSchemas { prefix, rest: keywords.child("items") }));
-    }
+    rules.extend(item_schemas(keywords).map(ArrayRule::Items));
     let (least, most) = (keywords.count("minContains")?, keywords.count("maxContains")?);
     if let Some(schema) = keywords.child("contains") {
         let (least, excerpt) = (least.unwrap_or(1), excerpt(keywords.value("contains")));
@@ -72,10 +69,24 @@ pub(super) fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>,
     Ok(rules)
 }
 
+/// The schemas of the first items by position, and that of the rest.
+fn item_schemas(keywords: &Keywords<'_, '_>) -> Option<ItemSchemas> {
+    let items = keywords.value("items");
+    // An array of schemas has become `prefixItems`, and with it `additionalItems` became `items`.
+    let (prefix, rest) = match items.and_then(Value::as_array) {
+        Some(_) => (keywords.children("items"), keywords.child("additionalItems")),
+        None => (keywords.children("prefixItems"), keywords.child("items")),
+    };
+    let prefix = prefix.unwrap_or_default();
+    (!prefix.is_empty() || rest.is_some()).then_some(ItemSchemas { prefix, rest })
+}
+
 pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.names("required")?.map(ObjectRule::Required));
     rules.extend(keywords.names_by_name("dependentRequired")?.map(ObjectRule::DependentRequired));
+    let dependencies = keywords.names_among_schemas("dependencies")?;
+    rules.extend(dependencies.map(ObjectRule::DependentRequired));
     rules.extend(keywords.count("minProperties")?.map(ObjectRule::MinProperties));
     rules.extend(keywords.count("maxProperties")?.map(ObjectRule::MaxProperties));
     rules.extend(keywords.child("propertyNames").map(ObjectRule::PropertyNames));
@@ -106,9 +117,11 @@ pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
         let (then, otherwise) = (keywords.child("then"), keywords.child("else"));
         rules.push(InPlaceRule::If { condition, then, otherwise });
     }
-    if let Some(schemas) = keywords.children_by_name("dependentSchemas") {
-        let owned = |(name, node): (&str, _)| (name.to_owned(), node);
-        rules.push(InPlaceRule::DependentSchemas(schemas.into_iter().map(owned).collect()));
+    for keyword in ["dependentSchemas", "dependencies"] {
+        if let Some(schemas) = keywords.children_by_name(keyword) {
+            let owned = |(name, node): (&str, _)| (name.to_owned(), node);
+            rules.push(InPlaceRule::DependentSchemas(schemas.into_iter().map(owned).collect()));
+        }
     }
     rules
 }

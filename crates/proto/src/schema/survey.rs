@@ -1,7 +1,7 @@
 //! Finds every subschema of a document, its identifiers and its anchors.
 //!
-//! One pass over the places where 2020-12 puts schemas collects identifiers and anchors before any
-//! reference is followed. The survey is a queue, so a deep document costs no stack, and it stays
+//! One pass over the places where the dialect puts schemas collects identifiers and anchors before
+//! any reference is followed. The survey is a queue, so a deep document costs no stack, and it stays
 //! within [`Bounds`].
 
 use std::collections::HashMap;
@@ -9,27 +9,24 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::Bounds;
+use super::dialect::{Dialect, Holds};
 use super::error::{Kind, SchemaError};
+use super::identifiers::Resource;
 use super::node::{NodeId, ResourceId};
-use super::uri;
-
-/// The dialect that is understood, and the default.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-
-/// Bytes of an identifier: every one below it repeats it when resolved.
-const LONGEST_URI: usize = 2048;
 
 pub(super) struct Survey<'s> {
     bounds: Bounds,
-    places: Vec<Place<'s>>,
+    /// Read from the root before anything that depends on it.
+    dialect: Dialect,
+    pub(super) places: Vec<Place<'s>>,
     /// How many places have been looked into.
     scanned: usize,
     /// Places by address: within a borrowed document each value has its own.
     ids: HashMap<*const Value, NodeId>,
-    resources: Vec<Resource<'s>>,
-    uris: HashMap<String, ResourceId>,
+    pub(super) resources: Vec<Resource<'s>>,
+    pub(super) uris: HashMap<String, ResourceId>,
     /// Set once identifiers are complete: places that join later announce none.
-    is_complete: bool,
+    pub(super) is_complete: bool,
 }
 
 /// A subschema and where it is.
@@ -50,18 +47,11 @@ pub(super) enum Location<'s> {
     Pointed(NodeId, String),
 }
 
-/// The document, or a part of it with its own `$id`.
-pub(super) struct Resource<'s> {
-    pub(super) uri: String,
-    pub(super) root: NodeId,
-    pub(super) anchors: HashMap<&'s str, NodeId>,
-    pub(super) dynamic_anchors: HashMap<&'s str, NodeId>,
-}
-
 impl<'s> Survey<'s> {
     pub(super) fn of(schema: &'s Value, bounds: Bounds) -> Result<Self, SchemaError> {
         let mut survey = Self {
             bounds,
+            dialect: Dialect::default(),
             places: Vec::new(),
             scanned: 0,
             ids: HashMap::new(),
@@ -78,6 +68,11 @@ impl<'s> Survey<'s> {
         survey.scan()?;
         survey.is_complete = true;
         Ok(survey)
+    }
+
+    /// The dialect of the document.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Finds the resource with this absolute URI.
@@ -153,97 +148,47 @@ impl<'s> Survey<'s> {
             let Value::Object(keywords) = self.schema(id) else {
                 continue;
             };
-            self.check_dialect(id, keywords)?;
-            self.enter_resource(id, keywords)?;
-            self.add_anchors(id, keywords)?;
+            self.read_dialect(id, keywords)?;
+            self.identify(id, keywords)?;
             for (keyword, value) in keywords {
-                self.add_subschemas(id, keyword, value)?;
+                if self.dialect.reads(keywords, keyword) {
+                    self.add_subschemas(id, keyword, value)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn check_dialect(&self, id: NodeId, keywords: &Map<String, Value>) -> Result<(), SchemaError> {
-        let Some(dialect) = keywords.get("$schema") else {
+    /// Reads the dialect at the root; further down, only the same may be declared again.
+    fn read_dialect(
+        &mut self,
+        id: NodeId,
+        keywords: &Map<String, Value>,
+    ) -> Result<(), SchemaError> {
+        let Some(declared) = self.dialect.value(keywords, "$schema") else {
             return Ok(());
         };
-        let Value::String(dialect) = dialect else {
+        let Value::String(declared) = declared else {
             return Err(self.error(id, "$schema", Kind::Invalid, "expected the URI of a dialect"));
         };
-        if dialect.strip_suffix('#').unwrap_or(dialect) == DIALECT {
-            return Ok(());
-        }
-        let message = format!(
-            "the dialect `{dialect}` is not supported: rewrite the schema for `{DIALECT}`, \
-             or remove `$schema` if it is written for that already"
-        );
+        let (default, older) = (Dialect::V2020_12.uri(), Dialect::Draft07.uri());
+        let message = match Dialect::named(declared) {
+            Some(dialect) if id == NodeId(0) => {
+                self.dialect = dialect;
+                return Ok(());
+            }
+            Some(dialect) if dialect == self.dialect => return Ok(()),
+            Some(_) => format!(
+                "the dialect `{declared}` is not that of the document, `{}`: write all of it in \
+                 one dialect",
+                self.dialect.uri()
+            ),
+            None => format!(
+                "the dialect `{declared}` is not supported: rewrite the schema for `{default}` or \
+                 `{older}`, or remove `$schema` if it is written for the former already"
+            ),
+        };
         Err(self.error(id, "$schema", Kind::Dialect, message))
-    }
-
-    fn enter_resource(
-        &mut self,
-        id: NodeId,
-        keywords: &'s Map<String, Value>,
-    ) -> Result<(), SchemaError> {
-        let Some(identifier) = keywords.get("$id") else {
-            return Ok(());
-        };
-        let Some((address, None | Some(""))) = identifier.as_str().map(uri::split_fragment) else {
-            let message = "expected a URI reference without fragment: name a place inside of a \
-                           schema with `$anchor`";
-            return Err(self.error(id, "$id", Kind::Invalid, message));
-        };
-        let uri = uri::resolve(&self.resource(self.place(id).resource).uri, address);
-        if uri.len() > LONGEST_URI {
-            let message = format!("the URI is longer than {LONGEST_URI} bytes: shorten it");
-            return Err(self.error(id, "$id", Kind::Bounds, message));
-        }
-        let resource = if id == NodeId(0) {
-            self.resources[0].uri.clone_from(&uri);
-            ResourceId(0)
-        } else {
-            self.resources.push(Resource::new(uri.clone(), id));
-            ResourceId(self.resources.len() - 1)
-        };
-        self.places[id.0].resource = resource;
-        if self.is_complete {
-            return Ok(());
-        }
-        match self.uris.insert(uri, resource) {
-            Some(other) if other != resource => {
-                let message = "another schema of this document has the same `$id`: rename one";
-                Err(self.error(id, "$id", Kind::Invalid, message))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn add_anchors(
-        &mut self,
-        id: NodeId,
-        keywords: &'s Map<String, Value>,
-    ) -> Result<(), SchemaError> {
-        for keyword in ["$anchor", "$dynamicAnchor"] {
-            let Some(name) = keywords.get(keyword) else {
-                continue;
-            };
-            let Some(name) = name.as_str().filter(|name| is_anchor_name(name)) else {
-                let message = "expected a name of letters, digits, `-`, `_` and `.` that starts \
-                               with a letter or `_`";
-                return Err(self.error(id, keyword, Kind::Invalid, message));
-            };
-            let resource = self.place(id).resource;
-            let resource = &mut self.resources[resource.0];
-            let earlier = *resource.anchors.entry(name).or_insert(id);
-            if keyword == "$dynamicAnchor" {
-                resource.dynamic_anchors.entry(name).or_insert(id);
-            }
-            if earlier != id && !self.is_complete {
-                let message = format!("the anchor `{name}` is declared twice: rename one");
-                return Err(self.error(id, keyword, Kind::Invalid, message));
-            }
-        }
-        Ok(())
     }
 
     fn add_subschemas(
@@ -255,26 +200,27 @@ impl<'s> Survey<'s> {
         let parent = self.place(id);
         let (resource, depth) = (parent.resource, parent.depth + 1);
         let place = |schema, location| Place { schema, location, resource, depth };
-        match (Holds::of(keyword), value) {
+        match (self.dialect.holds(keyword), value) {
             (Holds::Nothing, _) => {}
-            (Holds::One, schema) => {
-                self.add(place(schema, Location::Keyword(id, keyword)))?;
-            }
-            (Holds::List, Value::Array(items)) if !items.is_empty() => {
+            (Holds::List | Holds::OneOrList, Value::Array(items)) if !items.is_empty() => {
                 for (index, schema) in items.iter().enumerate() {
                     self.add(place(schema, Location::Item(id, keyword, index)))?;
                 }
             }
-            (Holds::Map, Value::Object(members)) => {
-                for (name, schema) in members {
-                    self.add(place(schema, Location::Member(id, keyword, name)))?;
-                }
-            }
-            (Holds::List, _) => {
+            (Holds::List, _) | (Holds::OneOrList, Value::Array(_)) => {
                 let message = "expected a non-empty array of schemas";
                 return Err(self.error(id, keyword, Kind::Invalid, message));
             }
-            (Holds::Map, _) => {
+            (Holds::One | Holds::OneOrList, schema) => {
+                self.add(place(schema, Location::Keyword(id, keyword)))?;
+            }
+            (holds @ (Holds::Map | Holds::Dependencies), Value::Object(members)) => {
+                let is_names = |value: &Value| holds == Holds::Dependencies && value.is_array();
+                for (name, schema) in members.iter().filter(|(_, value)| !is_names(value)) {
+                    self.add(place(schema, Location::Member(id, keyword, name)))?;
+                }
+            }
+            (Holds::Map | Holds::Dependencies, _) => {
                 let message = "expected an object whose values are schemas";
                 return Err(self.error(id, keyword, Kind::Invalid, message));
             }
@@ -309,48 +255,6 @@ impl<'s> Survey<'s> {
     pub(super) fn resource(&self, id: ResourceId) -> &Resource<'s> {
         &self.resources[id.0]
     }
-}
-
-impl Resource<'_> {
-    fn new(uri: String, root: NodeId) -> Self {
-        Self { uri, root, anchors: HashMap::new(), dynamic_anchors: HashMap::new() }
-    }
-}
-
-/// What a keyword holds, as far as it is schemas.
-enum Holds {
-    Nothing,
-    One,
-    List,
-    Map,
-}
-
-impl Holds {
-    fn of(keyword: &str) -> Self {
-        match keyword {
-            "additionalProperties"
-            | "contains"
-            | "contentSchema"
-            | "else"
-            | "if"
-            | "items"
-            | "not"
-            | "propertyNames"
-            | "then"
-            | "unevaluatedItems"
-            | "unevaluatedProperties" => Self::One,
-            "allOf" | "anyOf" | "oneOf" | "prefixItems" => Self::List,
-            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
-                Self::Map
-            }
-            _ => Self::Nothing,
-        }
-    }
-}
-
-fn is_anchor_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 /// Escapes a member's name for a JSON pointer.

@@ -1,10 +1,11 @@
-//! Tests of the validator as its users see it; the official suite is in `tests/schema_suite.rs`.
+//! Tests of the validator as its users see it; the official suite is in `tests/schema_suite`.
 
 use serde_json::{Value, json};
 
 use super::{SchemaError, Validator};
 
 mod bounds;
+mod dialects;
 mod messages;
 mod references;
 
@@ -18,42 +19,6 @@ fn refusal(schema: &Value) -> SchemaError {
 
 fn accepts(schema: &Value, value: &Value) -> bool {
     compile(schema).check("value", value).is_ok()
-}
-
-// spec: SCH-1
-#[test]
-fn a_schema_without_dialect_is_2020_12() {
-    let schema = json!({"prefixItems": [{"type": "string"}]});
-    assert!(accepts(&schema, &json!(["a"])));
-    assert!(!accepts(&schema, &json!([1])));
-}
-
-// spec: SCH-2, SCH-3
-#[test]
-fn the_default_dialect_may_be_declared() {
-    for suffix in ["", "#"] {
-        let dialect = format!("https://json-schema.org/draft/2020-12/schema{suffix}");
-        assert!(!accepts(&json!({"$schema": dialect, "type": "null"}), &json!(1)));
-    }
-}
-
-// spec: SCH-2, SCH-4
-#[test]
-fn another_dialect_is_refused_by_name() {
-    let dialect = "http://json-schema.org/draft-07/schema#";
-    let error = refusal(&json!({"$schema": dialect, "type": "object"}));
-    assert!(error.is_unsupported_dialect());
-    assert_eq!(error.pointer(), "/$schema");
-    assert!(error.to_string().contains(&format!("the dialect `{dialect}` is not supported")));
-}
-
-// spec: SCH-4
-#[test]
-fn another_dialect_deep_inside_is_refused_too() {
-    let inner = json!({"$id": "inner", "$schema": "https://json-schema.org/draft/2019-09/schema"});
-    let error = refusal(&json!({"$defs": {"inner": inner}}));
-    assert!(error.is_unsupported_dialect());
-    assert_eq!(error.pointer(), "/$defs/inner/$schema");
 }
 
 // spec: SCH-6

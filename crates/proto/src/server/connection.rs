@@ -15,15 +15,16 @@ use std::time::Instant;
 
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 
 use super::ServerConfig;
 use super::batch::{BatchId, Batches};
 use super::exchange::{Exchange, described};
 use super::legacy::Session;
 use crate::codec::lines::Unit;
-use crate::frame::Frame;
+use crate::frame::{Frame, Malformed};
 use crate::pace::Pace;
-use crate::request::{ExchangeId, Outgoing, Owner, Request, Response, Sink};
+use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
 
@@ -41,6 +42,8 @@ pub struct ServerConnection {
     config: Arc<ServerConfig>,
     sink: Arc<dyn Sink>,
     owner: Owner,
+    /// What whoever brings messages attaches to the calls that they open.
+    attached: Extensions,
     session: Option<Session>,
     slots: BTreeMap<ExchangeId, Slot>,
     backlog: VecDeque<Box<Request>>,
@@ -87,6 +90,7 @@ impl ServerConnection {
             config,
             sink,
             owner,
+            attached: Extensions::default(),
             session: None,
             slots: BTreeMap::new(),
             backlog: VecDeque::new(),
@@ -103,12 +107,24 @@ impl ServerConnection {
         let text = match unit {
             Unit::Text(text) => text,
             Unit::TooLong(head) => return self.refuse_too_long(&head),
+            Unit::Failed(_) => return,
         };
-        match Frame::parse(&text, self.config.limits()) {
+        let frame = Frame::parse(&text, self.config.limits());
+        self.receive_frame(frame, now);
+    }
+
+    /// Takes what a unit of text turned out to be.
+    pub fn receive_frame(&mut self, frame: Result<Frame, Malformed>, now: Instant) {
+        match frame {
             Ok(Frame::Message(message)) => self.message(message, None, now),
             Ok(Frame::Batch(items)) => self.batch(items, now),
             Err(malformed) => self.refuse(malformed, None),
         }
+    }
+
+    /// Attaches values to every call that is opened from now on.
+    pub fn attach(&mut self, extensions: Extensions) {
+        self.attached = extensions;
     }
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.
@@ -218,6 +234,23 @@ impl ServerConnection {
     /// The next message to write.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.transmits.pop_front()
+    }
+
+    /// Takes a handshake for granted, because the client shook hands elsewhere. What it can do is
+    /// not known, so it is asked for nothing.
+    pub fn assume(&mut self, revision: Revision) {
+        self.session = Some(Session::assumed(revision, &self.config));
+    }
+
+    /// The revision that a handshake agreed on, if there was one.
+    pub fn revision(&self) -> Option<Revision> {
+        self.session.as_ref().map(|session| session.revision)
+    }
+
+    /// The number that was given last: whatever a message opened has a higher one than this was
+    /// before.
+    pub fn last_exchange(&self) -> ExchangeId {
+        ExchangeId(self.last)
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout).

@@ -20,6 +20,7 @@ use bytes::Bytes;
 use super::ServerConfig;
 use crate::limits::Limits;
 use crate::members::Members;
+use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
 use crate::request::{
     Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink,
@@ -64,6 +65,7 @@ impl Exchange {
             log_level: lifted.log_level,
             input: lifted.input,
             owner: caller.owner,
+            headers: caller.headers,
             outbox: Outbox::new(number, caller.sink),
             extensions: caller.extensions,
         };
@@ -181,6 +183,8 @@ pub struct Caller {
     pub sink: Arc<dyn Sink>,
     /// What outer layers attach.
     pub extensions: Extensions,
+    /// Headers that repeat arguments, if the call came over HTTP.
+    pub headers: Option<ParamHeaders>,
 }
 
 /// The method and params of a change.

@@ -15,6 +15,7 @@ use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::ServerConfig;
@@ -56,9 +57,7 @@ struct Asked {
 impl Session {
     /// Reads the handshake and settles the revision: the one asked for, or our newest.
     pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
-        let mut params: InitializeParams = params
-            .parse_all()
-            .map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))?;
+        let mut params: InitializeParams = parse(params)?;
         let asked = params.protocol_version.parse::<Revision>().ok();
         let spoken = asked.filter(|asked| !asked.is_modern() && config.revisions().contains(asked));
         let revision = spoken.or_else(|| config.newest_legacy()).ok_or_else(|| {
@@ -78,6 +77,19 @@ impl Session {
             followed: Followed::default(),
             questions: Outgoing::new(config.limits().abandoned),
         })
+    }
+
+    /// A session of a client that shook hands elsewhere.
+    pub(super) fn assumed(revision: Revision, config: &ServerConfig) -> Self {
+        Self {
+            revision,
+            client: Arc::default(),
+            capabilities: ServerCapabilities::default(),
+            log_level: config.log_level(),
+            roots_changed_again: false,
+            followed: Followed::default(),
+            questions: Outgoing::new(config.limits().abandoned),
+        }
     }
 
     /// Turns what the service says of itself into the answer of the handshake.
@@ -135,8 +147,8 @@ impl Session {
         }
         let params: SubscribeParams = parse(params)?;
         if self.followed.len() >= limits.subscribed_resources {
-            let message =
-                format!("no more than {} resources at a time", limits.subscribed_resources);
+            let most = counted(limits.subscribed_resources, "resource");
+            let message = format!("no more than {most} at a time; unsubscribe from one first");
             return Err(ErrorObject::invalid_request(message));
         }
         self.followed.begin(params.uri, call);
@@ -264,5 +276,5 @@ fn not_offered(method: Method, capability: &str) -> ErrorObject {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(params: &Members) -> Result<T, ErrorObject> {
-    params.parse_all().map_err(|error| ErrorObject::invalid_params(format!("`params`: {error}")))
+    params.parse_all().map_err(ErrorObject::misread_params)
 }

@@ -25,9 +25,9 @@ pub fn lift(
     meta: Members,
     revision: Revision,
 ) -> Result<Lifted, ErrorObject> {
-    let capabilities = read_object(&meta, key::CLIENT_CAPABILITIES)?
-        .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    let client = Client { info: read_object(&meta, key::CLIENT_INFO)?, capabilities };
+    let capabilities =
+        read(&meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+    let client = Client { info: read(&meta, key::CLIENT_INFO)?, capabilities };
     let log_level = read::<LoggingLevel>(&meta, key::LOG_LEVEL)?;
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
     let input = if method.may_ask() { input(params)? } else { None };
@@ -81,33 +81,18 @@ pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String>
             "task" if tasks => Ok(SuccessKind::Task),
             _ => Err(format!("`resultType` is `{kind}`, which nobody agreed on")),
         },
-        Err(error) => Err(format!("`resultType`: {error}")),
+        Err(error) => Err(error.to_string()),
     }
 }
 
 /// Answers and state of an earlier round.
 fn input(params: &Members) -> Result<Option<Box<Input>>, ErrorObject> {
-    let invalid = |name: &str, error: serde_json::Error| {
-        ErrorObject::invalid_params(format!("`params.{name}`: {error}"))
-    };
-    let responses = params.parse("inputResponses").map_err(|e| invalid("inputResponses", e))?;
-    let state = params.parse::<String>("requestState").map_err(|e| invalid("requestState", e))?;
+    let responses = params.parse("inputResponses").map_err(ErrorObject::misread_params)?;
+    let state = params.parse("requestState").map_err(ErrorObject::misread_params)?;
     if responses.is_none() && state.is_none() {
         return Ok(None);
     }
     Ok(Some(Box::new(Input { responses: responses.unwrap_or_default(), state })))
-}
-
-/// A key of `_meta` as a struct. Serde would read one from an array too, by position.
-fn read_object<T: serde::de::DeserializeOwned>(
-    meta: &Members,
-    key: &str,
-) -> Result<Option<T>, ErrorObject> {
-    if meta.value(key).is_some_and(|text| text.starts_with('[')) {
-        let message = format!("`params._meta[\"{key}\"]` must be an object, not an array");
-        return Err(ErrorObject::invalid_params(message));
-    }
-    read(meta, key)
 }
 
 /// A key of `_meta` as a type.
@@ -115,8 +100,7 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(
     meta: &Members,
     key: &str,
 ) -> Result<Option<T>, ErrorObject> {
-    meta.parse(key)
-        .map_err(|error| ErrorObject::invalid_params(format!("`params._meta[\"{key}\"]`: {error}")))
+    meta.parse(key).map_err(|error| ErrorObject::misread_params(error.within("_meta")))
 }
 
 /// A serialized `Implementation`, kept to stamp results with.

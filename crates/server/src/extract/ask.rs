@@ -132,16 +132,16 @@ impl Ask {
         let Some(rounds) = self.0.rounds() else {
             return step().await.map_err(Into::into);
         };
-        let broken = |error| {
+        let broken = |error: &dyn std::fmt::Display| {
             let message = format!("the result of the step `{key}` cannot be kept: {error}");
             Error::rpc(code::INTERNAL_ERROR, message)
         };
         if let Some(done) = rounds.step(key) {
-            return done.parse().map_err(broken);
+            return done.parse().map_err(|error| broken(&error));
         }
         let running = rounds.begin_step();
         let result = step().await.map_err(Into::into)?;
-        rounds.keep_step(key, Json::from_value(&result).map_err(broken)?);
+        rounds.keep_step(key, Json::from_value(&result).map_err(|error| broken(&error))?);
         drop(running);
         Ok(result)
     }

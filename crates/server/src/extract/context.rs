@@ -1,6 +1,8 @@
 //! Everything about a call that has no extractor of its own.
 
-use bowline_proto::request::Owner;
+use std::time::Duration;
+
+use bowline_proto::request::{Outgoing, Owner};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
@@ -82,6 +84,12 @@ impl Context {
     /// handlers that serve several.
     pub fn name(&self) -> &str {
         self.0.name()
+    }
+
+    /// Lets the client hang up and come back for the rest after a while, so that a long call holds
+    /// no connection. Only streams over HTTP on 2025-11-25 can do that; elsewhere nothing happens.
+    pub fn pause(&self, after: Duration) {
+        let _ = self.0.parts().outbox.emit(Outgoing::Pause(after));
     }
 
     fn traced(&self, key: &str) -> Option<String> {

@@ -135,9 +135,7 @@ impl fmt::Debug for Completer {
 ///
 /// Says what is missing or has another shape.
 pub(crate) fn read(request: &Request) -> Result<CompleteParams, ErrorObject> {
-    request.params.parse_all().map_err(|error| {
-        ErrorObject::invalid_params(format!("`params` of `completion/complete`: {error}"))
-    })
+    request.params.parse_all().map_err(ErrorObject::misread_params)
 }
 
 /// The answer where there is nothing to suggest.

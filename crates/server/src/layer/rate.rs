@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bowline_proto::pace::Pace;
-use bowline_proto::request::{Connection, Owner, Parts, Request, Response};
+use bowline_proto::request::{Connection, Owner, Parts, Peer, Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
+use bowline_types::text::counted;
 
 use super::guard::{Asked, Guard, guards, subject};
 use super::{BoxFuture, Next};
@@ -18,7 +19,7 @@ const MOST_CALLERS: usize = 10_000;
 
 /// Lets each caller call so often, all at once or spread over the time; refuses what is more.
 ///
-/// A caller is whoever a verified credential names, or else a connection. Around a server the limit
+/// A caller is whoever a verified credential names, or else an address, or else a connection. Around a server the limit
 /// holds for all of a caller's requests together, around a tool for its calls of that tool. It is
 /// beside [`Limits::requests_per_minute`], which always holds.
 ///
@@ -88,6 +89,7 @@ struct Paces {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Caller {
     Known(Owner),
+    Peer(Peer),
     Connection(Connection),
 }
 
@@ -110,8 +112,9 @@ impl Buckets {
         self.count(Caller::of(&request.parts), now).map_err(|wait| {
             let RateLimit { most, per, .. } = &self.limit;
             let message = format!(
-                "{} was called more than {most} times in {per:?}; try again in {:.1} s",
+                "{} was called more than {} in {per:?}; try again in {:.1} s",
                 subject(request),
+                counted(*most, "time"),
                 wait.as_secs_f64()
             );
             Asked::by(request).refuse(ErrorObject::too_many_requests(message, wait))
@@ -145,13 +148,16 @@ impl Caller {
     fn of(parts: &Parts) -> Self {
         match parts.owner.identity() {
             Some(_) => Self::Known(parts.owner.clone()),
-            None => Self::Connection(parts.outbox.connection()),
+            None => match parts.extensions.get::<Peer>() {
+                Some(peer) => Self::Peer(*peer),
+                None => Self::Connection(parts.outbox.connection()),
+            },
         }
     }
 
     fn is_gone(&self) -> bool {
         match self {
-            Self::Known(_) => false,
+            Self::Known(_) | Self::Peer(_) => false,
             Self::Connection(connection) => connection.is_gone(),
         }
     }

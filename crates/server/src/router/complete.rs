@@ -8,7 +8,6 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 
 use super::{Routed, Router, not_offered, unknown};
-use crate::discover::completes;
 use crate::extract::Typing;
 use crate::feature::completion::{self, Completer, Completers};
 use crate::feature::run::Run;
@@ -16,12 +15,15 @@ use crate::feature::visible::View;
 
 impl Router {
     pub(super) fn complete(&self, mut request: Request) -> Result<Routed, ErrorObject> {
-        if !completes(&self.0.registry) {
+        if !self.capabilities().supports_completions() {
             return Err(not_offered(Method::CompletionComplete));
         }
         let params = completion::read(&request)?;
-        let Some(completer) = self.completer(&params, self.view(&request))? else {
-            return completion::nothing(request.parts.revision).map(Routed::done);
+        let completer = match self.completer(&params, self.view(&request)) {
+            Ok(Some(completer)) => completer,
+            Ok(None) => return completion::nothing(request.parts.revision).map(Routed::done),
+            Err(Unknown::Argument(error)) => return Err(error),
+            Err(Unknown::Reference(error)) => return self.pass_completion(request, params, error),
         };
         request.parts.extensions.insert(Typing(Arc::new(params)));
         Ok(Routed::Complete(Run::start(completer, request, self.0.kit.clone())))
@@ -32,13 +34,14 @@ impl Router {
         &self,
         params: &CompleteParams,
         view: View<'_>,
-    ) -> Result<Option<Arc<Completer>>, ErrorObject> {
+    ) -> Result<Option<Arc<Completer>>, Unknown> {
         let argument = &params.argument.name;
         match &params.r#ref {
             Reference::Prompt(prompt) => {
                 let prompts = self.0.registry.prompts();
                 let entry = prompts.find(&prompt.name, view);
-                let entry = entry.ok_or_else(|| unknown("prompt", &prompt.name))?;
+                let unknown = || Unknown::Reference(unknown("prompt", &prompt.name));
+                let entry = entry.ok_or_else(unknown)?;
                 choose(entry.completers(), entry.arguments(), argument)
             }
             Reference::Resource(resource) => {
@@ -49,23 +52,31 @@ impl Router {
                         templates.iter().filter(|family| family.reader.is_at(&resource.uri));
                     families.find(|family| view.shows(&***family))
                 });
-                let entry = entry.ok_or_else(|| unknown("resource template", &resource.uri))?;
+                let unknown = || Unknown::Reference(unknown("resource template", &resource.uri));
+                let entry = entry.ok_or_else(unknown)?;
                 choose(entry.reader.completers(), entry.reader.variables(), argument)
             }
-            _ => Err(ErrorObject::invalid_params(
+            _ => Err(Unknown::Reference(ErrorObject::invalid_params(
                 "`ref.type`: expected `ref/prompt` or `ref/resource`",
-            )),
+            ))),
         }
     }
+}
+
+/// What a completion names that the server itself does not have.
+enum Unknown {
+    /// What the argument belongs to.
+    Reference(ErrorObject),
+    Argument(ErrorObject),
 }
 
 fn choose(
     completers: &Completers,
     known: &[String],
     argument: &str,
-) -> Result<Option<Arc<Completer>>, ErrorObject> {
+) -> Result<Option<Arc<Completer>>, Unknown> {
     if !known.iter().any(|name| name == argument) {
-        return Err(unknown("argument", argument));
+        return Err(Unknown::Argument(unknown("argument", argument)));
     }
     Ok(completers.find(argument).cloned())
 }

@@ -76,11 +76,10 @@ impl Router {
         self.list(&self.0.registry.templates(), List::ResourceTemplates, request)
     }
 
+    /// One page of what the server itself offers.
     fn list<T: Item>(&self, items: &Snapshot<T>, list: List, request: &Request) -> Response {
-        let cursor: Option<Cursor> = request
-            .params
-            .parse("cursor")
-            .map_err(|error| ErrorObject::invalid_params(format!("`cursor`: {error}")))?;
+        let cursor: Option<Cursor> =
+            request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
         let view = self.view(request);
         let size = self.0.profile.page_size;
         let page = items.page(cursor.as_ref(), size, request.parts.revision, view)?;

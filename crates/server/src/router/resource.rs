@@ -9,24 +9,32 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::{Routed, Router, not_offered};
 use crate::discover::Following;
-use crate::events::{Wish, listen};
+use crate::events::{Listening, Wish};
 use crate::feature::visible::View;
 use crate::feature::{Reader, asked};
+use crate::mount::accompanied;
 
 impl Router {
     pub(super) fn read_resource(&self, request: Request) -> Result<Routed, ErrorObject> {
         self.check_resources(&request)?;
-        let reader = self.find(&request)?;
-        Ok(Routed::Resource(reader.invoke(request, &self.0.kit)))
+        let uri = asked(&request)?;
+        match self.reader_at(&uri, self.view(&request)) {
+            Some(reader) => Ok(Routed::Resource(reader.invoke(request, &self.0.kit))),
+            None => self.pass_by_uri(request, uri),
+        }
     }
 
     /// Judges whether a session may follow a resource; the engine keeps the subscription.
-    pub(super) fn subscribe(&self, request: &Request) -> Response {
-        self.check_resources(request)?;
+    pub(super) fn subscribe(&self, request: Request) -> Result<Routed, ErrorObject> {
+        self.check_resources(&request)?;
         if self.0.profile.following == Following::Untold {
             return Err(not_offered(Method::ResourcesSubscribe));
         }
-        self.find(request).map(|_| Success::empty())
+        let uri = asked(&request)?;
+        match self.reader_at(&uri, self.view(&request)) {
+            Some(_) => Ok(Routed::done(Success::empty())),
+            None => self.pass_by_uri(request, uri),
+        }
     }
 
     pub(super) fn listen(&self, request: Request) -> Result<Routed, ErrorObject> {
@@ -38,30 +46,38 @@ impl Router {
         if !tells {
             return Err(not_offered(Method::SubscriptionsListen));
         }
-        let params: ListenParams = request.params.parse_all().map_err(|error| {
-            ErrorObject::invalid_params(format!("`params` of `subscriptions/listen`: {error}"))
-        })?;
+        let params: ListenParams =
+            request.params.parse_all().map_err(ErrorObject::misread_params)?;
+        let mut filter = params.notifications.honoured_by(&capabilities);
+        filter.resource_subscriptions.truncate(self.0.kit.limits.subscribed_resources);
         let wish = Wish {
-            filter: self.honoured(params.notifications.honoured_by(&capabilities), &request),
+            filter,
             every_resource: capabilities.supports_resources_subscribe()
                 && request.parts.extensions.get::<EveryResource>().is_some(),
         };
-        let router = self.clone();
-        let is_hidden = move |uri: &str, parts: &Parts| router.is_hidden(uri, parts);
-        let notify = self.0.registry.notify().clone();
-        Ok(Routed::Listen(Box::pin(listen(notify, request.parts, wish, is_hidden))))
+        Ok(Routed::Later(Box::pin(self.clone().tell(request.parts, wish))))
     }
 
-    /// What of a wish concerns resources that the caller sees, up to so many of them.
-    fn honoured(&self, mut filter: SubscriptionFilter, request: &Request) -> SubscriptionFilter {
-        filter.resource_subscriptions.truncate(self.0.kit.limits.subscribed_resources);
-        let view = self.view(request);
+    /// Tells of changes, of the server's own and of those that it stands for.
+    async fn tell(self, parts: Parts, wish: Wish) -> Response {
+        let own = self.honoured(wish.filter.clone(), &parts);
+        let listening = Listening::new(self.0.registry.notify(), wish, own);
+        let company = self.listen_to_mounts(&listening, &parts).await;
+        let is_hidden = |uri: &str, parts: &Parts| self.is_hidden(uri, parts);
+        accompanied(listening.tell(&parts, is_hidden), company).await
+    }
+
+    /// What of a wish the server itself can honour: it concerns lists that it has, and resources
+    /// that the caller sees.
+    fn honoured(&self, filter: SubscriptionFilter, parts: &Parts) -> SubscriptionFilter {
+        let mut filter = filter.honoured_by(&self.own_capabilities());
+        let view = View::new(parts, &self.0.profile.filter);
         filter.resource_subscriptions.retain(|uri| self.reader_at(uri, view).is_some());
         filter
     }
 
     /// Whether there is a resource at a URI that the caller does not see.
-    fn is_hidden(&self, uri: &str, parts: &Parts) -> bool {
+    pub(super) fn is_hidden(&self, uri: &str, parts: &Parts) -> bool {
         let registry = &self.0.registry;
         let is_there = || {
             registry.resources().contains(uri)
@@ -73,21 +89,14 @@ impl Router {
     /// Refuses what concerns resources if there are none.
     pub(super) fn check_resources(&self, request: &Request) -> Result<(), ErrorObject> {
         let registry = &self.0.registry;
-        if registry.resources().is_offered() || registry.templates().is_offered() {
-            return Ok(());
-        }
-        Err(not_offered(request.parts.method))
-    }
-
-    /// What reads the resource that a request names.
-    fn find(&self, request: &Request) -> Result<Arc<Reader>, ErrorObject> {
-        let uri = asked(request)?;
-        let unknown = || ErrorObject::resource_not_found(&uri, request.parts.revision);
-        self.reader_at(&uri, self.view(request)).ok_or_else(unknown)
+        let is_offered = registry.resources().is_offered()
+            || registry.templates().is_offered()
+            || self.capabilities().supports_resources();
+        if is_offered { Ok(()) } else { Err(not_offered(request.parts.method)) }
     }
 
     /// What reads the resource at a URI: the one that has it, or else the first family that does.
-    fn reader_at(&self, uri: &str, view: View<'_>) -> Option<Arc<Reader>> {
+    pub(super) fn reader_at(&self, uri: &str, view: View<'_>) -> Option<Arc<Reader>> {
         let resources = self.0.registry.resources();
         if let Some(resource) = resources.find(uri, view) {
             return Some(resource.reader.clone());

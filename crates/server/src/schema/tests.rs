@@ -151,3 +151,28 @@ fn a_form_keeps_titles_and_the_order_of_its_fields() {
     let (query, limit) = (text.find("\"query\"").unwrap(), text.find("\"limit\"").unwrap());
     assert!(query < limit, "{text}");
 }
+
+// spec: SCH-7
+#[test]
+fn a_schema_made_of_a_type_is_one_of_2020_12_which_need_not_be_said() {
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only its schema is looked at")]
+    struct Wood {
+        trees: Vec<Tree>,
+    }
+    let text = published::<Wood>();
+    assert!(!text.contains("$schema"), "{text}");
+    // Older dialects have `definitions` instead.
+    assert!(text.contains("\"$defs\"") && !text.contains("definitions"), "{text}");
+}
+
+// spec: SCH-10
+#[test]
+fn a_schema_that_refers_to_the_network_is_refused_and_nothing_is_fetched() {
+    for reference in ["https://example.com/schema.json", "http://127.0.0.1:9/#/$defs/a", "//host/a"]
+    {
+        let (_, terms) = by_hand(&serde_json::json!({ "$ref": reference })).unwrap();
+        let error = Contract::new(&terms, None).unwrap_err();
+        assert!(error.is_external_reference(), "{reference}: {error}");
+    }
+}

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use bowline_proto::request::Parts;
+use bowline_proto::upstream::IntoUpstream;
 use bowline_types::cache::{CacheHint, CacheScope};
 
 use super::{Inner, Server};
 use crate::discover::Following;
 use crate::feature::{Definition, Feature, Prompt, Resource, Tool};
+use crate::mount::Mount;
 use crate::router::List;
 
 impl Server {
@@ -54,6 +56,42 @@ impl Server {
         self.edit(|inner| {
             inner.registry.offer_prompts();
             prompts.into_iter().for_each(|prompt| inner.register(prompt));
+        })
+    }
+
+    /// Offers all that another server offers, be it a `Server` or a connected `Client`, or any
+    /// other [`Upstream`](bowline_proto::upstream::Upstream).
+    ///
+    /// A tool `forecast` of what is mounted as `weather` is listed and called as
+    /// `weather__forecast`, and a prompt alike. Resources keep their URIs: what this server has
+    /// itself comes first, then what was mounted first. The mounted server sees each call as its
+    /// caller made it, so it asks, reports, hides and limits as if it were connected by itself;
+    /// layers of this server stand around all of it, while [`visible`](Self::visible) judges only
+    /// what this server has of its own.
+    ///
+    /// A namespace is 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`, where `_` stands
+    /// neither first nor last nor beside another; anything else, a namespace that is taken, and a
+    /// server that cannot be built are told by [`build`](Self::build).
+    ///
+    /// ```
+    /// use bowline_server::{Server, Tool};
+    ///
+    /// async fn forecast() -> &'static str {
+    ///     "rain"
+    /// }
+    ///
+    /// let weather = Server::new("weather", "1.0.0").tool(Tool::new("forecast", forecast));
+    /// let hub = Server::new("hub", "1.0.0").mount("weather", weather);
+    /// assert!(hub.build().is_ok());
+    /// ```
+    #[must_use]
+    pub fn mount(self, namespace: impl Into<String>, upstream: impl IntoUpstream) -> Self {
+        let mounted = Mount::make(namespace.into(), upstream);
+        self.edit(|inner| {
+            let mounted = mounted.and_then(|mount| inner.registry.mount(mount));
+            if let Err(error) = mounted {
+                inner.problem.get_or_insert(error);
+            }
         })
     }
 

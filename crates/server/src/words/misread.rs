@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use bowline_types::read;
 use serde::de;
 
 /// Why a text cannot be read, and which.
 #[derive(Debug)]
 pub(super) struct Misread {
     name: Option<String>,
+    /// What is wrong within the text, if it is JSON.
+    inner: Option<read::Misread>,
     reason: String,
 }
 
@@ -23,28 +26,40 @@ impl Misread {
         self
     }
 
+    /// The same for a part of a text that is JSON.
+    pub(super) fn within(inner: read::Misread) -> Self {
+        Self { name: None, inner: Some(inner), reason: String::new() }
+    }
+
     /// In words, with the path of what is wrong.
-    pub(super) fn describe(&self, root: &str) -> String {
-        match &self.name {
-            Some(name) => format!("`{root}.{name}`: {}", self.reason),
-            None => format!("`{root}`: {}", self.reason),
+    pub(super) fn describe(self, root: &str) -> String {
+        let path = match &self.name {
+            Some(name) => format!("{root}.{name}"),
+            None => root.to_owned(),
+        };
+        match self.inner {
+            Some(inner) => inner.within(&path).to_string(),
+            None => format!("`{path}`: {}", self.reason),
         }
     }
 }
 
 impl de::Error for Misread {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { name: None, reason: message.to_string() }
+        Self { name: None, inner: None, reason: message.to_string() }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self { name: Some(field.to_owned()), reason: "missing".to_owned() }
+        Self { name: Some(field.to_owned()), inner: None, reason: "missing".to_owned() }
     }
 }
 
 impl fmt::Display for Misread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
+        match &self.inner {
+            Some(inner) => inner.fmt(f),
+            None => f.write_str(&self.reason),
+        }
     }
 }
 

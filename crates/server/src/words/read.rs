@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use bowline_types::read::read_seed;
 use bowline_types::template::{Value, Variables};
 use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
-use serde_json::de::StrRead;
 
 use super::Misread;
 
@@ -18,7 +18,7 @@ impl<'de> Deserializer<'de> for All<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
         let mut members = self.0.iter();
-        visitor.visit_map(Members { next: members.next(), rest: members })
+        visitor.visit_map(Named { next: members.next(), rest: members })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
@@ -52,12 +52,12 @@ impl<'de> Deserializer<'de> for All<'de> {
 }
 
 /// The texts with their names, one after the other.
-struct Members<'a, I> {
+struct Named<'a, I> {
     next: Option<(&'a str, &'a Value)>,
     rest: I,
 }
 
-impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Members<'de, I> {
+impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Named<'de, I> {
     type Error = Misread;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -189,7 +189,7 @@ impl<'de> Deserializer<'de> for One<'de> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
         if let Some(text) = self.as_json('[') {
-            return read_json(text, |json| json.deserialize_seq(visitor));
+            return read_json(text, Items(visitor));
         }
         let texts: Vec<&str> = match self {
             Self::Text("") => Vec::new(),
@@ -215,7 +215,7 @@ impl<'de> Deserializer<'de> for One<'de> {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
         if let Some(text) = self.as_json('{') {
-            return read_json(text, |json| json.deserialize_map(visitor));
+            return read_json(text, Members(visitor));
         }
         let Self::Pairs(pairs) = self else {
             return Err(Misread::expected("an object written as JSON", &self.text()));
@@ -240,7 +240,7 @@ impl<'de> Deserializer<'de> for One<'de> {
         visitor: V,
     ) -> Result<V::Value, Misread> {
         if let Some(text) = self.as_json('{') {
-            return read_json(text, |json| json.deserialize_enum(name, variants, visitor));
+            return read_json(text, Variant { name, variants, visitor });
         }
         visitor.visit_enum(StrDeserializer::new(self.text().trim()))
     }
@@ -261,13 +261,45 @@ impl<'de> IntoDeserializer<'de, Misread> for One<'de> {
 }
 
 /// Reads a text that is JSON.
-fn read_json<'a, T>(
-    text: &'a str,
-    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'a>>) -> serde_json::Result<T>,
-) -> Result<T, Misread> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = read(&mut json);
-    value.and_then(|value| json.end().map(|()| value)).map_err(serde::de::Error::custom)
+fn read_json<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, Misread> {
+    read_seed(seed, text).map_err(Misread::within)
+}
+
+/// What is read from an array.
+struct Items<V>(V);
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Items<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_seq(self.0)
+    }
+}
+
+/// What is read from an object.
+struct Members<V>(V);
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Members<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_map(self.0)
+    }
+}
+
+/// What is read as one of several.
+struct Variant<V> {
+    name: &'static str,
+    variants: &'static [&'static str],
+    visitor: V,
+}
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Variant<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_enum(self.name, self.variants, self.visitor)
+    }
 }
 
 /// A text that was not given.

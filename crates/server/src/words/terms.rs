@@ -34,7 +34,9 @@ impl WordTerms {
     /// Names the text that does not fit, and says what would.
     pub(crate) fn check(&self, words: &Words) -> Result<(), String> {
         let value = self.typed(words);
-        self.validator.check(words.root, &value).map_err(|violations| violations.to_string())
+        self.validator
+            .check(words.root, &value)
+            .map_err(|violations| violations.to_string().replace('\n', "; "))
     }
 
     /// The texts as JSON of the types that they are to have, as far as they can be read so.

@@ -130,5 +130,5 @@ async fn what_only_the_type_refuses_is_told_in_its_words() {
     let peer = Peer::new(&Server::new("dns", "1").tool(tool), Revision::LATEST);
     assert_eq!(peer.text("lookup", json!({ "address": "::1" })).await, "::1");
     let text = peer.failure("lookup", json!({ "address": "x" })).await;
-    assert_eq!(text, "`arguments`: invalid IP address syntax");
+    assert_eq!(text, "`arguments.address`: invalid IP address syntax");
 }

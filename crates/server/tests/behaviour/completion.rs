@@ -133,9 +133,9 @@ async fn what_does_not_exist_cannot_be_completed() {
             (of_resource("users://me", "id", ""), "no resource template is named `users://me`"),
             (of_resource("users://{id}/{page}", "nope", ""), "no argument is named `nope`"),
             (tool.clone(), "`ref.type`: expected `ref/prompt` or `ref/resource`"),
-            (nameless.clone(), "`params` of `completion/complete`: missing field `name`"),
-            (number.clone(), "`params` of `completion/complete`: argument `a`"),
-            (json!({}), "`params` of `completion/complete`: missing field `ref`"),
+            (nameless.clone(), "`params.argument.name`: missing"),
+            (number.clone(), "`params.context.arguments.a`: expected a string, found the number 1"),
+            (json!({}), "`params.ref`: missing"),
         ] {
             let error = peer.ask(Method::CompletionComplete, params).await.unwrap_err();
             assert_eq!(error.code, -32602);

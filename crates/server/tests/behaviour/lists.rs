@@ -86,7 +86,7 @@ async fn a_cursor_that_this_list_never_gave_is_refused() {
             for cursor in [json!(""), json!("x"), json!("%"), foreign.clone(), json!(1)] {
                 let error = peer.ask(method, json!({ "cursor": cursor })).await.unwrap_err();
                 assert_eq!(error.code, -32602);
-                assert!(error.message.starts_with("`cursor`"), "{error}");
+                assert!(error.message.contains("cursor`"), "{error}");
             }
             foreign = page(&peer, list, None).await.1.unwrap();
         }

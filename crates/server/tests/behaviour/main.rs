@@ -12,6 +12,7 @@ mod layers;
 mod limits;
 mod lists;
 mod logging;
+mod mounting;
 mod pages;
 mod peer;
 mod prompts;

@@ -161,6 +161,7 @@ impl Peer {
             log_level: self.log_level,
             input: None,
             owner: self.owner.clone(),
+            headers: None,
             outbox: Outbox::new(ExchangeId(1), self.inbox.clone()),
             extensions: Extensions::default(),
         }
@@ -304,7 +305,7 @@ impl Inbox {
 }
 
 impl Sink for Inbox {
-    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.lock().unwrap();
         if !state.is_full {
             return Poll::Ready(());
@@ -323,6 +324,7 @@ impl Sink for Inbox {
             Outgoing::Log(message) => state.logs.push(message),
             Outgoing::Change(change) => state.changes.push(change),
             Outgoing::ElicitationComplete(id) => state.completed.push(id),
+            Outgoing::Pause(_) => {}
             Outgoing::Ask(question) => {
                 state.questions.push(question.request);
                 let none = state.answers.is_empty();

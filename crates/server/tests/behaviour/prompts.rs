@@ -64,9 +64,9 @@ async fn arguments_that_do_not_fit_are_an_error_of_the_request() {
             ),
             (
                 json!({ "language": 1 }),
-                "`params` of `prompts/get`: argument `language`: expected a string, found `1`",
+                "`params.arguments.language`: expected a string, found the number 1",
             ),
-            (json!([]), "`params` of `prompts/get`: "),
+            (json!([]), "`params.arguments`: expected an object, found an array"),
         ] {
             let error = peer.prompt("review", arguments).await.unwrap_err();
             assert_eq!(error.code, -32602);
@@ -103,8 +103,8 @@ async fn an_unknown_prompt_is_an_error_of_the_request() {
         let peer = Peer::new(&server, revision);
         for (params, expected) in [
             (json!({ "name": "nope" }), "no prompt is named `nope`"),
-            (json!({}), "`name`: missing; name the prompt to call"),
-            (json!({ "name": 1 }), "`name`: invalid type"),
+            (json!({}), "`params.name`: missing; name the prompt to call"),
+            (json!({ "name": 1 }), "`params.name`: expected a string, found the number 1"),
         ] {
             let error = peer.ask(Method::PromptsGet, params).await.unwrap_err();
             assert_eq!(error.code, -32602);

@@ -102,13 +102,16 @@ async fn a_uri_that_is_none_is_an_error_of_the_request() {
     for revision in BOTH {
         let peer = Peer::new(&server, revision);
         for (params, expected) in [
-            (json!({}), "`uri`: missing"),
-            (json!({ "uri": null }), "`uri`: missing"),
-            (json!({ "uri": 1 }), "`uri`: invalid type"),
-            (json!({ "uri": "b" }), "`uri`: it does not begin with a scheme"),
-            (json!({ "uri": "a://b\u{7}" }), "`uri`: it holds a control character"),
-            (json!({ "uri": "a://%b" }), "`uri`: `%` is not followed"),
-            (json!({ "uri": format!("a://{}", "b".repeat(9000)) }), "`uri`: it is longer than"),
+            (json!({}), "`params.uri`: missing"),
+            (json!({ "uri": null }), "`params.uri`: missing"),
+            (json!({ "uri": 1 }), "`params.uri`: expected a string, found the number 1"),
+            (json!({ "uri": "b" }), "`params.uri`: it does not begin with a scheme"),
+            (json!({ "uri": "a://b\u{7}" }), "`params.uri`: it holds a control character"),
+            (json!({ "uri": "a://%b" }), "`params.uri`: `%` is not followed"),
+            (
+                json!({ "uri": format!("a://{}", "b".repeat(9000)) }),
+                "`params.uri`: it is longer than",
+            ),
         ] {
             let error = peer.ask(Method::ResourcesRead, params).await.unwrap_err();
             assert_eq!(error.code, -32602);

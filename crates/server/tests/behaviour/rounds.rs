@@ -97,7 +97,7 @@ async fn state_expires() {
     refused(&peer, "wipe", json!({}), &state).await;
 }
 
-// spec: ST-3
+// spec: ST-3, ST-4
 #[tokio::test]
 async fn replicas_with_the_same_keys_go_on_with_each_others_calls() {
     let one = Peer::with_forms(&guarded().state_keys([[1; 32]]), Revision::LATEST);
@@ -105,6 +105,8 @@ async fn replicas_with_the_same_keys_go_on_with_each_others_calls() {
     let other = Peer::with_forms(&guarded().state_keys([[2; 32], [1; 32]]), Revision::LATEST);
     let done = other.round("wipe", json!({}), json!({ "q1": yes() }), Some(&state)).await;
     assert_eq!(done.text(), "true 0");
+    let (again, _) = one.round("wipe", json!({}), json!({}), None).await.asks();
+    assert_eq!(again[0].0, "q1", "nothing is remembered of a client that does not name it");
 }
 
 #[tokio::test]

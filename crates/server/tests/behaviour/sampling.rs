@@ -68,7 +68,7 @@ fn expected() -> Value {
             { "role": "user", "content": { "type": "audio", "data": "d2F2", "mimeType": "audio/wav" } },
         ],
         "modelPreferences": {
-            "hints": [{ "name": "haiku" }], "speedPriority": 1.0, "costPriority": 0.5,
+            "hints": [{ "name": "haiku" }], "speedPriority": 1, "costPriority": 0.5,
         },
         "systemPrompt": "Be brief",
         "temperature": 0.5,

@@ -28,7 +28,7 @@ impl Wire {
     pub(crate) async fn say(&mut self, message: Value) {
         let frame = message.to_string().into();
         let route = Route::Exchange(ExchangeId(0));
-        let mut queue = VecDeque::from([Transmit { route, role: Role::Ends, frame }]);
+        let mut queue = VecDeque::from([Transmit { route, role: Role::Ends, frame, mirror: None }]);
         self.writer.write(&mut queue).await.unwrap();
     }
 

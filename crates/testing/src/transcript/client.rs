@@ -93,6 +93,7 @@ impl ClientMachine {
                 format!("unasked {}", place.map_or(0, |place| place + 1))
             }
             Event::ElicitationComplete(name) => format!("completed {name}"),
+            Event::Renewed => "renewed".to_owned(),
             Event::Odd(what) => format!("odd {what}"),
         }
     }
@@ -111,6 +112,7 @@ impl ClientMachine {
                 let error = ErrorObject::internal(rest);
                 self.connection.answer(self.ask(number)?, Err(error), self.clock.now());
             }
+            "notify" => self.notify(number, rest)?,
             "close" => self.connection.close(),
             _ => return Err(format!("nobody knows how to `{verb}`; see the module `transcript`")),
         }
@@ -122,11 +124,21 @@ impl ClientMachine {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, "{}"));
         let method = Method::named(name).ok_or_else(|| format!("`{name}` is no method"))?;
         let (params, wants) = rest.split_once(" +").unwrap_or((rest, ""));
-        let params = Json::from_text(params).map_err(|error| format!("`{params}`: {error}"))?;
-        let params = Object::new(params).map_err(|params| format!("`{params}` is no object"))?;
-        let mut request = CallRequest::new(method, params);
+        let mut request = CallRequest::new(method, object(params)?);
         request.progress = wants == "progress";
+        if let Some(level) = wants.strip_prefix("log:") {
+            let level = level.parse().map_err(|error| format!("`+{wants}`: {error}"))?;
+            request.log_level = Some(level);
+        }
         self.connection.call(number, request, self.clock.now());
+        Ok(())
+    }
+
+    /// `METHOD {params}`, of which nobody waits for an answer.
+    fn notify(&mut self, name: &str, params: &str) -> Result<(), String> {
+        let method = Method::named(name).ok_or_else(|| format!("`{name}` is no method"))?;
+        let params = object(if params.is_empty() { "{}" } else { params })?;
+        self.connection.notify(method, &params);
         Ok(())
     }
 
@@ -191,6 +203,11 @@ fn changed(change: &Change) -> String {
         Change::Resources => "resources".to_owned(),
         Change::Resource(uri) => format!("resource {uri}"),
     }
+}
+
+fn object(text: &str) -> Result<Object, String> {
+    let json = Json::from_text(text).map_err(|error| format!("`{text}`: {error}"))?;
+    Object::new(json).map_err(|json| format!("`{json}` is no object"))
 }
 
 fn count(text: &str) -> Result<u64, String> {

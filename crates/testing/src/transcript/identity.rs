@@ -2,7 +2,7 @@
 //!
 //! The same words say it in both eras: `@initialize{elicitation}` shakes hands as a client that can
 //! be asked, `@client{elicitation}` is the `_meta` of a request of such a client. With `pages` it
-//! opens pages too.
+//! opens pages too, with `model-tools` or `model-context` its model gets these.
 
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
@@ -64,7 +64,10 @@ impl Identity {
         let (name, value) = match word {
             "elicitation" => ("elicitation", json!({"form": {}})),
             "pages" => ("elicitation", json!({"form": {}, "url": {}})),
-            "sampling" | "roots" => (word, json!({})),
+            "sampling" => (word, json!({})),
+            "model-tools" => ("sampling", json!({"tools": {}})),
+            "model-context" => ("sampling", json!({"context": {}})),
+            "roots" => (word, json!({"listChanged": true})),
             _ => return Err(unknown(word)),
         };
         self.capabilities.insert(name.to_owned(), value);
@@ -74,11 +77,16 @@ impl Identity {
     /// What is declared, in the words of a revision.
     pub(crate) fn capabilities(&self, revision: Revision) -> Value {
         let mut capabilities = self.capabilities.clone();
-        if let Some(elicitation) = capabilities.get_mut("elicitation")
-            && !revision.has_elicitation_modes()
-        {
-            *elicitation = json!({});
-        }
+        let mut simplify = |name, has_more: bool| {
+            if let Some(capability) = capabilities.get_mut(name)
+                && !has_more
+            {
+                *capability = json!({});
+            }
+        };
+        simplify("elicitation", revision.has_elicitation_modes());
+        simplify("sampling", revision.has_sampling_tools());
+        simplify("roots", !revision.is_modern());
         Value::Object(capabilities)
     }
 }
@@ -93,7 +101,8 @@ fn member(name: &str, value: &Value) -> String {
 
 fn unknown(word: &str) -> String {
     format!(
-        "`{word}` says nothing of a client; known are `elicitation`, `pages`, `sampling`, `roots`, `progress:TOKEN` and `log:LEVEL`"
+        "`{word}` says nothing of a client; known are `elicitation`, `pages`, `sampling`, \
+         `model-tools`, `model-context`, `roots`, `progress:TOKEN` and `log:LEVEL`"
     )
 }
 
@@ -121,6 +130,15 @@ mod tests {
             params(Revision::V2025_11_25)["capabilities"],
             json!({"elicitation": {"form": {}}})
         );
+    }
+
+    #[test]
+    fn a_client_declares_its_model_and_roots_as_far_as_its_revision_can() {
+        let identity = Identity::parse("model-tools,roots").unwrap();
+        let older = json!({"roots": {"listChanged": true}, "sampling": {}});
+        assert_eq!(identity.capabilities(Revision::V2025_06_18), older);
+        let newest = json!({"roots": {}, "sampling": {"tools": {}}});
+        assert_eq!(identity.capabilities(Revision::LATEST), newest);
     }
 
     #[test]

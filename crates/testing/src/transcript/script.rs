@@ -13,6 +13,8 @@ pub(crate) struct Script {
     pub(crate) side: Side,
     /// The server that is talked to; files that do not say talk to the first.
     pub(crate) server: Option<String>,
+    /// The application whose client is under test; files that do not say test a client without one.
+    pub(crate) host: Option<String>,
     /// What the client under test can do, in files that test one.
     pub(crate) client: String,
     /// Bounds that differ from the usual ones, as written.
@@ -74,6 +76,7 @@ impl Script {
             revisions: Vec::new(),
             side: Side::Server,
             server: None,
+            host: None,
             client: String::new(),
             limits: String::new(),
             lines: Vec::new(),
@@ -103,6 +106,11 @@ impl Script {
                 "in_flight" => limits.in_flight = count()?,
                 "subscriptions" => limits.subscriptions = count()?,
                 "questions" => limits.questions = count()?,
+                "questions_per_minute" => limits.questions_per_minute = count()?,
+                "requests_per_minute" => limits.requests_per_minute = count()?,
+                "logs_per_minute" => limits.logs_per_minute = count()?,
+                "result" => limits.result = count()?,
+                "elicitations" => limits.elicitations = count()?,
                 "rounds" => limits.rounds = count()?,
                 "noise" => limits.noise = count()?,
                 "question_timeout" => limits.question_timeout = duration(value)?,
@@ -153,6 +161,7 @@ impl Script {
             // The requirements that the file guards are read by the ledger.
             "spec" => {}
             "server" => self.server = Some(value.to_owned()),
+            "host" => self.host = Some(value.to_owned()),
             "limits" => self.limits = value.to_owned(),
             "client" => self.client = value.to_owned(),
             "side" => {

@@ -121,7 +121,8 @@ impl Turn {
 }
 
 /// Members whose values mean something to the server only, and the names that they get.
-const OPAQUE: &[(&str, &str)] = &[("requestState", "state"), ("nextCursor", "cursor")];
+const OPAQUE: &[(&str, &str)] =
+    &[("requestState", "state"), ("nextCursor", "cursor"), ("elicitationId", "page")];
 
 /// A line with the words of transcripts in it where they say the same.
 fn abbreviated(line: &str, words: &Words, values: &mut Values) -> String {

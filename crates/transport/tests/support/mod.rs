@@ -25,8 +25,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 const PART: &str = "BOWLINE_TEST_PART";
 
 pub(crate) fn queue<B: Into<Bytes>>(frames: impl IntoIterator<Item = B>) -> VecDeque<Transmit> {
-    let transmit =
-        |frame: B| Transmit { route: Route::Standalone, role: Role::Within, frame: frame.into() };
+    let (route, role) = (Route::Standalone, Role::Within);
+    let transmit = |frame: B| Transmit { route, role, frame: frame.into(), mirror: None };
     frames.into_iter().map(transmit).collect()
 }
 

@@ -19,6 +19,7 @@ pub struct Annotations {
     pub audience: Vec<Role>,
     /// From 0, entirely optional, to 1, effectively required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub priority: Option<f64>,
     /// When it last changed, as ISO 8601 text (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]

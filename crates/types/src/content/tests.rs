@@ -18,7 +18,7 @@ fn every_block_is_written_as_it_was_read() {
         r#"{"type":"text","text":"hi","annotations":{"audience":["user","assistant"],"priority":0.5,"lastModified":"2026-07-28T12:00:00Z"},"_meta":{"a":1}}"#,
         r#"{"type":"image","data":"AAEC","mimeType":"image/png"}"#,
         r#"{"type":"audio","data":"AAEC","mimeType":"audio/wav","_meta":{"a":1}}"#,
-        r#"{"type":"resource_link","uri":"a://b","name":"b","title":"B","description":"d","mimeType":"text/plain","annotations":{"priority":1.0},"size":3,"icons":[{"src":"https://example.com/i.png"}],"_meta":{"a":1}}"#,
+        r#"{"type":"resource_link","uri":"a://b","name":"b","title":"B","description":"d","mimeType":"text/plain","annotations":{"priority":1},"size":3,"icons":[{"src":"https://example.com/i.png"}],"_meta":{"a":1}}"#,
         r#"{"type":"resource","resource":{"uri":"a://b","mimeType":"text/plain","text":"hi"},"annotations":{"audience":["user"]},"_meta":{"a":1}}"#,
         r#"{"type":"resource","resource":{"uri":"a://b","blob":"AAEC"}}"#,
         r#"{"type":"tool_use","id":"1","name":"add","input":{"a":1},"_meta":{"a":1}}"#,
@@ -54,25 +54,22 @@ fn a_defect_is_named_with_the_type_of_the_block() {
     for (text, expected) in [
         (
             r#"{"type":"image","mimeType":"image/png"}"#,
-            "content block of type `image`: missing field `data`",
+            "content block of type `image`: `data`: missing",
         ),
-        (
-            r#"{"type":"audio","data":"AA=="}"#,
-            "content block of type `audio`: missing field `mimeType`",
-        ),
+        (r#"{"type":"audio","data":"AA=="}"#, "content block of type `audio`: `mimeType`: missing"),
         (
             r#"{"type":"resource_link","name":"b"}"#,
-            "content block of type `resource_link`: missing field `uri`",
+            "content block of type `resource_link`: `uri`: missing",
         ),
         (
             r#"{"type":"resource","resource":{"uri":"a://b"}}"#,
-            "content block of type `resource`: contents of `a://b` hold neither `text` nor `blob`",
+            "content block of type `resource`: `resource`: contents of `a://b` hold neither `text` nor `blob`",
         ),
         (
             r#"{"type":"tool_result","toolUseId":"1","content":[{"type":"text"}]}"#,
-            "content block of type `tool_result`: content block of type `text`: missing field `text`",
+            "content block of type `tool_result`: `content`: content block of type `text`: `text`: missing",
         ),
-        (r#"{"text":"hi"}"#, "content block: missing field `type`"),
+        (r#"{"text":"hi"}"#, "content block: `type`: missing"),
         (r#""hi""#, "content block: expected an object, found `\"hi\"`"),
     ] {
         assert_eq!(error(text), expected);

@@ -43,6 +43,7 @@ pub struct CreateMessageParams {
     pub include_context: Option<IncludeContext>,
     /// How freely to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub temperature: Option<f64>,
     /// The most tokens to answer with.
     pub max_tokens: u64,
@@ -227,12 +228,15 @@ pub struct ModelPreferences {
     pub hints: Vec<ModelHint>,
     /// How much the price matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub cost_priority: Option<f64>,
     /// How much the speed matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub speed_priority: Option<f64>,
     /// How much the ability matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "crate::member::optional_number")]
     pub intelligence_priority: Option<f64>,
 }
 

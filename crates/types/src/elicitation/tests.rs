@@ -48,9 +48,9 @@ fn an_unknown_mode_survives_to_be_refused() {
 fn a_question_that_lacks_something_says_what() {
     let error = |text: &str| serde_json::from_str::<ElicitParams>(text).unwrap_err().to_string();
     let form = error(r#"{"message":"m"}"#);
-    assert!(form.contains("elicitation of type `form`: missing field `requestedSchema`"), "{form}");
+    assert!(form.contains("elicitation of type `form`: `requestedSchema`: missing"), "{form}");
     let url = error(r#"{"mode":"url","message":"m"}"#);
-    assert!(url.contains("elicitation of type `url`: missing field `url`"), "{url}");
+    assert!(url.contains("elicitation of type `url`: `url`: missing"), "{url}");
 }
 
 // spec: ELIC-5

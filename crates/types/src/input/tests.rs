@@ -67,9 +67,9 @@ fn a_question_that_cannot_be_read_says_which_and_why() {
     let error = |text: &str| serde_json::from_str::<InputRequest>(text).unwrap_err().to_string();
     let sampling = error(r#"{"method":"sampling/createMessage","params":{"messages":[]}}"#);
     assert!(sampling.contains("`sampling/createMessage`"), "{sampling}");
-    assert!(sampling.contains("missing field `maxTokens`"), "{sampling}");
+    assert!(sampling.contains("`maxTokens`: missing"), "{sampling}");
     let nameless = error(r#"{"params":{}}"#);
-    assert!(nameless.contains("missing field `method`"), "{nameless}");
+    assert!(nameless.contains("`method`: missing"), "{nameless}");
 }
 
 // spec: MRTR-26, MRTR-27

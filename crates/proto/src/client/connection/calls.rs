@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks;
 use bowline_types::input::InputRequired;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
+use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::super::legacy;
 use super::super::rounds::{Flight, Round};
-use super::{Answer, AskId, CallError, ClientConnection, Event, Origin, ServerProfile, Waiting};
+use super::{
+    Answer, AskId, CallError, CallRequest, ClientConnection, Event, Origin, ServerProfile, Waiting,
+};
+use crate::members::Members;
+use crate::mirror::{Mirror, head};
 use crate::request::ExchangeId;
 use crate::table::outgoing::Timing;
 use crate::transmit::{Role, Route, Transmit};
@@ -30,9 +36,11 @@ impl ClientConnection {
         let params = flight.request.text(id, &self.always, extra);
         let frame = splice::request(&id.into(), flight.request.method, &params);
         let exchange = flight.exchange;
+        let mirror = self.mirror_call(id, &flight.request);
         self.flights.insert(exchange, id);
         self.await_answer(Waiting::Call(flight), timeout, deadline, now);
-        self.transmit(Route::Exchange(exchange), Role::Opens, frame);
+        let route = Route::Exchange(exchange);
+        self.transmits.push_back(Transmit { route, role: Role::Opens, frame, mirror });
     }
 
     pub(super) fn await_answer(
@@ -135,8 +143,8 @@ impl ClientConnection {
             return Err(ErrorObject::internal(message));
         }
         if !self.pace.admits(questions, now) {
-            let most = limits.questions_per_minute;
-            let message = format!("more than {most} questions in a minute; ask again later");
+            let most = counted(limits.questions_per_minute, "question");
+            let message = format!("more than {most} in a minute; ask again later");
             return Err(ErrorObject::internal(message));
         }
         Ok(())
@@ -160,7 +168,9 @@ impl ClientConnection {
     pub(super) fn tell_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
-        self.transmit(Route::Exchange(exchange), Role::Cancels, frame);
+        let mirror = self.mirror(None, Some(Method::Cancelled));
+        let route = Route::Exchange(exchange);
+        self.transmits.push_back(Transmit { route, role: Role::Cancels, frame, mirror });
     }
 
     pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<Answer, CallError>) {
@@ -172,8 +182,33 @@ impl ClientConnection {
         self.events.push_back(Event::Odd(what));
     }
 
-    pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Bytes) {
-        self.transmits.push_back(Transmit { route, role, frame });
+    /// Sends a request that belongs to no call.
+    pub(super) fn open_with(&mut self, id: i64, method: Method, params: &str) {
+        let frame = splice::request(&id.into(), method, params);
+        let mirror = self.mirror(Some(id), Some(method));
+        let (route, role) = (Route::Standalone, Role::Opens);
+        self.transmits.push_back(Transmit { route, role, frame, mirror });
+    }
+
+    /// Sends something that awaits no answer: a notification, or an answer without a method.
+    pub(super) fn tell(&mut self, method: Option<Method>, frame: Bytes) {
+        let mirror = self.mirror(None, method);
+        let (route, role) = (Route::Standalone, Role::Within);
+        self.transmits.push_back(Transmit { route, role, frame, mirror });
+    }
+
+    fn mirror(&self, id: Option<i64>, method: Option<Method>) -> Option<Box<Mirror>> {
+        let revision = self.profile.as_ref().map(|profile| profile.revision);
+        let mirror = || Mirror { id, method, revision, name: None, params: Vec::new() };
+        self.config.mirrors().then(|| Box::new(mirror()))
+    }
+
+    fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
+        let mut mirror = self.mirror(Some(id), Some(request.method))?;
+        let params = Bytes::copy_from_slice(request.params.as_str().as_bytes());
+        mirror.name = Members::cut(params).ok().and_then(|it| head::name_of(request.method, &it));
+        mirror.params = request.headers.clone();
+        Some(mirror)
     }
 }
 
@@ -194,7 +229,26 @@ fn lacking(profile: &ServerProfile, method: Method) -> Option<&'static str> {
             let needed = profile.revision.has_completions_capability();
             (!needed || server.supports_completions(), "completions")
         }
+        Method::TasksGet
+        | Method::TasksResult
+        | Method::TasksList
+        | Method::TasksCancel
+        | Method::TasksUpdate => offers_tasks(profile, method),
         _ => (true, ""),
     };
     (!offered).then_some(capability)
+}
+
+/// Whether a server offers a method of tasks, and the capability that it takes.
+fn offers_tasks(profile: &ServerProfile, method: Method) -> (bool, &'static str) {
+    let server = &profile.capabilities;
+    if !profile.revision.has_core_tasks() {
+        return (server.supports_extension(tasks::IDENTIFIER), tasks::IDENTIFIER);
+    }
+    match (&server.tasks, method) {
+        (None, _) => (false, "tasks"),
+        (Some(tasks), Method::TasksList) => (tasks.list.is_some(), "tasks.list"),
+        (Some(tasks), Method::TasksCancel) => (tasks.cancel.is_some(), "tasks.cancel"),
+        (Some(_), _) => (true, ""),
+    }
 }

@@ -20,11 +20,20 @@ impl ClientConnection {
             cache.changed(&change);
         }
         self.tell_followers(&change);
-        let subscription = self.subscription(params);
-        if let (Some((id, _)), Change::Acknowledged(_)) = (subscription, &change) {
-            self.stand(id, now);
-        }
-        let exchange = subscription.map(|(_, exchange)| exchange);
+        let Ok(meta) = params.object("_meta") else { return };
+        let exchange = match meta.parse(key::SUBSCRIPTION_ID) {
+            Ok(None) => None,
+            // What comes after a subscription was given up concerns nobody.
+            named => match named.ok().flatten().and_then(|id| self.subscription(&id)) {
+                Some((id, exchange)) => {
+                    if let Change::Acknowledged(_) = change {
+                        self.stand(id, now);
+                    }
+                    Some(exchange)
+                }
+                None => return,
+            },
+        };
         self.events.push_back(Event::Change(exchange, change));
     }
 
@@ -34,10 +43,8 @@ impl ClientConnection {
         self.waiting.retime(id, Timing { timeout: FOREVER, maximum }, now);
     }
 
-    /// The subscription that a notification names: its id on the wire, and our own number.
-    fn subscription(&mut self, params: &Members) -> Option<(i64, ExchangeId)> {
-        let meta = params.object("_meta").ok()?;
-        let id: RequestId = meta.parse(key::SUBSCRIPTION_ID).ok()??;
+    /// The subscription of this id that is open: the id as a number, and our own number.
+    fn subscription(&mut self, id: &RequestId) -> Option<(i64, ExchangeId)> {
         let id = id.as_integer()?;
         match self.waiting.get_mut(id)? {
             Waiting::Call(flight) if flight.request.method.streams() => Some((id, flight.exchange)),

@@ -16,7 +16,6 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::{CallError, CallRequest, ClientConnection, Event, Waiting};
 use crate::request::{Change, ExchangeId};
-use crate::transmit::{Role, Route};
 use crate::wire::splice;
 
 /// The subscriptions that a session stands in for.
@@ -128,6 +127,15 @@ impl ClientConnection {
         true
     }
 
+    /// Follows everything again, on a new session. Whoever listens has been told of it before.
+    pub(super) fn follow_again(&mut self) {
+        let resources: Vec<_> = self.following.resources.keys().cloned().collect();
+        for uri in &resources {
+            let id = self.waiting.unawaited();
+            self.ask_to(Method::ResourcesSubscribe, id, uri);
+        }
+    }
+
     /// Hands a notice of the session to every subscription that wants it.
     pub(super) fn tell_followers(&mut self, change: &Change) {
         for (exchange, subscription) in &self.following.subscriptions {
@@ -147,9 +155,10 @@ impl ClientConnection {
     /// What of a wish the server can honour.
     fn followed(&self, request: &CallRequest) -> Result<SubscriptionFilter, CallError> {
         let Some(profile) = &self.profile else { return Err(CallError::Closed) };
-        let wish: ListenParams = request.params.parse().map_err(|error| {
-            CallError::Refused(ErrorObject::invalid_params(format!("`params`: {error}")))
-        })?;
+        let wish: ListenParams = request
+            .params
+            .parse()
+            .map_err(|error| CallError::Refused(ErrorObject::misread_params(error)))?;
         let mut filter = wish.notifications.honoured_by(&profile.capabilities);
         filter.resource_subscriptions.sort_unstable();
         filter.resource_subscriptions.dedup();
@@ -181,8 +190,6 @@ impl ClientConnection {
     }
 
     fn ask_to(&mut self, method: Method, id: i64, uri: &str) {
-        let params = splice::json(&SubscribeParams::new(uri));
-        let frame = splice::request(&id.into(), method, &params);
-        self.transmit(Route::Standalone, Role::Opens, frame);
+        self.open_with(id, method, &splice::json(&SubscribeParams::new(uri)));
     }
 }

@@ -9,8 +9,6 @@ use bowline_types::method::Method;
 
 use super::calls::FOREVER;
 use super::{ClientConnection, Event, NegotiationError, Waiting};
-use crate::transmit::{Role, Route};
-use crate::wire::splice;
 
 /// When the server was last heard, and whether it is asked.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ impl ClientConnection {
         };
         // While the server waits for us, its clock stands still; so there is no maximum.
         let id = self.await_answer(Waiting::Life, keep_alive.timeout, FOREVER, now);
-        self.transmit(Route::Standalone, Role::Opens, splice::request(&id.into(), method, &params));
+        self.open_with(id, method, &params);
         if let Some(life) = &mut self.life {
             life.asked = Some(id);
         }

@@ -24,7 +24,6 @@ use crate::frame::{
 use crate::members::Members;
 use crate::request::SuccessKind;
 use crate::table::outgoing::Taken;
-use crate::transmit::{Role, Route};
 use crate::wire::{modern, splice};
 
 /// Lines that are no protocol are shown this often, then only counted.
@@ -46,7 +45,7 @@ impl ClientConnection {
         };
         match self.waiting.take(id) {
             Taken::Awaited(Waiting::Probe(asked)) => {
-                self.step(negotiate::probed(&self.config, asked, response.outcome.as_ref()), now);
+                self.step(self.probed(asked, response.outcome.as_ref()), now);
             }
             Taken::Awaited(Waiting::Handshake) => {
                 self.step(negotiate::shaken(&self.config, response.outcome.as_ref()), now);
@@ -69,7 +68,7 @@ impl ClientConnection {
         if self.profile.is_some() || id.as_integer() != Some(probe) {
             return;
         }
-        let step = negotiate::probed(&self.config, asked, Ok(result));
+        let step = self.probed(asked, Ok(result));
         if let Step::Agreed(_) = step {
             if let Some(handshake) =
                 self.waiting.find(|waiting| matches!(waiting, Waiting::Handshake))
@@ -234,7 +233,7 @@ impl ClientConnection {
             },
             Err(error) => splice::error(Ok(&request.id), &error),
         };
-        self.transmit(Route::Standalone, Role::Within, frame);
+        self.tell(None, frame);
     }
 
     /// Text that is no message: fails what it was meant for, or counts as noise.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
+use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
@@ -26,8 +27,10 @@ impl ServerConnection {
     ) -> Result<(), ErrorObject> {
         if method.streams() && self.listening() >= self.config.limits().subscriptions {
             let most = self.config.limits().subscriptions;
-            let message =
-                format!("{most} subscriptions are open on this connection; end one first");
+            let message = format!(
+                "no more than {} at a time on this connection; end one first",
+                counted(most, "subscription")
+            );
             return Err(ErrorObject::invalid_request(message));
         }
         let number = self.number();
@@ -36,7 +39,7 @@ impl ServerConnection {
         }
         let call = Call { id: request.id, method, params: request.params };
         let (exchange, request) =
-            Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+            Exchange::open(number, call, lifted, self.caller(self.attached.clone()));
         let state = if method.streams() { State::Listening } else { State::Waiting };
         self.slots.insert(number, Slot::Call { exchange, batch, state });
         if state == State::Listening {
@@ -154,7 +157,7 @@ impl ServerConnection {
     }
 
     pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Option<Bytes>) {
-        self.transmits.extend(frame.map(|frame| Transmit { route, role, frame }));
+        self.transmits.extend(frame.map(|frame| Transmit { route, role, frame, mirror: None }));
     }
 
     pub(super) fn listening(&self) -> usize {
@@ -168,6 +171,6 @@ impl ServerConnection {
     }
 
     pub(super) fn caller(&self, extensions: Extensions) -> Caller {
-        Caller { owner: self.owner.clone(), sink: self.sink.clone(), extensions }
+        Caller { owner: self.owner.clone(), sink: self.sink.clone(), extensions, headers: None }
     }
 }

@@ -5,16 +5,17 @@ use std::time::Instant;
 use bowline_types::cancel::CancelledParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::method::{Kind, Method};
+use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
+use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
 use super::super::exchange::{Call, Exchange};
 use super::super::legacy::Session;
 use super::{Event, ServerConnection, Slot, State};
-use crate::classify::{Claim, classify};
+use crate::classify::{Claim, classify, method_of};
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
@@ -78,8 +79,8 @@ impl ServerConnection {
         if self.pace.admits(1, now) {
             return Ok(());
         }
-        let most = self.config.limits().requests_per_minute;
-        let message = format!("more than {most} requests per minute on this connection; wait");
+        let most = counted(self.config.limits().requests_per_minute, "request");
+        let message = format!("more than {most} per minute on this connection; wait");
         Err(ErrorObject::too_many_requests(message, self.pace.wait(now)))
     }
 
@@ -89,14 +90,11 @@ impl ServerConnection {
         request: RequestMessage,
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
-        let meta = request
-            .params
-            .object("_meta")
-            .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))?;
+        let meta = request.params.object("_meta").map_err(ErrorObject::misread_params)?;
         let session = self.session.as_ref().map(|session| session.revision);
         match classify(&request, &meta, session, self.config.revisions())? {
             Claim::Modern(revision) => {
-                let method = known(&request.method, revision)?;
+                let method = method_of(&request.method, revision)?;
                 let lifted = modern::lift(method, &request.params, meta, revision)?;
                 self.open(request, method, lifted, batch)
             }
@@ -123,7 +121,7 @@ impl ServerConnection {
         revision: Revision,
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
-        let method = known(&request.method, revision)?;
+        let method = method_of(&request.method, revision)?;
         let Some(session) = &mut self.session else { return Ok(()) };
         if let Some(response) = session.serve(method, &request.params) {
             self.reply(&request.id, batch, response);
@@ -264,20 +262,5 @@ impl ServerConnection {
         }
         let frame = splice::error(id.as_ref().ok_or(without), &malformed.error);
         self.answer(Route::Standalone, batch, Some(frame));
-    }
-}
-
-/// The method of a request, if clients may send it in this revision.
-fn known(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
-    match name {
-        MethodName::Known(method)
-            if method.row().kind == Kind::Request && method.is_from_client(revision) =>
-        {
-            Ok(*method)
-        }
-        _ => Err(ErrorObject::method_not_found(format!(
-            "{revision} has no method `{}`",
-            name.as_str()
-        ))),
     }
 }

@@ -53,17 +53,21 @@ impl fmt::Display for AskError {
             Self::Declined => f.write_str("the user declined to answer"),
             Self::Cancelled => f.write_str("the user closed the question without answering"),
             Self::Unsupported(required) => {
-                let whom = if required.elicitation.is_some() { "user" } else { "client" };
+                let (whom, advice) = if required.elicitation.is_some() {
+                    ("user", "ask the user yourself, or use a client that can")
+                } else {
+                    ("client", "use a client that can")
+                };
                 let required = serde_json::to_string(required).unwrap_or_default();
                 write!(
                     f,
                     "this needs input from the {whom}, but the client does not declare the \
-                     capabilities {required}; ask the user yourself, or use a client that can"
+                     capabilities {required}; {advice}"
                 )
             }
-            Self::Invalid(reason) => write!(f, "the user's answer does not fit: {reason}"),
+            Self::Invalid(reason) => write!(f, "the answer does not fit: {reason}"),
             Self::Malformed(reason) => f.write_str(reason),
-            Self::Failed(error) => write!(f, "the user could not be asked: {error}"),
+            Self::Failed(error) => write!(f, "the question was not answered: {error}"),
             Self::Unaskable(reason) => write!(f, "the question cannot be put: {reason}"),
         }
     }

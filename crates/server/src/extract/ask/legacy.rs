@@ -8,7 +8,6 @@ use tokio::sync::oneshot;
 
 use super::{AskError, Misread};
 use crate::call::Call;
-use crate::sync::say;
 
 /// Asks, and waits for the answer.
 pub(super) async fn ask<T>(
@@ -22,7 +21,7 @@ pub(super) async fn ask<T>(
     let reply = Reply::new(move |answer| _ = sender.send(answer));
     let question = Outgoing::Ask(Question { request, reply });
     let closed = AskError::Failed(QuestionError::Closed);
-    say(&call.parts().outbox, question).await.map_err(|_| closed.clone())?;
+    call.parts().outbox.say(question).await.map_err(|_| closed.clone())?;
     let answer = match receiver.await.map_err(|_| closed)? {
         Ok(answer) => answer,
         Err(QuestionError::NoBackChannel) => {

@@ -17,6 +17,7 @@ use bowline_proto::request::QuestionError;
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::input::{InputRequest, InputRequests, InputResponses};
 use bowline_types::json::Json;
+use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
 use serde::{Deserialize, Serialize};
 
@@ -207,10 +208,8 @@ impl Round {
 
     fn end(&mut self, limits: &Limits) -> Result<Pause, String> {
         if self.memory.rounds >= limits.rounds {
-            let rounds = self.memory.rounds;
-            return Err(format!(
-                "the user was asked {rounds} times in a row; there must be an end"
-            ));
+            let times = counted(self.memory.rounds, "time");
+            return Err(format!("the user was asked {times} in a row; there must be an end"));
         }
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();

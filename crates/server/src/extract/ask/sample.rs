@@ -9,6 +9,7 @@ use bowline_types::deprecated::sampling::{
     StopReason, ToolChoice, ToolChoiceMode, check_tool_results,
 };
 use bowline_types::json::Json;
+use bowline_types::text::counted;
 use bowline_types::tool::{CallToolResult, Tool};
 
 use super::{Ask, AskError, Asking, Misread, Rounds};
@@ -174,7 +175,8 @@ impl Sample {
             let said = SamplingMessage::new(Role::Assistant, sampled.content);
             self.params.messages.extend([said, SamplingMessage::new(Role::User, results)]);
         }
-        let message = format!("the model still wishes to call tools after {} turns", self.turns);
+        let turns = counted(self.turns, "turn");
+        let message = format!("the model still wishes to call tools after {turns}");
         Err(AskError::Invalid(message).into())
     }
 

@@ -16,7 +16,6 @@ use super::{Ask, AskError, Asking, Misread, form};
 use crate::call::Call;
 use crate::error::Error;
 use crate::secret::is_secret;
-use crate::sync::say;
 
 impl Ask {
     /// Asks the user to visit a page, for what must not pass through the client: to sign in
@@ -95,7 +94,7 @@ impl Visit {
     pub async fn complete(&self) {
         if let Some(id) = self.page.elicitation_id.clone() {
             // A client that is gone needs not be told.
-            _ = say(&self.outbox, Outgoing::ElicitationComplete(id)).await;
+            _ = self.outbox.say(Outgoing::ElicitationComplete(id)).await;
         }
     }
 

@@ -103,10 +103,8 @@ impl Callee for PromptEntry {
 
     fn admit(&self, request: &Request) -> Result<Called, Response> {
         let refused = |reason: String| Err(ErrorObject::invalid_params(reason));
-        let params: GetPromptParams = request
-            .params
-            .parse_all()
-            .map_err(|error| refused(format!("`params` of `prompts/get`: {error}")))?;
+        let params: GetPromptParams =
+            request.params.parse_all().map_err(|error| Err(ErrorObject::misread_params(error)))?;
         if let Some(name) = self.missing(&params) {
             let title = self.title();
             return Err(refused(format!("`arguments.{name}`: missing; the {title} requires it")));

@@ -203,8 +203,8 @@ impl fmt::Debug for Reader {
 ///
 /// If there is none, or it is none.
 pub(crate) fn asked(request: &Request) -> Result<String, ErrorObject> {
-    let invalid = |reason: String| ErrorObject::invalid_params(format!("`uri`: {reason}"));
-    let uri = request.params.parse::<String>("uri").map_err(|error| invalid(error.to_string()))?;
+    let invalid = |reason: String| ErrorObject::invalid_params(format!("`params.uri`: {reason}"));
+    let uri = request.params.parse::<String>("uri").map_err(ErrorObject::misread_params)?;
     let uri = uri.ok_or_else(|| invalid("missing; name the resource".to_owned()))?;
     uri::check_asked(&uri).map_err(invalid)?;
     Ok(uri)

@@ -64,6 +64,7 @@ fn caller(owner: Owner) -> Parts {
         log_level: None,
         input: None,
         owner,
+        headers: None,
         outbox: Outbox::closed(),
         extensions: Extensions::default(),
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::members::Members;
+use bowline_proto::mirror::marks::{self, Mirrored};
 use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
@@ -29,6 +30,8 @@ pub(crate) struct ToolEntry {
     name: Arc<str>,
     tool: Tool,
     contract: Arc<Contract>,
+    /// Arguments that HTTP repeats in headers.
+    mirrored: Vec<Mirrored>,
 }
 
 impl ToolEntry {
@@ -45,7 +48,9 @@ impl ToolEntry {
         }
         let contract = Contract::new(&tool.input, tool.output.as_ref())
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
-        Ok(Self { name: tool.name().into(), tool, contract: Arc::new(contract) })
+        let mirrored = marks::mirrored(&tool.definition.input_schema)
+            .map_err(|error| wrong(&format!("marks an argument wrongly: {error}")))?;
+        Ok(Self { name: tool.name().into(), tool, contract: Arc::new(contract), mirrored })
     }
 
     /// Checks that all the state that the tool needs is there.
@@ -60,6 +65,18 @@ impl ToolEntry {
     /// Whether the tool may send log messages.
     pub(crate) fn logs(&self) -> bool {
         self.tool.signature.logs()
+    }
+
+    /// Over HTTP, whoever stands between believes the headers: they must say what the arguments
+    /// say.
+    fn check_headers(&self, request: &Request, arguments: &Bytes) -> Result<(), ErrorObject> {
+        let Some(headers) = request.parts.headers.as_ref().filter(|_| !self.mirrored.is_empty())
+        else {
+            return Ok(());
+        };
+        // What cannot be read is refused for that.
+        let arguments = Members::cut(arguments.clone()).unwrap_or_default();
+        headers.check(&self.mirrored, &arguments)
     }
 
     /// Calls the tool through its layers.
@@ -77,6 +94,7 @@ impl Callee for ToolEntry {
 
     fn admit(&self, request: &Request) -> Result<Called, Response> {
         let text = arguments(&request.params).map_err(Err)?;
+        self.check_headers(request, &text).map_err(Err)?;
         if let Err(reason) = self.contract.check_arguments(&text) {
             return Err(self.fail(reason, request.parts.revision));
         }

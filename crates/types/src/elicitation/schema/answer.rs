@@ -12,6 +12,7 @@ use super::{
 };
 use crate::json::{Json, Object};
 use crate::ordered::Ordered;
+use crate::text::counted;
 
 /// The largest integer that a float names without doubt.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -115,11 +116,12 @@ impl Field {
 fn check_string(schema: &StringSchema, value: &Json) -> Result<(), String> {
     let text: String = value.parse().map_err(|_| wrong("text", value))?;
     let length = text.chars().count() as u64;
+    let characters = || counted(text.chars().count(), "character");
     if let Some(least) = schema.min_length.filter(|least| length < *least) {
-        return Err(format!("it has {length} characters, and {least} are the fewest"));
+        return Err(format!("it has {}, fewer than {least}", characters()));
     }
     if let Some(most) = schema.max_length.filter(|most| length > *most) {
-        return Err(format!("it has {length} characters, and {most} are the most"));
+        return Err(format!("it has {}, more than {most}", characters()));
     }
     match &schema.format {
         Some(format) if !format::fits(format, &text) => {
@@ -148,11 +150,12 @@ fn check_select(schema: &SelectSchema, value: &Json) -> Result<(), String> {
 fn check_multi_select(schema: &MultiSelectSchema, value: &Json) -> Result<(), String> {
     let chosen: Vec<String> = value.parse().map_err(|_| wrong("a list of texts", value))?;
     let count = chosen.len() as u64;
+    let choices = || counted(chosen.len(), "choice");
     if let Some(least) = schema.min_items.filter(|least| count < *least) {
-        return Err(format!("{count} are chosen, and {least} are the fewest"));
+        return Err(format!("it has {}, fewer than {least}", choices()));
     }
     if let Some(most) = schema.max_items.filter(|most| count > *most) {
-        return Err(format!("{count} are chosen, and {most} are the most"));
+        return Err(format!("it has {}, more than {most}", choices()));
     }
     chosen.iter().try_for_each(|text| check_option(&schema.options, text))
 }

@@ -41,8 +41,8 @@ fn an_answer_that_fits_is_given_back() {
 fn an_answer_that_does_not_fit_names_each_field_and_why() {
     for (answer, reason) in [
         (r#""name":7"#, "`name`: expected text, found `7`"),
-        (r#""name":"A""#, "`name`: it has 1 characters, and 2 are the fewest"),
-        (r#""name":"Adelheid""#, "`name`: it has 8 characters, and 5 are the most"),
+        (r#""name":"A""#, "`name`: it has 1 character, fewer than 2"),
+        (r#""name":"Adelheid""#, "`name`: it has 8 characters, more than 5"),
         (r#""name":"Ada","mail":"x""#, "`mail`: `x` does not look like a mail address"),
         (r#""name":"Ada","age":-1"#, "`age`: -1 is less than 0"),
         (r#""name":"Ada","age":151"#, "`age`: 151 is more than 150"),
@@ -52,9 +52,9 @@ fn an_answer_that_does_not_fit_names_each_field_and_why() {
         (r#""name":"Ada","member":1"#, "`member`: expected `true` or `false`, found `1`"),
         (r#""name":"Ada","class":"x""#, "`class`: `x` is none of `economy`, `business`"),
         (r#""name":"Ada","meals":"fish""#, "`meals`: expected a list of texts"),
-        (r#""name":"Ada","meals":[]"#, "`meals`: 0 are chosen, and 1 are the fewest"),
+        (r#""name":"Ada","meals":[]"#, "`meals`: it has 0 choices, fewer than 1"),
         (r#""name":"Ada","meals":["fish","x"]"#, "`meals`: `x` is none of"),
-        (r#""name":"Ada","meals":["fish","fish","fish"]"#, "3 are chosen, and 2 are the most"),
+        (r#""name":"Ada","meals":["fish","fish","fish"]"#, "it has 3 choices, more than 2"),
     ] {
         let complaint = complaint(&format!("{{{answer}}}"));
         assert!(complaint.contains(reason), "{complaint}");

@@ -1,0 +1,196 @@
+//! Where a server is, and what lies within its origin.
+
+use std::fmt;
+
+use http::Uri;
+use http::uri::Scheme;
+
+/// An absolute `http` or `https` URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Address(Uri);
+
+impl Address {
+    pub(super) fn parse(url: &str) -> Result<Self, InvalidUrl> {
+        let invalid = |reason: &str| InvalidUrl { url: shown(url), reason: reason.to_owned() };
+        let (url, _) = url.split_once('#').unwrap_or((url, ""));
+        let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| {
+            invalid(&format!("{error}; write it like `https://example.com/mcp`"))
+        })?;
+        if uri.scheme() != Some(&Scheme::HTTP) && uri.scheme() != Some(&Scheme::HTTPS) {
+            return Err(invalid("it does not begin with `http://` or `https://`"));
+        }
+        if uri.authority().is_none_or(|it| it.as_str().contains('@')) {
+            return Err(invalid("it holds a user or password; send those in a header"));
+        }
+        if uri.host().is_none_or(str::is_empty) {
+            return Err(invalid("it names no host"));
+        }
+        Ok(Self(uri))
+    }
+
+    /// What a server refers to, seen from here.
+    pub(super) fn join(&self, reference: &str) -> Result<Self, InvalidUrl> {
+        let (reference, _) = reference.split_once('#').unwrap_or((reference, ""));
+        let scheme = self.0.scheme_str().unwrap_or_default();
+        let authority = self.0.authority().map_or("", |it| it.as_str());
+        let path = self.0.path();
+        let first = reference.split(['/', '?']).next().unwrap_or_default();
+        if first.contains(':') {
+            return Self::parse(reference);
+        }
+        if let Some(elsewhere) = reference.strip_prefix("//") {
+            return Self::parse(&format!("{scheme}://{elsewhere}"));
+        }
+        let joined = match reference.chars().next() {
+            None => self.0.path_and_query().map_or("/", |it| it.as_str()).to_owned(),
+            Some('/') => reference.to_owned(),
+            Some('?') => format!("{path}{reference}"),
+            Some(_) => {
+                let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+                format!("{folder}/{reference}")
+            }
+        };
+        Self::parse(&format!("{scheme}://{authority}{}", without_dots(&joined)))
+    }
+
+    pub(super) fn is_same_origin(&self, other: &Self) -> bool {
+        self.0.scheme() == other.0.scheme()
+            && self.port() == other.port()
+            && self.host().eq_ignore_ascii_case(other.host())
+    }
+
+    pub(super) fn is_secure(&self) -> bool {
+        self.0.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    pub(super) fn uri(&self) -> &Uri {
+        &self.0
+    }
+
+    fn host(&self) -> &str {
+        self.0.host().unwrap_or_default()
+    }
+
+    fn port(&self) -> u16 {
+        self.0.port_u16().unwrap_or(if self.is_secure() { 443 } else { 80 })
+    }
+}
+
+/// Without the query, which may hold secrets.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.0.to_string()))
+    }
+}
+
+fn shown(url: &str) -> String {
+    match url.split_once('?') {
+        Some((front, _)) => format!("{front}?…"),
+        None => url.to_owned(),
+    }
+}
+
+/// Takes `.` and `..` out of a path, which no server is asked for.
+fn without_dots(path_and_query: &str) -> String {
+    let (path, query) = match path_and_query.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (path_and_query, None),
+    };
+    let mut segments: Vec<&str> = Vec::new();
+    let mut rest = path.split('/').skip(1).peekable();
+    while let Some(segment) = rest.next() {
+        let is_last = rest.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    segments.pop();
+                }
+                if is_last {
+                    segments.push("");
+                }
+            }
+            _ => segments.push(segment),
+        }
+    }
+    let path = format!("/{}", segments.join("/"));
+    query.map_or_else(|| path.clone(), |query| format!("{path}?{query}"))
+}
+
+/// A text that is not the address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidUrl {
+    url: String,
+    reason: String,
+}
+
+impl InvalidUrl {
+    #[cfg(not(feature = "tls"))]
+    pub(super) fn new(address: &Address, reason: &str) -> Self {
+        Self { url: address.to_string(), reason: reason.to_owned() }
+    }
+}
+
+impl fmt::Display for InvalidUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no address of a server: {}", self.url, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidUrl {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(url: &str) -> Address {
+        Address::parse(url).unwrap()
+    }
+
+    #[test]
+    fn references_are_read_as_a_browser_reads_them() {
+        let here = address("http://example.com:8080/a/sse?key=1");
+        for (reference, expected) in [
+            ("/messages?id=1", "http://example.com:8080/messages?id=1"),
+            ("messages", "http://example.com:8080/a/messages"),
+            ("./messages?x=../y", "http://example.com:8080/a/messages?x=../y"),
+            ("../messages/", "http://example.com:8080/messages/"),
+            ("../../..", "http://example.com:8080/"),
+            ("?id=2", "http://example.com:8080/a/sse?id=2"),
+            ("", "http://example.com:8080/a/sse?key=1"),
+            ("//other/x", "http://other/x"),
+            ("https://other:1/x#part", "https://other:1/x"),
+        ] {
+            assert_eq!(here.join(reference).unwrap().0.to_string(), expected, "{reference}");
+        }
+        assert!(here.join("mailto:a@b").is_err());
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let here = address("https://example.com/a");
+        assert!(here.is_same_origin(&address("https://EXAMPLE.com:443/b?c")));
+        for other in ["http://example.com/", "https://example.com:444/", "https://example.org/"] {
+            assert!(!here.is_same_origin(&address(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_in_words() {
+        for (url, expected) in [
+            ("example.com/mcp", "http://"),
+            ("ftp://example.com/", "http://"),
+            ("https://user:secret@example.com/", "header"),
+            ("", "like"),
+            ("http://", "like"),
+        ] {
+            let error = Address::parse(url).unwrap_err().to_string();
+            assert!(error.contains(expected), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_never_shown() {
+        let address = address("https://example.com/mcp?key=secret");
+        assert_eq!(address.to_string(), "https://example.com/mcp?…");
+    }
+}

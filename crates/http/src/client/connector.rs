@@ -1,0 +1,105 @@
+//! The default HTTP client: HTTP/1.1 and HTTP/2, pooled, through the proxy of the environment.
+
+mod proxy;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_transport::BoxFuture;
+use http::header::PROXY_AUTHORIZATION;
+use http::uri::Scheme;
+use http::{Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use self::proxy::Proxied;
+use super::address::{Address, InvalidUrl};
+use super::fetch::{Body, BoxError, By, Fetch, Incoming};
+use super::limits::HttpClientLimits;
+
+/// How long a connection without requests is kept. Shorter than what servers allow, so that they
+/// rarely close one at the moment that it is used again.
+const POOLED: Duration = Duration::from_secs(30);
+
+/// How often a silent connection is asked for a sign of life.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// Whether the default client can reach an address.
+#[cfg(feature = "tls")]
+pub(super) fn check(_: &Address) -> Result<(), InvalidUrl> {
+    Ok(())
+}
+
+/// Whether the default client can reach an address.
+#[cfg(not(feature = "tls"))]
+pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
+    match address.is_secure() {
+        true => Err(InvalidUrl::new(address, "`https` needs the feature `tls`")),
+        false => Ok(()),
+    }
+}
+
+/// The default client.
+pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(limits.connect));
+    http.set_keepalive(Some(KEEP_ALIVE));
+    http.set_keepalive_interval(Some(KEEP_ALIVE));
+    http.set_keepalive_retries(Some(3));
+    let matcher = Arc::new(Matcher::from_env());
+    let proxied = Proxied::new(http, matcher.clone());
+    #[cfg(feature = "tls")]
+    {
+        let provider = rustls::crypto::ring::default_provider();
+        let builder = hyper_rustls::HttpsConnectorBuilder::new();
+        // A system without certificates can still be used for `http`.
+        if let Ok(builder) = builder.with_provider_and_native_roots(provider) {
+            let secure = builder.https_or_http().enable_all_versions().wrap_connector(proxied);
+            return pooled(secure, limits, matcher);
+        }
+    }
+    pooled(proxied, limits, matcher)
+}
+
+fn pooled<C>(connector: C, limits: &HttpClientLimits, matcher: Arc<Matcher>) -> Arc<dyn Fetch>
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    let client: Client<C, Body> = Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(POOLED)
+        .http1_max_headers(limits.headers)
+        .http1_max_buf_size(limits.head.max(8192))
+        .http2_max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .http2_keep_alive_timeout(KEEP_ALIVE)
+        .build(connector);
+    Arc::new(Default { client: By(client), matcher })
+}
+
+/// The default client, with what proxies want to know.
+struct Default<C> {
+    client: By<Client<C, Body>>,
+    matcher: Arc<Matcher>,
+}
+
+impl<C> Fetch for Default<C>
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    fn fetch(&self, mut request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+        // Tunnels have their own head; who forwards reads that of the request.
+        if request.uri().scheme() == Some(&Scheme::HTTP)
+            && let Some(proxy) = self.matcher.intercept(request.uri())
+            && let Some(secret) = proxy.basic_auth()
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, secret.clone());
+        }
+        self.client.fetch(request)
+    }
+}

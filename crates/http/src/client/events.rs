@@ -1,0 +1,140 @@
+//! The body of an answer: a stream of events, or one message.
+
+use std::fmt;
+use std::time::Duration;
+
+use bowline_proto::codec::Unit;
+use bowline_proto::codec::sse::SseReader;
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio::time::timeout;
+
+use super::failure::Chain;
+use super::fetch::{BoxError, Incoming};
+use super::limits::HttpClientLimits;
+
+/// A stream of events as it is read.
+pub(super) struct Events {
+    body: Incoming,
+    reader: SseReader,
+    idle: Duration,
+    silence: Duration,
+    /// Whether the server has sent a comment, and so can be expected to go on with that.
+    is_kept_alive: bool,
+}
+
+/// One event.
+pub(super) struct Event {
+    pub(super) name: Option<String>,
+    pub(super) unit: Unit,
+}
+
+/// Why a body brings nothing more.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// The server ended it.
+    Closed,
+    /// It broke off.
+    Broken(BoxError),
+    /// Nothing came for this long.
+    Silent(Duration),
+    /// It is longer than this many bytes.
+    TooLong(usize),
+}
+
+impl Events {
+    pub(super) fn new(body: Incoming, frame: usize, limits: &HttpClientLimits) -> Self {
+        let HttpClientLimits { idle, silence, .. } = *limits;
+        Self { body, reader: SseReader::new(frame), idle, silence, is_kept_alive: false }
+    }
+
+    /// Lets the server be silent for as long as it likes, unless it keeps the stream alive: where
+    /// there is no coming back, only a dead connection is an end.
+    pub(super) fn patient(mut self) -> Self {
+        self.silence = Duration::from_secs(u64::from(u32::MAX));
+        self
+    }
+
+    /// The next event. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Result<Event, Ended> {
+        loop {
+            if let Some(event) = self.reader.next() {
+                return Ok(Event { name: event.name, unit: event.data });
+            }
+            let patience = self.patience();
+            match timeout(patience, self.body.next()).await {
+                Ok(Some(Ok(piece))) => {
+                    self.is_kept_alive |= piece.starts_with(b":");
+                    self.reader.feed(&piece);
+                }
+                Ok(Some(Err(error))) => return Err(Ended::Broken(error)),
+                Ok(None) => return Err(Ended::Closed),
+                Err(_) => return Err(Ended::Silent(patience)),
+            }
+        }
+    }
+
+    /// The next message; other events mean nothing.
+    pub(super) async fn message(&mut self) -> Result<Unit, Ended> {
+        loop {
+            let event = self.next().await?;
+            if event.name.is_none() {
+                return Ok(event.unit);
+            }
+        }
+    }
+
+    /// Where to go on, if the server said.
+    pub(super) fn last_id(&self) -> Option<&str> {
+        self.reader.last_id().filter(|id| !id.is_empty())
+    }
+
+    /// When to come back, if the server said.
+    pub(super) fn retry(&self) -> Option<Duration> {
+        self.reader.retry()
+    }
+
+    fn patience(&self) -> Duration {
+        if self.is_kept_alive || self.last_id().is_some() { self.idle } else { self.silence }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("the server closed the stream before the answer"),
+            Self::Broken(error) => write!(f, "the answer broke off: {}", Chain(&**error)),
+            Self::Silent(after) => write!(f, "the answer broke off: nothing came for {after:?}"),
+            Self::TooLong(most) => write!(f, "the answer is longer than {most} bytes"),
+        }
+    }
+}
+
+/// Reads a body of at most so many bytes.
+pub(super) async fn whole(
+    body: &mut Incoming,
+    most: usize,
+    idle: Duration,
+) -> Result<Bytes, Ended> {
+    let mut first = Bytes::new();
+    let mut more = BytesMut::new();
+    loop {
+        match timeout(idle, body.next()).await {
+            Ok(Some(Ok(piece))) => {
+                if first.len() + more.len() + piece.len() > most {
+                    return Err(Ended::TooLong(most));
+                }
+                // Most bodies come in one piece, which is then not copied.
+                if first.is_empty() && more.is_empty() {
+                    first = piece;
+                } else {
+                    more.put(std::mem::take(&mut first));
+                    more.put(piece);
+                }
+            }
+            Ok(Some(Err(error))) => return Err(Ended::Broken(error)),
+            Ok(None) => break,
+            Err(_) => return Err(Ended::Silent(idle)),
+        }
+    }
+    Ok(if more.is_empty() { first } else { more.freeze() })
+}

@@ -1,0 +1,246 @@
+//! One message on its way to the server, and what comes back for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::codec::Unit;
+use bowline_proto::frame::id_within;
+use bowline_proto::mirror::Mirror;
+use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_types::error::code;
+use bowline_types::method::Method;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode};
+use tokio::time::timeout;
+
+use super::events::Events;
+use super::failure::Asked;
+use super::legacy::{Resumption, listen, sse2024};
+use super::peek;
+use super::shared::{Reply, Shared};
+
+/// How long a stream may still take to end after the answer, so that its connection can be used
+/// again.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How often a message is sent again because its session was replaced meanwhile.
+const SESSIONS: usize = 3;
+
+/// One message on its way.
+pub(super) struct Exchange {
+    pub(super) shared: Arc<Shared>,
+    pub(super) mirror: Mirror,
+    pub(super) message: Bytes,
+}
+
+impl Exchange {
+    /// Sends a request and hands on all that comes back for it. Dropping this cancels it, as far as
+    /// hanging up means that.
+    pub(super) async fn ask(self) {
+        // Fails only if turns are over, and they never are.
+        let turn = self.shared.turns.acquire().await;
+        let outcome = self.answer().await;
+        drop(turn);
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(events)) => self.linger(events).await,
+            Err(failure) => self.fail(failure).await,
+        }
+    }
+
+    /// Sends something that awaits no answer.
+    pub(super) async fn tell(self) {
+        // An answer of ours may be what the handshake waits for.
+        let session = match self.mirror.method {
+            Some(_) => self.shared.opened().await,
+            None => self.shared.session_id(),
+        };
+        if let Err(failure) = self.accepted(session).await {
+            self.fail(failure).await;
+        }
+    }
+
+    /// Says that the handshake is over, lets everything else go, and listens to what the server
+    /// says of its own accord.
+    pub(super) async fn begin(self) {
+        self.shared.speak(self.mirror.revision);
+        let outcome = self.accepted(self.shared.session_id()).await;
+        self.shared.begin();
+        if let Err(failure) = outcome {
+            self.fail(failure).await;
+        }
+        if self.shared.posts_to().is_none() {
+            listen(&self.shared).await;
+        }
+    }
+
+    async fn fail(&self, failure: Failure) {
+        self.shared.fail(Failure { id: self.mirror.id, ..failure }).await;
+    }
+
+    /// Hands on the answer; gives the stream that it came on.
+    async fn answer(&self) -> Result<Option<Events>, Failure> {
+        if self.is_handshake() {
+            return self.shake_hands().await;
+        }
+        let session = self.shared.opened().await;
+        if self.shared.posts_to().is_some() {
+            // The answer comes on the one stream that there is.
+            return self.accepted(session).await.map(|()| None);
+        }
+        let reply = self.post(session).await?;
+        self.read(reply).await
+    }
+
+    async fn shake_hands(&self) -> Result<Option<Events>, Failure> {
+        let reply = self.shared.post(&self.shared.address, &self.mirror, None, &self.message);
+        let reply = reply.await?;
+        if reply.status().is_success() {
+            self.shared.enter(reply.response.headers());
+        }
+        let failure = match self.read(reply).await {
+            Err(failure) if may_speak_2024(&failure) => failure,
+            outcome => return outcome,
+        };
+        match sse2024::open(&self.shared).await {
+            Some(stream) => {
+                let posted = async {
+                    if let Err(failure) = self.accepted(None).await {
+                        self.fail(failure).await;
+                    }
+                };
+                tokio::join!(posted, stream.read(&self.shared));
+                Ok(None)
+            }
+            None => Err(failure),
+        }
+    }
+
+    /// Sends the message in the session that stands; in the next one, if that was replaced before
+    /// the message arrived.
+    async fn post(&self, mut session: Option<HeaderValue>) -> Result<Reply, Failure> {
+        for _ in 0..SESSIONS {
+            let reply = self.post_within(session.as_ref()).await?;
+            if session.is_none() || reply.status() != StatusCode::NOT_FOUND {
+                return Ok(reply);
+            }
+            let lost = self.lost(reply).await;
+            match self.shared.session_id() {
+                next @ Some(_) if next != session => session = self.shared.opened().await,
+                _ => return Err(lost),
+            }
+        }
+        self.post_within(session.as_ref()).await
+    }
+
+    async fn post_within(&self, session: Option<&HeaderValue>) -> Result<Reply, Failure> {
+        let address = self.shared.posts_to();
+        let address = address.as_ref().unwrap_or(&self.shared.address);
+        self.shared.post(address, &self.mirror, session, &self.message).await
+    }
+
+    async fn lost(&self, mut reply: Reply) -> Failure {
+        let body = reply.whole(&self.shared).await.unwrap_or_default();
+        reply.asked().session_lost(&body)
+    }
+
+    /// Sends the message, and has it accepted.
+    async fn accepted(&self, session: Option<HeaderValue>) -> Result<(), Failure> {
+        let mut reply = self.post(session).await?;
+        if !reply.status().is_success() {
+            return Err(reply.into_refusal(&self.shared).await);
+        }
+        // Read to its end, so that the connection can be used again; it says nothing.
+        let _ = timeout(LINGER, reply.whole(&self.shared)).await;
+        Ok(())
+    }
+
+    /// Hands on what came back.
+    async fn read(&self, mut reply: Reply) -> Result<Option<Events>, Failure> {
+        if reply.is_stream() {
+            return self.stream(reply).await.map(Some);
+        }
+        let body = match reply.whole(&self.shared).await {
+            Ok(body) => body,
+            Err(_) if !reply.status().is_success() => Bytes::new(),
+            Err(ended) => return Err(reply.asked().lost(ended)),
+        };
+        if !self.is_answered_by(&body) {
+            return Err(reply.asked().refused(reply.status(), &body));
+        }
+        self.shared.give(Unit::Text(body)).await;
+        Ok(None)
+    }
+
+    /// Hands on what comes on a stream until the answer, coming back to it if need be.
+    async fn stream(&self, reply: Reply) -> Result<Events, Failure> {
+        let (method, address) = (reply.method.clone(), reply.address.clone());
+        let mut events = reply.into_events(&self.shared);
+        let mut resumption = Resumption::default();
+        loop {
+            match events.message().await {
+                Ok(unit) => {
+                    resumption.progress();
+                    let is_answer = match &unit {
+                        Unit::Text(text) => self.is_answered_by(text),
+                        Unit::TooLong(head) => self.mirror.id.is_some_and(|id| {
+                            id_within(head).is_some_and(|it| it.as_integer() == Some(id))
+                        }),
+                        Unit::Failed(_) => false,
+                    };
+                    self.shared.give(unit).await;
+                    if is_answer {
+                        return Ok(events);
+                    }
+                }
+                Err(ended) => {
+                    resumption.note(&events, &ended);
+                    if self.is_modern() || resumption.last_id().is_none() {
+                        let asked = Asked { method: &method, address: &address };
+                        return Err(asked.lost(ended));
+                    }
+                    events = resumption.resume(&self.shared).await.map_err(|failure| Failure {
+                        // The message itself was taken, whatever became of the stream.
+                        kind: FailureKind::Lost,
+                        error: None,
+                        ..failure
+                    })?;
+                }
+            }
+        }
+    }
+
+    /// Reads a stream to its end, which should be there already.
+    async fn linger(&self, mut events: Events) {
+        let rest = async {
+            while let Ok(unit) = events.message().await {
+                self.shared.give(unit).await;
+            }
+        };
+        let _ = timeout(LINGER, rest).await;
+    }
+
+    fn is_answered_by(&self, text: &[u8]) -> bool {
+        self.mirror.id.is_some_and(|id| peek::answers(text, id))
+    }
+
+    fn is_handshake(&self) -> bool {
+        self.mirror.method == Some(Method::Initialize)
+    }
+
+    fn is_modern(&self) -> bool {
+        self.mirror.revision.is_some_and(|revision| revision.is_modern()) && !self.is_handshake()
+    }
+}
+
+/// Whether a refusal of the handshake may come from a server that knows no POST here, for its
+/// revision is older than that.
+fn may_speak_2024(failure: &Failure) -> bool {
+    const MODERN: [i64; 3] = [
+        code::HEADER_MISMATCH,
+        code::MISSING_CLIENT_CAPABILITY,
+        code::UNSUPPORTED_PROTOCOL_VERSION,
+    ];
+    matches!(failure.kind, FailureKind::Refused(400 | 404 | 405))
+        && !failure.error.as_ref().is_some_and(|error| MODERN.contains(&error.code))
+}

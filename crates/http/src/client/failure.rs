@@ -1,0 +1,157 @@
+//! Every way for a message to come to nothing, in a sentence for people.
+
+use std::error::Error as StdError;
+use std::fmt::{self, Write as _};
+
+use bowline_proto::transmit::{Failure, FailureKind};
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use hyper_util::client::legacy;
+
+use super::address::Address;
+use super::fetch::BoxError;
+use super::peek;
+
+/// Characters of a body that a sentence quotes.
+const EXCERPT: usize = 200;
+
+/// A request as errors name it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) method: &'a Method,
+    pub(super) address: &'a Address,
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.address)
+    }
+}
+
+impl Asked<'_> {
+    /// There was no answer at all.
+    pub(super) fn unanswered(self, error: &BoxError) -> Failure {
+        let never_left = error.downcast_ref().is_some_and(legacy::Error::is_connect);
+        match never_left {
+            true => failure(FailureKind::NotSent, format!("{self}: {}", Chain(&**error))),
+            false => self.lost(format_args!("no answer: {}", Chain(&**error))),
+        }
+    }
+
+    /// Something was sent, and what became of it is unknown.
+    pub(super) fn lost(self, how: impl fmt::Display) -> Failure {
+        failure(FailureKind::Lost, format!("{self}: {how}"))
+    }
+
+    /// The server answered with something that is no answer to the message.
+    pub(super) fn refused(self, status: StatusCode, body: &Bytes) -> Failure {
+        // Whoever says that all is well has done something.
+        let kind = match status.is_success() {
+            true => FailureKind::Lost,
+            false => FailureKind::Refused(status.as_u16()),
+        };
+        let reason = format!("{self}: {}", Said { status, body });
+        Failure { error: peek::error_without_id(body), ..failure(kind, reason) }
+    }
+
+    /// The session that the message belongs to is gone.
+    pub(super) fn session_lost(self, body: &Bytes) -> Failure {
+        let said = Said { status: StatusCode::NOT_FOUND, body };
+        let reason = format!("{self}: the session is gone: {said}");
+        failure(FailureKind::SessionLost, reason)
+    }
+
+    /// The server points to somewhere that we do not go.
+    pub(super) fn sent_away(self, status: StatusCode, to: &str, why: &str) -> Failure {
+        let to = Excerpt(to);
+        let reason = format!("{self}: {status} to {to}, which is not followed: {why}");
+        failure(FailureKind::Refused(status.as_u16()), reason)
+    }
+}
+
+fn failure(kind: FailureKind, reason: String) -> Failure {
+    Failure { id: None, kind, error: None, reason }
+}
+
+/// A status with what the body says.
+struct Said<'a> {
+    status: StatusCode,
+    body: &'a Bytes,
+}
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = String::from_utf8_lossy(self.body);
+        match text.trim().is_empty() {
+            true => write!(f, "{}, without a body", self.status),
+            false => write!(f, "{}: {}", self.status, Excerpt(&text)),
+        }
+    }
+}
+
+/// The beginning of what a peer said, on one line.
+struct Excerpt<'a>(&'a str);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut written = 0;
+        for word in self.0.split(|character: char| character.is_whitespace() || character.is_control())
+        {
+            let is_first = written == 0;
+            for character in (!is_first).then_some(' ').into_iter().chain(word.chars()) {
+                if word.is_empty() {
+                    break;
+                }
+                if written == EXCERPT {
+                    return f.write_char('…');
+                }
+                f.write_char(character)?;
+                written += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An error with its causes.
+pub(super) struct Chain<'a>(pub(super) &'a (dyn StdError + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_where_and_how() {
+        let address = Address::parse("https://example.com/mcp?key=1").unwrap();
+        let asked = Asked { method: &Method::POST, address: &address };
+        let body = Bytes::from_static(b"<html>\n  <h1>Bad\x1b[31m gateway</h1>");
+        let failure = asked.refused(StatusCode::BAD_GATEWAY, &body);
+        let expected =
+            "POST https://example.com/mcp?…: 502 Bad Gateway: <html> <h1>Bad [31m gateway</h1>";
+        assert_eq!(failure.reason, expected);
+        assert_eq!(failure.kind, FailureKind::Refused(502));
+        let failure = asked.refused(StatusCode::OK, &Bytes::new());
+        assert_eq!(failure.kind, FailureKind::Lost);
+        assert!(failure.reason.ends_with("200 OK, without a body"), "{}", failure.reason);
+    }
+
+    #[test]
+    fn a_long_body_is_quoted_in_short() {
+        let text = "ß ".repeat(10_000);
+        let excerpt = Excerpt(&text).to_string();
+        assert_eq!(excerpt.chars().count(), EXCERPT + 1);
+        assert!(excerpt.ends_with('…'));
+    }
+}

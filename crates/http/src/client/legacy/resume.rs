@@ -1,0 +1,101 @@
+//! Comes back to a stream that ended before everything was said.
+
+use std::time::Duration;
+
+use bowline_proto::transmit::{Failure, FailureKind};
+use http::StatusCode;
+use http::header::RETRY_AFTER;
+
+use super::super::events::{Ended, Events};
+use super::super::shared::{Reply, Shared};
+use super::pauses::Pauses;
+
+/// Where to go on with a stream, and how eagerly.
+#[derive(Debug, Default)]
+pub(in super::super) struct Resumption {
+    last_id: Option<String>,
+    retry: Option<Duration>,
+    pauses: Pauses,
+    /// Whether there was a connection before.
+    is_return: bool,
+}
+
+impl Resumption {
+    /// A message came.
+    pub(in super::super) fn progress(&mut self) {
+        self.pauses.restart();
+    }
+
+    /// A connection ended.
+    pub(in super::super) fn note(&mut self, events: &Events, ended: &Ended) {
+        self.is_return = true;
+        let id = events.last_id().filter(|id| self.last_id.as_deref() != Some(id));
+        let is_further = id.is_some();
+        self.last_id = id.map(str::to_owned).or(self.last_id.take());
+        let retry = events.retry();
+        self.retry = retry.or(self.retry);
+        // Who names a new place and a time wants to be polled, and one that stayed open for so long
+        // is no storm.
+        if (is_further && retry.is_some()) || matches!(ended, Ended::Silent(_)) {
+            self.pauses.restart();
+        }
+    }
+
+    /// Where the stream goes on, if the server said.
+    pub(in super::super) fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// Opens the stream where it was left, after a pause unless it is new.
+    ///
+    /// # Errors
+    ///
+    /// If the server will not, or nothing came of it too often.
+    pub(in super::super) async fn resume(&mut self, shared: &Shared) -> Result<Events, Failure> {
+        let mut asked_pause = self.retry;
+        let mut last: Option<Failure> = None;
+        loop {
+            if self.is_return {
+                let Some(pause) = self.pauses.next(asked_pause, &shared.limits) else {
+                    return Err(last.unwrap_or_else(|| tired(shared)));
+                };
+                tokio::time::sleep(pause).await;
+            }
+            self.is_return = true;
+            let failure = match shared.get(self.last_id.as_deref()).await {
+                Ok(reply) if reply.is_stream() => return Ok(reply.into_events(shared)),
+                Ok(reply) => {
+                    let is_passing = is_passing(reply.status());
+                    asked_pause = retry_after(&reply).or(self.retry);
+                    let failure = reply.into_refusal(shared).await;
+                    if !is_passing {
+                        return Err(failure);
+                    }
+                    failure
+                }
+                Err(failure) if matches!(failure.kind, FailureKind::Refused(_)) => {
+                    return Err(failure);
+                }
+                Err(failure) => failure,
+            };
+            last = Some(failure);
+        }
+    }
+}
+
+/// Whether a status may be another one the next time.
+fn is_passing(status: StatusCode) -> bool {
+    const AGAIN: [u16; 3] = [408, 425, 429];
+    status.is_server_error() || AGAIN.contains(&status.as_u16())
+}
+
+fn retry_after(reply: &Reply) -> Option<Duration> {
+    let value = reply.response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn tired(shared: &Shared) -> Failure {
+    let (address, most) = (&shared.address, shared.limits.reconnects);
+    let reason = format!("GET {address}: nothing new came on {most} streams in a row");
+    Failure { id: None, kind: FailureKind::Lost, error: None, reason }
+}

@@ -1,0 +1,64 @@
+//! Every bound of the client side that one message's [`Limits`] do not know.
+//!
+//! [`Limits`]: bowline_proto::limits::Limits
+
+use std::time::Duration;
+
+/// The bounds of an HTTP client. Each is finite; there is no way to say "unlimited".
+///
+/// A message, be it a body or an event of a stream, is no longer than
+/// [`Limits::frame`](bowline_proto::limits::Limits::frame).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpClientLimits {
+    /// Requests that await their answers at the same time; further ones wait their turn.
+    pub exchanges: usize,
+    /// How long it may take to reach the server.
+    pub connect: Duration,
+    /// How long the server may take before an answer begins. Calls are usually given up sooner, by
+    /// the time-outs of [`Limits`](bowline_proto::limits::Limits).
+    pub answer: Duration,
+    /// How long an answer that has begun may pause. On a stream that is only asked of servers that
+    /// keep theirs alive, or let us come back to them; any byte counts.
+    pub idle: Duration,
+    /// How long any other stream may be silent. Many servers keep none alive, so a long call looks
+    /// no different from a dead connection.
+    pub silence: Duration,
+    /// Headers of one answer.
+    pub headers: usize,
+    /// Bytes of the head of one answer.
+    pub head: usize,
+    /// Redirects that one request follows, all within the origin of the server.
+    pub redirects: usize,
+    /// How often in a row we come back to a stream that brings nothing.
+    pub reconnects: u32,
+    /// The longest pause before the first time we come back; it doubles from there. Pauses are
+    /// drawn at random below that, so that not all clients come back at once.
+    pub shortest_pause: Duration,
+    /// What pauses grow to.
+    pub longest_pause: Duration,
+    /// The longest pause that a server may ask for.
+    pub asked_pause: Duration,
+    /// How long the end may take.
+    pub close: Duration,
+}
+
+impl Default for HttpClientLimits {
+    fn default() -> Self {
+        Self {
+            exchanges: 1024,
+            connect: Duration::from_secs(10),
+            answer: Duration::from_secs(3600),
+            idle: Duration::from_secs(45),
+            silence: Duration::from_secs(300),
+            headers: 100,
+            head: 64 * 1024,
+            redirects: 3,
+            reconnects: 10,
+            shortest_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(30),
+            asked_pause: Duration::from_secs(300),
+            close: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a message is for, without reading all of it.
+
+use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+/// The members that tell what a message is.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<IgnoredAny>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// Whether a text holds the answer to the request with this id.
+pub(super) fn answers(text: &[u8], id: i64) -> bool {
+    match text.trim_ascii_start().first() {
+        // A batch, as 2025-03-26 has them.
+        Some(b'[') => serde_json::from_slice::<Vec<Outline<'_>>>(text)
+            .is_ok_and(|messages| messages.iter().any(|message| message.answers(id))),
+        _ => serde_json::from_slice::<Outline<'_>>(text).is_ok_and(|message| message.answers(id)),
+    }
+}
+
+/// The error that a text holds, if it names no request.
+pub(super) fn error_without_id(text: &[u8]) -> Option<ErrorObject> {
+    let outline: Outline<'_> = serde_json::from_slice(text).ok()?;
+    let is_nameless = outline.id.is_none_or(|id| id.get() == "null");
+    outline.error.filter(|_| is_nameless).and_then(|it| serde_json::from_str(it.get()).ok())
+}
+
+impl Outline<'_> {
+    fn answers(&self, id: i64) -> bool {
+        let named = self.id.and_then(|it| RequestId::from_json(it.get()).ok());
+        self.method.is_none() && named.and_then(|it| it.as_integer()) == Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_bears_the_id_and_no_method() {
+        for answer in [
+            r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
+            r#" {"error":{"code":1,"message":"\""},"id":7}"#,
+            r#"[{"method":"x"},{"id":7,"result":{"deep":[[]]}}]"#,
+        ] {
+            assert!(answers(answer.as_bytes(), 7), "{answer}");
+            assert!(!answers(answer.as_bytes(), 8), "{answer}");
+        }
+        for other in [r#"{"id":7,"method":"ping"}"#, r#"{"id":"7","result":{}}"#, "Accepted", ""] {
+            assert!(!answers(other.as_bytes(), 7), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_error_without_an_id_is_found() {
+        let nameless = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#;
+        assert_eq!(error_without_id(nameless.as_bytes()).unwrap().code, -32022);
+        let named = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no"}}"#;
+        assert!(error_without_id(named.as_bytes()).is_none());
+        assert!(error_without_id(b"<html>").is_none());
+    }
+}

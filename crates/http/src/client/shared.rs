@@ -1,0 +1,297 @@
+//! What all exchanges with one server share: its address, the session, how requests are sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bowline_proto::codec::Unit;
+use bowline_proto::mirror::Mirror;
+use bowline_proto::transmit::Failure;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::timeout;
+
+use super::address::Address;
+use super::events::{self, Ended, Events};
+use super::failure::Asked;
+use super::fetch::{Body, Fetch, Incoming};
+use super::limits::HttpClientLimits;
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+/// What all exchanges with one server share.
+pub(super) struct Shared {
+    pub(super) address: Address,
+    pub(super) headers: HeaderMap,
+    pub(super) limits: HttpClientLimits,
+    /// Bytes of one message.
+    pub(super) frame: usize,
+    pub(super) fetch: Arc<dyn Fetch>,
+    /// Whose turn it is to be on the way.
+    pub(super) turns: Semaphore,
+    units: mpsc::Sender<Option<Unit>>,
+    /// Whether anything but a handshake may be sent.
+    open: watch::Sender<bool>,
+    session: Mutex<Session>,
+}
+
+/// What a handshake leads to.
+#[derive(Clone, Debug, Default)]
+struct Session {
+    id: Option<HeaderValue>,
+    revision: Option<Revision>,
+    /// Where messages go, if the server speaks the transport of 2024-11-05.
+    post_to: Option<Address>,
+}
+
+/// An answer to a request, before its body.
+pub(super) struct Reply {
+    pub(super) method: Method,
+    pub(super) address: Address,
+    pub(super) response: Response<Incoming>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        (address, headers, fetch): (Address, HeaderMap, Arc<dyn Fetch>),
+        frame: usize,
+        limits: HttpClientLimits,
+        units: mpsc::Sender<Option<Unit>>,
+    ) -> Self {
+        Self {
+            address,
+            headers,
+            frame,
+            fetch,
+            turns: Semaphore::new(limits.exchanges),
+            limits,
+            units,
+            open: watch::channel(true).0,
+            session: Mutex::default(),
+        }
+    }
+
+    /// Hands something to whoever reads.
+    pub(super) async fn give(&self, unit: Unit) {
+        // Fails only if nobody reads any more.
+        let _ = self.units.send(Some(unit)).await;
+    }
+
+    /// Says that a message came to nothing.
+    pub(super) async fn fail(&self, failure: Failure) {
+        self.give(Unit::Failed(Box::new(failure))).await;
+    }
+
+    /// Says that nothing will come any more.
+    pub(super) async fn end(&self) {
+        let _ = self.units.send(None).await;
+    }
+
+    /// A handshake begins: whatever stood is forgotten, and all else waits for its end.
+    pub(super) fn shake_hands(&self) {
+        self.open.send_replace(false);
+        *self.session() = Session::default();
+    }
+
+    /// The handshake is over.
+    pub(super) fn begin(&self) {
+        self.open.send_replace(true);
+    }
+
+    /// Waits until a handshake under way is over, and gives the session that stands then.
+    pub(super) async fn opened(&self) -> Option<HeaderValue> {
+        loop {
+            if !*self.open.borrow() {
+                // Fails only if there is no sender, and we hold it.
+                let _ = self.open.subscribe().wait_for(|open| *open).await;
+            }
+            let session = self.session_id();
+            // Otherwise the next handshake has begun, and this may be the session of neither.
+            if *self.open.borrow() {
+                return session;
+            }
+        }
+    }
+
+    /// Takes the session of an answer to a handshake.
+    pub(super) fn enter(&self, headers: &HeaderMap) {
+        let mut id = headers.get(&SESSION_ID).cloned();
+        if let Some(id) = &mut id {
+            id.set_sensitive(true);
+        }
+        self.session().id = id;
+    }
+
+    /// Remembers what is spoken, for requests that carry no message.
+    pub(super) fn speak(&self, revision: Option<Revision>) {
+        self.session().revision = revision;
+    }
+
+    pub(super) fn session_id(&self) -> Option<HeaderValue> {
+        self.session().id.clone()
+    }
+
+    /// Sends all further messages to another address.
+    pub(super) fn post_to(&self, address: Address) {
+        self.session().post_to = Some(address);
+    }
+
+    /// Where messages go, if the server speaks the transport of 2024-11-05.
+    pub(super) fn posts_to(&self) -> Option<Address> {
+        self.session().post_to.clone()
+    }
+
+    /// Sends a message.
+    pub(super) async fn post(
+        &self,
+        address: &Address,
+        mirror: &Mirror,
+        session: Option<&HeaderValue>,
+        message: &Bytes,
+    ) -> Result<Reply, Failure> {
+        let mut headers = self.headers_of(mirror, session);
+        headers.insert(header::CONTENT_TYPE, JSON);
+        headers.insert(header::ACCEPT, BOTH);
+        self.send(Method::POST, address, headers, message).await
+    }
+
+    /// Asks for a stream; the one after an event, if that is named.
+    pub(super) async fn get(&self, last_event: Option<&str>) -> Result<Reply, Failure> {
+        let mut headers = self.headers_without_message();
+        headers.insert(header::ACCEPT, EVENTS);
+        if let Some(id) = last_event.and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert(LAST_EVENT_ID, id);
+        }
+        self.send(Method::GET, &self.address, headers, &Bytes::new()).await
+    }
+
+    /// Ends the session, if there is one.
+    pub(super) async fn delete(&self) {
+        if self.session_id().is_some() {
+            let headers = self.headers_without_message();
+            // A server need not let clients end sessions, and whatever it says, we are gone.
+            let _ = self.send(Method::DELETE, &self.address, headers, &Bytes::new()).await;
+        }
+    }
+
+    fn headers_without_message(&self) -> HeaderMap {
+        let Session { id, revision, .. } = self.session().clone();
+        let mirror = Mirror { id: None, method: None, revision, name: None, params: Vec::new() };
+        self.headers_of(&mirror, id.as_ref())
+    }
+
+    fn headers_of(&self, mirror: &Mirror, session: Option<&HeaderValue>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        for (name, value) in mirror.headers() {
+            // What is mirrored is encoded, so that any header can hold it.
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        if let Some(session) = session {
+            headers.insert(SESSION_ID, session.clone());
+        }
+        headers
+    }
+
+    /// Sends a request, and again where the server says, as long as that is within its origin.
+    async fn send(
+        &self,
+        method: Method,
+        address: &Address,
+        headers: HeaderMap,
+        message: &Bytes,
+    ) -> Result<Reply, Failure> {
+        let mut address = address.clone();
+        let mut status = StatusCode::PERMANENT_REDIRECT;
+        for _ in 0..=self.limits.redirects {
+            let asked = Asked { method: &method, address: &address };
+            let mut request = Request::new(Body::new(message.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = address.uri().clone();
+            *request.headers_mut() = headers.clone();
+            let response = match timeout(self.limits.answer, self.fetch.fetch(request)).await {
+                Ok(Ok(response)) => response,
+                Ok(Err(error)) => return Err(asked.unanswered(&error)),
+                Err(_) => {
+                    let after = self.limits.answer;
+                    return Err(asked.lost(format_args!("no answer within {after:?}")));
+                }
+            };
+            if !response.status().is_redirection() {
+                return Ok(Reply { method, address, response });
+            }
+            status = response.status();
+            address = redirected(asked, &response)?;
+        }
+        let asked = Asked { method: &method, address: &address };
+        let most = self.limits.redirects;
+        let why = format!("more than {most} redirects in a row");
+        Err(asked.sent_away(status, &address.to_string(), &why))
+    }
+
+    /// Nothing that runs under the lock can panic half-way.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a redirect leads, if it may be followed.
+fn redirected(asked: Asked<'_>, response: &Response<Incoming>) -> Result<Address, Failure> {
+    let status = response.status();
+    let location = response.headers().get(header::LOCATION);
+    let location = location.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let target = asked.address.join(location).map_err(|error| {
+        asked.sent_away(status, location, &error.to_string())
+    })?;
+    let shown = target.to_string();
+    if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+        return Err(asked.sent_away(status, &shown, "only 307 and 308 keep the message"));
+    }
+    if !asked.address.is_same_origin(&target) {
+        let why = "it is another origin; connect there if you trust it";
+        return Err(asked.sent_away(status, &shown, why));
+    }
+    Ok(target)
+}
+
+impl Reply {
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked { method: &self.method, address: &self.address }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Whether it succeeded and is a stream of events.
+    pub(super) fn is_stream(&self) -> bool {
+        let kind = self.response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        self.status().is_success() && kind.eq_ignore_ascii_case("text/event-stream")
+    }
+
+    /// The body as a stream of events.
+    pub(super) fn into_events(self, shared: &Shared) -> Events {
+        Events::new(self.response.into_body(), shared.frame, &shared.limits)
+    }
+
+    /// The body as a whole.
+    pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
+        events::whole(self.response.body_mut(), shared.frame, shared.limits.idle).await
+    }
+
+    /// Why the server did not do what was asked.
+    pub(super) async fn into_refusal(mut self, shared: &Shared) -> Failure {
+        let body = self.whole(shared).await.unwrap_or_default();
+        self.asked().refused(self.status(), &body)
+    }
+}

@@ -1,0 +1,279 @@
+//! HTTP as a transport: every message a request of its own, and one queue for all that comes back.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use bowline_proto::codec::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::mirror::Mirror;
+use bowline_proto::request::ExchangeId;
+use bowline_proto::transmit::{Role, Route, Transmit};
+use bowline_transport::error::Error;
+use bowline_transport::transport::{Reader, Transport, Writer};
+use bowline_types::method::Method;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::{Request, Response};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+use tower_service::Service;
+
+use super::address::{Address, InvalidUrl};
+use super::connector;
+use super::exchange::Exchange;
+use super::fetch::{Body, BoxError, By, Fetch};
+use super::limits::HttpClientLimits;
+use super::shared::Shared;
+
+/// Messages that wait to be read; whoever brings more waits, and so does the server.
+const QUEUE: usize = 16;
+
+/// A server that is spoken to over HTTP: Streamable HTTP in every revision, and the transport that
+/// 2024-11-05 had, if the server knows nothing else.
+///
+/// Nothing is sent before [`connect`](bowline_transport::connect::connect). Secrets in headers are
+/// sent to the origin of the address only.
+pub struct HttpTransport {
+    address: Address,
+    headers: HeaderMap,
+    limits: HttpClientLimits,
+    fetch: Option<Arc<dyn Fetch>>,
+}
+
+impl HttpTransport {
+    /// A server at an address, reached by a client of our own: HTTP/1.1 and HTTP/2, connections
+    /// used again, through the proxy that the environment names. `https` needs the feature `tls`.
+    ///
+    /// # Errors
+    ///
+    /// If the URL cannot be the address of a server.
+    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+        let address = Address::parse(url)?;
+        connector::check(&address)?;
+        Ok(Self::at(address, None))
+    }
+
+    /// A server at an address, reached by an HTTP client of the caller's: any tower service. It
+    /// should not follow redirects by itself, for it might take secrets elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If the URL cannot be the address of a server.
+    pub fn with_service<S, B>(url: &str, service: S) -> Result<Self, InvalidUrl>
+    where
+        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+        B: http_body::Body + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Ok(Self::at(Address::parse(url)?, Some(Arc::new(By(service)))))
+    }
+
+    fn at(address: Address, fetch: Option<Arc<dyn Fetch>>) -> Self {
+        Self { address, headers: HeaderMap::new(), limits: HttpClientLimits::default(), fetch }
+    }
+
+    /// Sends a header with every request, such as `Authorization`. Headers of the protocol itself
+    /// cannot be set.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn with_limits(mut self, limits: HttpClientLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport")
+            .field("address", &self.address.to_string())
+            .field("headers", &self.headers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Transport for HttpTransport {
+    type Reader = HttpReader;
+    type Writer = HttpWriter;
+
+    const MIRRORS: bool = true;
+
+    fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
+        let (units, received) = mpsc::channel(QUEUE);
+        let fetch = self.fetch.unwrap_or_else(|| connector::connect(&self.limits));
+        let whom = (self.address, self.headers, fetch);
+        let shared = Arc::new(Shared::new(whom, limits.frame, self.limits, units));
+        let writer = HttpWriter {
+            shared,
+            exchanges: JoinSet::new(),
+            running: HashMap::new(),
+            told: JoinSet::new(),
+            session: None,
+            is_closed: false,
+        };
+        (HttpReader { received, has_ended: false }, writer)
+    }
+}
+
+/// The receiving half: whatever comes back, of any request.
+#[derive(Debug)]
+pub struct HttpReader {
+    received: mpsc::Receiver<Option<Unit>>,
+    has_ended: bool,
+}
+
+impl Reader for HttpReader {
+    async fn read(&mut self) -> Result<Option<Unit>, Error> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        let unit = self.received.recv().await.flatten();
+        self.has_ended = unit.is_none();
+        Ok(unit)
+    }
+}
+
+/// The sending half: a task for every message under way.
+pub struct HttpWriter {
+    shared: Arc<Shared>,
+    /// Requests that await their answers.
+    exchanges: JoinSet<Option<ExchangeId>>,
+    running: HashMap<ExchangeId, AbortHandle>,
+    /// Messages that await none.
+    told: JoinSet<()>,
+    /// The end of the handshake, and the server's own stream after it.
+    session: Option<AbortHandle>,
+    is_closed: bool,
+}
+
+impl Writer for HttpWriter {
+    async fn write(&mut self, queue: &mut VecDeque<Transmit>) -> Result<(), Error> {
+        self.forget_ended();
+        for transmit in queue.drain(..) {
+            self.start(transmit);
+        }
+        Ok(())
+    }
+
+    async fn close(&mut self) {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return;
+        }
+        let Self { shared, exchanges, told, .. } = self;
+        // Whatever is still awaited is given up; what was said goes out before the session ends.
+        let end = async {
+            exchanges.shutdown().await;
+            while told.join_next().await.is_some() {}
+            shared.delete().await;
+        };
+        let _ = timeout(shared.limits.close, end).await;
+        told.abort_all();
+    }
+}
+
+impl HttpWriter {
+    fn start(&mut self, transmit: Transmit) {
+        let Transmit { route, role, frame: message, mirror } = transmit;
+        let none = || Mirror { id: None, method: None, revision: None, name: None, params: vec![] };
+        let mirror = mirror.map_or_else(none, |mirror| *mirror);
+        let is_modern = mirror.revision.is_some_and(|revision| revision.is_modern());
+        let method = mirror.method;
+        let exchange = Exchange { shared: self.shared.clone(), mirror, message };
+        match (role, method) {
+            (Role::Opens, method) => {
+                if method == Some(Method::Initialize) {
+                    self.forget_session();
+                }
+                self.ask(route, exchange.ask());
+            }
+            (Role::Cancels, _) => {
+                self.give_up(route);
+                // Where hanging up says it, nothing else does.
+                if !is_modern {
+                    self.told.spawn(exchange.tell());
+                }
+            }
+            (Role::Within | Role::Ends, Some(Method::Initialized)) => {
+                let begun = exchange.begin();
+                let handle = self.exchanges.spawn(async move {
+                    begun.await;
+                    None
+                });
+                self.session = Some(handle);
+            }
+            (Role::Within | Role::Ends, _) => {
+                self.told.spawn(exchange.tell());
+            }
+        }
+    }
+
+    fn ask(&mut self, route: Route, asked: impl Future<Output = ()> + Send + 'static) {
+        let number = match route {
+            Route::Exchange(number) => Some(number),
+            Route::Standalone => None,
+        };
+        let handle = self.exchanges.spawn(async move {
+            asked.await;
+            number
+        });
+        if let Some(number) = number {
+            self.running.insert(number, handle);
+        }
+    }
+
+    fn give_up(&mut self, route: Route) {
+        if let Route::Exchange(number) = route
+            && let Some(handle) = self.running.remove(&number)
+        {
+            handle.abort();
+        }
+    }
+
+    /// A new handshake begins.
+    fn forget_session(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.abort();
+        }
+        self.shared.shake_hands();
+    }
+
+    /// Lets go of what has ended.
+    fn forget_ended(&mut self) {
+        while let Some(ended) = self.exchanges.try_join_next_with_id() {
+            let Ok((id, Some(number))) = ended else { continue };
+            // An exchange that goes on after a question bears the same number.
+            if self.running.get(&number).is_some_and(|running| running.id() == id) {
+                self.running.remove(&number);
+            }
+        }
+        while self.told.try_join_next().is_some() {}
+    }
+}
+
+/// What [`close`](Writer::close) does, without the wait.
+impl Drop for HttpWriter {
+    fn drop(&mut self) {
+        if self.is_closed || self.shared.session_id().is_none() {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let shared = self.shared.clone();
+        runtime.spawn(async move { timeout(shared.limits.close, shared.delete()).await });
+    }
+}
+
+impl fmt::Debug for HttpWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpWriter").field("exchanges", &self.exchanges.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,37 @@
+//! The server side: one endpoint for every revision.
+//!
+//! In reading order:
+//!
+//! * [`config`](HttpConfig), [`limits`](HttpLimits) — what may be set, and every bound;
+//! * [`gate`](Gate) — who may knock: Host, Origin, content types;
+//! * `endpoint` — POST, GET and DELETE to the right place;
+//! * `modern` — one exchange, in place;
+//! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
+//! * `reply`, `body` — every HTTP answer by its name, and what it carries;
+//! * `listener` — the accept loop.
+
+mod body;
+mod calls;
+mod config;
+mod endpoint;
+mod gate;
+mod head;
+mod legacy;
+mod limits;
+mod listener;
+mod modern;
+mod read;
+mod reply;
+mod stall;
+
+pub use self::body::Body;
+pub use self::config::{HttpConfig, Sessions};
+pub use self::endpoint::Endpoint;
+pub use self::gate::Gate;
+pub use self::limits::HttpLimits;
+pub use self::listener::{BindError, Listener};
+
+/// The answer of a server that cannot serve at all, and why.
+pub fn failed(reason: &str) -> http::Response<Body> {
+    reply::refused(http::StatusCode::INTERNAL_SERVER_ERROR, reason)
+}

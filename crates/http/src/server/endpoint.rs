@@ -1,0 +1,352 @@
+//! POST, GET and DELETE to the right place.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use bowline_proto::frame::{Frame, MalformedKind, Message};
+use bowline_proto::members::Members;
+use bowline_proto::mirror::Field;
+use bowline_proto::request::{ExchangeId, Extensions, Owner, Peer, Request, Response as Outcome};
+use bowline_proto::server::ServerConfig;
+use bowline_proto::wire;
+use bowline_transport::BoxFuture;
+use bowline_types::error::ErrorObject;
+use bowline_types::meta::key;
+use bowline_types::revision::Revision;
+use bytes::{Buf, Bytes};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use tokio::sync::watch;
+
+use super::body::Body;
+use super::config::HttpConfig;
+use super::legacy::{self, Sessions};
+use super::read::{self, TooMuch};
+use super::{head, modern, reply};
+
+/// Serves the protocol over HTTP, both eras on one path: a plain tower service to mount in any
+/// HTTP server. Cheap to clone; all clones share their sessions.
+///
+/// Whatever outer layers put into the extensions of a request reaches handlers within its
+/// [`http::request::Parts`]; an [`Owner`] there says on whose behalf the request is made.
+#[derive(Clone)]
+pub struct Endpoint(Arc<Shared>);
+
+/// What all clones of an endpoint share.
+pub(super) struct Shared {
+    pub(super) core: Arc<Core>,
+    pub(super) sessions: Sessions,
+}
+
+/// What every request needs, be there sessions or not.
+pub(super) struct Core {
+    serve: Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>,
+    pub(super) server: Arc<ServerConfig>,
+    pub(super) config: HttpConfig,
+    pub(super) calls: Slots,
+    last: AtomicU64,
+    stop: watch::Sender<bool>,
+}
+
+/// A request at the door: everything of it but its body.
+pub(super) struct Knock(pub(super) Parts);
+
+impl Endpoint {
+    /// An endpoint that answers by a service.
+    pub fn new<S>(service: S, server: Arc<ServerConfig>, config: HttpConfig) -> Self
+    where
+        S: tower_service::Service<Request, Response = Outcome, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+    {
+        let serve = move |request| -> BoxFuture<Outcome> {
+            let mut service = service.clone();
+            Box::pin(async move {
+                let Ok(()) = std::future::poll_fn(|cx| service.poll_ready(cx)).await;
+                let Ok(response) = service.call(request).await;
+                response
+            })
+        };
+        let core = Arc::new(Core {
+            serve: Box::new(serve),
+            server,
+            calls: Slots::new(config.limits().calls),
+            config,
+            last: AtomicU64::new(0),
+            stop: watch::channel(false).0,
+        });
+        Self(Arc::new(Shared { sessions: Sessions::new(core.clone()), core }))
+    }
+
+    /// Ends what would never end by itself: subscriptions are answered, streams of sessions are
+    /// closed. Calls go on to their end.
+    pub fn stop(&self) {
+        self.0.core.stop.send_replace(true);
+    }
+
+    pub(super) fn config(&self) -> &HttpConfig {
+        &self.0.core.config
+    }
+
+    /// Answers one request.
+    pub async fn answer<B>(&self, request: http::Request<B>) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
+        let (parts, body) = request.into_parts();
+        if let Err(refusal) = self.config().gate.check(&parts) {
+            return refusal.into();
+        }
+        let knock = Knock(parts);
+        match knock.0.method {
+            Method::POST => self.post(knock, body).await,
+            Method::GET => legacy::get(&self.0, &knock).await,
+            Method::DELETE => legacy::delete(&self.0, &knock).await,
+            _ => reply::method_not_allowed("GET, POST, DELETE"),
+        }
+    }
+
+    /// Answers a request for another path. Gated like all others, so that it tells nothing to
+    /// whoever may not ask.
+    pub(super) fn not_here<B>(&self, request: http::Request<B>) -> Response<Body> {
+        let (parts, _) = request.into_parts();
+        match self.config().gate.check(&parts) {
+            Ok(()) => reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path"),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    async fn post<B>(&self, knock: Knock, body: B) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
+        let core = &self.0.core;
+        if let Err(refusal) = check_types(&knock) {
+            return refusal;
+        }
+        let most = core.server.limits().frame;
+        let text = match read::whole(body, &knock.0.headers, most, core.limits().body).await {
+            Ok(text) => text,
+            Err(TooMuch::Bytes) => {
+                let reason = format!("the body is longer than {most} bytes");
+                return reply::refused(StatusCode::PAYLOAD_TOO_LARGE, reason);
+            }
+            Err(TooMuch::Time) => {
+                let reason = "the body did not arrive in time";
+                return reply::refused(StatusCode::REQUEST_TIMEOUT, reason);
+            }
+            Err(TooMuch::Broken(why)) => {
+                let reason = format!("the body could not be read: {why}");
+                return reply::refused(StatusCode::BAD_REQUEST, reason);
+            }
+        };
+        self.message(knock, &text).await
+    }
+
+    /// Finds out which era a message belongs to, and serves it there.
+    async fn message(&self, knock: Knock, text: &Bytes) -> Response<Body> {
+        let core = &self.0.core;
+        let frame = match Frame::parse(text, core.server.limits()) {
+            Ok(frame) => frame,
+            Err(malformed) => {
+                let id = match malformed.kind {
+                    MalformedKind::Request(id) => id,
+                    _ => None,
+                };
+                let message = wire::refusal(id.as_ref(), &malformed.error);
+                return reply::json(StatusCode::BAD_REQUEST, message);
+            }
+        };
+        let params = match &frame {
+            Frame::Message(Message::Request(request)) => Some(&request.params),
+            Frame::Message(Message::Notification(notification)) => Some(&notification.params),
+            Frame::Message(Message::Response(_)) | Frame::Batch(_) => None,
+        };
+        let meta = match params.map(|params| params.object("_meta")).transpose() {
+            Ok(meta) => meta.unwrap_or_default(),
+            Err(error) => {
+                let error = ErrorObject::invalid_params(format!("`params._meta`: {error}"));
+                return reply::refusal(StatusCode::BAD_REQUEST, &error);
+            }
+        };
+        match core.is_modern(&knock, &meta) {
+            Ok(true) => self.modern(knock, frame, meta).await,
+            Ok(false) => legacy::post(&self.0, frame, knock).await,
+            Err(error) => {
+                let id = match &frame {
+                    Frame::Message(Message::Request(request)) => Some(&request.id),
+                    _ => None,
+                };
+                reply::json(StatusCode::BAD_REQUEST, wire::refusal(id, &error))
+            }
+        }
+    }
+
+    async fn modern(&self, knock: Knock, frame: Frame, meta: Members) -> Response<Body> {
+        match frame {
+            Frame::Message(Message::Request(request)) => {
+                modern::serve(&self.0.core, request, meta, knock).await
+            }
+            Frame::Message(Message::Notification(notification)) => {
+                match modern::check_notification(&notification, &knock.0.headers) {
+                    Ok(()) => reply::accepted(),
+                    Err(error) => reply::refusal(StatusCode::BAD_REQUEST, &error),
+                }
+            }
+            Frame::Message(Message::Response(_)) => {
+                let reason = "no answers are taken: 2026-07-28 has no requests of servers";
+                reply::refused(StatusCode::BAD_REQUEST, reason)
+            }
+            Frame::Batch(_) => {
+                let reason = "a message is one object; only 2025-03-26 has batches";
+                reply::refused(StatusCode::BAD_REQUEST, reason)
+            }
+        }
+    }
+}
+
+/// A POST carries JSON, and its sender takes both kinds of answers.
+fn check_types(knock: &Knock) -> Result<(), Response<Body>> {
+    let headers = &knock.0.headers;
+    if !head::is_json(headers) {
+        let reason = "send the message as `Content-Type: application/json`";
+        return Err(reply::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
+    let both = ["application/json", "text/event-stream"];
+    if !both.iter().all(|wanted| head::accepts(headers, wanted)) {
+        let reason = "send `Accept: application/json, text/event-stream`; answers may be either";
+        return Err(reply::refused(StatusCode::NOT_ACCEPTABLE, reason));
+    }
+    Ok(())
+}
+
+impl Core {
+    pub(super) fn limits(&self) -> &super::HttpLimits {
+        self.config.limits()
+    }
+
+    /// Starts a call.
+    pub(super) fn call(&self, request: Request) -> BoxFuture<Outcome> {
+        (self.serve)(request)
+    }
+
+    /// A number for a call that belongs to no session.
+    pub(super) fn number(&self) -> ExchangeId {
+        ExchangeId(self.last.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Resolves when what would never end by itself has to.
+    pub(super) fn stopped(&self) -> BoxFuture<()> {
+        let mut stop = self.stop.subscribe();
+        Box::pin(async move {
+            // The sender lives as long as anything that could wait here.
+            let _ = stop.wait_for(|stop| *stop).await;
+        })
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Which era a message belongs to: what it says itself counts, then what its header says.
+    fn is_modern(&self, knock: &Knock, meta: &Members) -> Result<bool, ErrorObject> {
+        if meta.value(key::PROTOCOL_VERSION).is_some() {
+            return Ok(true);
+        }
+        let spoken = self.server.revisions();
+        let version = head::mirrored(&knock.0.headers).version;
+        let speaks_legacy = spoken.iter().any(|revision| !revision.is_modern());
+        if version == Field::Absent && speaks_legacy {
+            return Ok(false);
+        }
+        let version = version.required("MCP-Protocol-Version")?;
+        match version.parse::<Revision>() {
+            Ok(revision) if revision.is_modern() || spoken.contains(&revision) => {
+                Ok(revision.is_modern())
+            }
+            _ => Err(ErrorObject::unsupported_version(version, spoken)),
+        }
+    }
+}
+
+impl Knock {
+    /// On whose behalf it comes.
+    pub(super) fn owner(&self) -> Owner {
+        self.0.extensions.get::<Owner>().cloned().unwrap_or_default()
+    }
+
+    /// What it brings along for handlers.
+    pub(super) fn attach(self) -> Extensions {
+        let mut extensions = Extensions::default();
+        // Where the address is not known, all who have no credentials are taken for one.
+        let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        extensions.insert(self.0.extensions.get::<Peer>().copied().unwrap_or(unknown));
+        extensions.insert(self.0);
+        extensions
+    }
+}
+
+impl<B> tower_service::Service<http::Request<B>> for Endpoint
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Buf + Send,
+    B::Error: fmt::Display,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let endpoint = self.clone();
+        Box::pin(async move { Ok(endpoint.answer(request).await) })
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Endpoint")
+    }
+}
+
+/// How many of something there may be at the same time.
+pub(super) struct Slots {
+    taken: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// One of them; given back when it is dropped.
+pub(super) struct Slot(Arc<AtomicUsize>);
+
+impl Slots {
+    fn new(most: usize) -> Self {
+        Self { taken: Arc::default(), most }
+    }
+
+    /// A slot, if one is free.
+    pub(super) fn take(&self) -> Option<Slot> {
+        let slot = Slot(self.taken.clone());
+        // If there are too many, dropping the slot gives it back.
+        let before = self.taken.fetch_add(1, Ordering::Relaxed);
+        (before < self.most).then_some(slot)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

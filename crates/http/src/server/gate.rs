@@ -1,0 +1,301 @@
+//! Who may knock: the one gate in front of everything.
+//!
+//! A web page can make a browser send requests to a server on the same machine, under any name that
+//! the page's owner lets resolve to it. The browser does say where such requests come from and what
+//! name they were sent to, so both are checked, on every request, before anything of it is read.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+use http::header::{self, HeaderMap};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderName, StatusCode};
+
+/// Which names this server answers to, and which pages may call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    hosts: Vec<Host>,
+    origins: Vec<Origin>,
+}
+
+/// A name that requests may be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Host {
+    name: String,
+    /// `None` for any port: on our own machine every port is ours to give.
+    port: Option<u16>,
+}
+
+/// Where a page may come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    scheme: String,
+    host: Host,
+}
+
+/// Why a request may not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The HTTP status that says so.
+    pub status: StatusCode,
+    /// What is wrong, and which setting changes it.
+    pub reason: String,
+}
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+impl Gate {
+    /// Answers to the names of this machine, `localhost`, `127.0.0.1` and `[::1]`, on any port, and
+    /// to pages from there.
+    pub fn loopback() -> Self {
+        let mut gate = Self { hosts: Vec::new(), origins: Vec::new() };
+        for name in ["localhost", "127.0.0.1", "[::1]"] {
+            let host = Host { name: name.to_owned(), port: None };
+            gate.hosts.push(host.clone());
+            for scheme in ["http", "https"] {
+                gate.origins.push(Origin { scheme: scheme.to_owned(), host: host.clone() });
+            }
+        }
+        gate
+    }
+
+    /// Answers also to the address that is listened on, if it is one of the network's.
+    #[must_use]
+    pub fn at(mut self, address: SocketAddr) -> Self {
+        if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+            let name = match address.ip() {
+                IpAddr::V4(ip) => ip.to_string(),
+                IpAddr::V6(ip) => format!("[{ip}]"),
+            };
+            self.admit(&name, Some(address.port()), &["http"]);
+        }
+        self
+    }
+
+    /// Answers also to the address that clients outside know, such as
+    /// `https://mcp.example.com/mcp`, and to pages from there.
+    ///
+    /// # Errors
+    ///
+    /// If it is no `http` or `https` URL.
+    pub fn with_public_url(mut self, url: &str) -> Result<Self, InvalidSetting> {
+        let invalid = || InvalidSetting(format!("`{url}` is no URL with http or https and a host"));
+        let (scheme, rest) = url.split_once("://").ok_or_else(invalid)?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = Host::parse(authority).ok_or_else(invalid)?;
+        let default = default_port(scheme).ok_or_else(invalid)?;
+        let port = host.port.unwrap_or(default);
+        self.admit(&host.name, Some(port), &[scheme]);
+        Ok(self)
+    }
+
+    /// Answers also to this name, with a port (`mcp.internal:8080`) or on the usual ones.
+    ///
+    /// # Errors
+    ///
+    /// If it is no host name.
+    pub fn with_host(mut self, host: &str) -> Result<Self, InvalidSetting> {
+        let parsed = Host::parse(host);
+        let parsed = parsed.ok_or_else(|| InvalidSetting(format!("`{host}` is no host name")))?;
+        match parsed.port {
+            Some(_) => self.hosts.push(parsed),
+            None => self.hosts.extend(
+                [80, 443].map(|port| Host { name: parsed.name.clone(), port: Some(port) }),
+            ),
+        }
+        Ok(self)
+    }
+
+    /// Lets pages from here call, such as `https://app.example.com`.
+    ///
+    /// # Errors
+    ///
+    /// If it is no origin: scheme, host and perhaps a port, nothing more.
+    pub fn with_origin(mut self, origin: &str) -> Result<Self, InvalidSetting> {
+        let parsed = Origin::parse(origin);
+        let invalid = || InvalidSetting(format!("`{origin}` is no origin, which is scheme://host"));
+        self.origins.push(parsed.ok_or_else(invalid)?);
+        Ok(self)
+    }
+
+    fn admit(&mut self, name: &str, port: Option<u16>, schemes: &[&str]) {
+        let host = Host { name: name.to_ascii_lowercase(), port };
+        for scheme in schemes {
+            self.origins.push(Origin { scheme: (*scheme).to_owned(), host: host.clone() });
+        }
+        self.hosts.push(host);
+    }
+
+    /// Checks the head of a request.
+    ///
+    /// # Errors
+    ///
+    /// If it was sent to another name, comes from a page that may not call, or is malformed.
+    pub fn check(&self, parts: &Parts) -> Result<(), Refusal> {
+        self.check_host(parts)?;
+        self.check_origin(&parts.headers)
+    }
+
+    fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
+        let named = named_host(parts)?;
+        let default = if parts.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        let known = self.hosts.iter().any(|host| host.matches(&named, default));
+        // Who stands in front of us and ends TLS leaves out the port that was 443 to it.
+        let known = known || self.hosts.iter().any(|host| host.matches(&named, 443));
+        if known {
+            return Ok(());
+        }
+        Err(Refusal::forbidden(format!(
+            "this server does not answer to the host `{named}`; if it should, add it with `.host(\"{named}\")` or set the public URL"
+        )))
+    }
+
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let Some(origin) = origins.next() else { return check_site(headers) };
+        if origins.next().is_some() {
+            return Err(Refusal::malformed("there is more than one `Origin` header"));
+        }
+        let origin = origin.to_str().unwrap_or("(not text)");
+        let known = Origin::parse(origin)
+            .is_some_and(|origin| self.origins.iter().any(|known| known.matches(&origin)));
+        if known {
+            return Ok(());
+        }
+        Err(Refusal::forbidden(format!(
+            "pages from the origin `{origin}` may not call this server; if they should, add it with `.origin(\"{origin}\")`"
+        )))
+    }
+}
+
+/// Without an `Origin`, a browser may still say that the request comes from another site.
+fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get(SEC_FETCH_SITE).map(http::HeaderValue::as_bytes) {
+        Some(b"cross-site" | b"same-site") => Err(Refusal::forbidden(
+            "a page of another site may not call this server (`Sec-Fetch-Site`)".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The one name that a request was sent to: `:authority`, the absolute form of the target, or the
+/// `Host` header. If there are several, they must agree.
+fn named_host(parts: &Parts) -> Result<Host, Refusal> {
+    let mut headers = parts.headers.get_all(header::HOST).iter();
+    let header = headers.next();
+    if headers.next().is_some() {
+        return Err(Refusal::malformed("there is more than one `Host` header"));
+    }
+    let header = match header {
+        Some(value) => Some(
+            value
+                .to_str()
+                .ok()
+                .and_then(Host::parse)
+                .ok_or_else(|| Refusal::malformed("the `Host` header is no host name"))?,
+        ),
+        None => None,
+    };
+    let target = match parts.uri.authority() {
+        Some(authority) => Some(
+            Host::parse(authority.as_str())
+                .ok_or_else(|| Refusal::malformed("the request's authority is no host name"))?,
+        ),
+        None => None,
+    };
+    match (target, header) {
+        (Some(target), Some(header)) if target != header => {
+            Err(Refusal::malformed("the `Host` header and the request's target name two hosts"))
+        }
+        (Some(host), _) | (None, Some(host)) => Ok(host),
+        (None, None) => Err(Refusal::malformed("there is no `Host` header")),
+    }
+}
+
+impl Host {
+    /// A host with perhaps a port; nothing before, between or behind them.
+    fn parse(text: &str) -> Option<Self> {
+        let authority: Authority = text.parse().ok()?;
+        let name = authority.host();
+        if text.contains('@') || name.is_empty() {
+            return None;
+        }
+        let port = match text.strip_prefix(name)? {
+            "" => None,
+            rest => Some(rest.strip_prefix(':')?.parse().ok()?),
+        };
+        // `localhost.` is `localhost`, said thoroughly.
+        let name = name.strip_suffix('.').unwrap_or(name);
+        Some(Self { name: name.to_ascii_lowercase(), port })
+    }
+
+    /// Whether a name in a request is this one, where `default` is the port that it leaves out.
+    fn matches(&self, named: &Self, default: u16) -> bool {
+        let port = named.port.unwrap_or(default);
+        self.name == named.name && self.port.is_none_or(|own| own == port)
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+impl Origin {
+    fn parse(text: &str) -> Option<Self> {
+        let (scheme, authority) = text.split_once("://")?;
+        let scheme = scheme.to_ascii_lowercase();
+        default_port(&scheme)?;
+        Some(Self { scheme, host: Host::parse(authority)? })
+    }
+
+    fn matches(&self, other: &Self) -> bool {
+        let Some(default) = default_port(&other.scheme) else { return false };
+        let own = Host { name: self.host.name.clone(), port: self.host.port };
+        self.scheme == other.scheme && own.filled(&self.scheme).matches(&other.host, default)
+    }
+}
+
+impl Host {
+    /// With the port that an origin leaves out, unless every port of this machine is meant.
+    fn filled(mut self, scheme: &str) -> Self {
+        let is_local = matches!(self.name.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+        if self.port.is_none() && !is_local {
+            self.port = default_port(scheme);
+        }
+        self
+    }
+}
+
+fn default_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    }
+}
+
+impl Refusal {
+    fn forbidden(reason: String) -> Self {
+        Self { status: StatusCode::FORBIDDEN, reason }
+    }
+
+    fn malformed(reason: &str) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, reason: reason.to_owned() }
+    }
+}
+
+/// A setting that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidSetting(String);
+
+impl fmt::Display for InvalidSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidSetting {}

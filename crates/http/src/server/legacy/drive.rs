@@ -1,0 +1,230 @@
+//! Whoever answers a POST or feeds a stream drives the calls that speak there.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_proto::request::{ExchangeId, Response as Outcome};
+use bowline_proto::transmit::Role;
+use bowline_store::backend::Position;
+use bowline_store::events::EventLog;
+use bowline_transport::BoxFuture;
+use bytes::Bytes;
+
+use super::super::calls;
+use super::session::{Busy, Session, Standing};
+use super::line::{Item, Line};
+
+/// Something to send.
+pub(super) enum Said {
+    /// A message.
+    Message(Role, Bytes),
+    /// Send the client away for a while.
+    Pause(Duration),
+}
+
+/// Drives what speaks on one line.
+///
+/// Dropping it is no cancellation: what runs is driven to its end by a task, and what it says is
+/// written into the log, if there is one, for a client that comes back.
+pub(super) struct Drive {
+    pub(super) session: Arc<Session>,
+    line: Arc<Line>,
+    calls: Vec<(ExchangeId, BoxFuture<Outcome>)>,
+    log: Option<EventLog>,
+    /// Whether it drives the subscription on behalf of the session too.
+    follows: bool,
+    standing: Option<Standing>,
+    is_answered: bool,
+    is_detached: bool,
+    _busy: Busy,
+}
+
+impl Drive {
+    pub(super) fn new(session: Arc<Session>, line: Arc<Line>) -> Self {
+        Self {
+            _busy: session.busy(),
+            session,
+            line,
+            calls: Vec::new(),
+            log: None,
+            follows: false,
+            standing: None,
+            is_answered: false,
+            is_detached: false,
+        }
+    }
+
+    /// Drives the subscription on behalf of the session too.
+    pub(super) fn follow(&mut self) {
+        self.follows = true;
+    }
+
+    /// Writes what is said into a log from now on.
+    pub(super) fn log_to(&mut self, log: EventLog) {
+        self.log = Some(log);
+    }
+
+    /// The next thing to send, or `None` when there will be nothing more. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Option<Said> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// Writes a message into the log; gives the id that it has there. A store that fails keeps
+    /// nobody from hearing the message, only from coming back to it.
+    pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
+        self.is_answered |= role == Role::Ends;
+        let log = self.log.as_ref()?;
+        log.append(message, role == Role::Ends).await.ok()
+    }
+
+    /// Nothing more will come: whoever comes back for an answer that was cancelled is told so.
+    pub(super) async fn finish(&mut self) {
+        if let (Some(log), false) = (self.log.take(), self.is_answered) {
+            let _ = log.append(b"", true).await;
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Said>> {
+        loop {
+            while let Some(item) = self.line.take() {
+                match item {
+                    Item::Call(request) => {
+                        let number = request.parts.exchange;
+                        self.calls.push((number, self.session.call(*request)));
+                    }
+                    Item::Cancelled(number) => self.calls.retain(|(other, _)| *other != number),
+                    Item::Message(role, message) => {
+                        return Poll::Ready(Some(Said::Message(role, message)));
+                    }
+                    Item::Pause(after) => return Poll::Ready(Some(Said::Pause(after))),
+                }
+            }
+            if self.poll_calls(cx) {
+                continue;
+            }
+            self.poll_standing(cx);
+            if self.line.is_over() {
+                return Poll::Ready(None);
+            }
+            if self.line.register(cx) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn poll_standing(&mut self, cx: &mut Context<'_>) {
+        if self.follows && self.standing.is_none() {
+            self.standing = self.session.take_standing();
+        }
+        if let Some(standing) = &mut self.standing
+            && standing.poll(&self.session, cx).is_ready()
+        {
+            self.standing = None;
+        }
+    }
+
+    /// Polls every call; gives whether one has ended.
+    fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut ended = Vec::new();
+        self.calls.retain_mut(|(number, call)| match calls::poll(call, cx) {
+            Poll::Ready(outcome) => {
+                ended.push((*number, outcome));
+                false
+            }
+            Poll::Pending => true,
+        });
+        let has_ended = !ended.is_empty();
+        for (number, outcome) in ended {
+            self.session.complete(number, outcome);
+        }
+        has_ended
+    }
+
+    /// Drives on without anybody who listens.
+    async fn drive_on(mut self) {
+        while let Some(said) = self.next().await {
+            if let Said::Message(role, message) = said {
+                self.record(role, &message).await;
+            }
+        }
+        self.finish().await;
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.is_detached || self.session.is_closed() || self.line.is_over() {
+            return;
+        }
+        let rest = Self {
+            session: self.session.clone(),
+            line: self.line.clone(),
+            calls: std::mem::take(&mut self.calls),
+            log: self.log.take(),
+            follows: false,
+            standing: None,
+            is_answered: self.is_answered,
+            is_detached: true,
+            _busy: self.session.busy(),
+        };
+        runtime.spawn(rest.drive_on());
+    }
+}
+
+/// The subscription on behalf of a session, driven by the stream that tells of it.
+pub(super) struct Listening {
+    pub(super) session: Arc<Session>,
+    line: Arc<Line>,
+    listener: u64,
+    standing: Option<Standing>,
+    stopped: BoxFuture<()>,
+    _busy: Busy,
+}
+
+impl Listening {
+    pub(super) fn new(session: Arc<Session>) -> Self {
+        let (line, listener) = session.listen();
+        let stopped = session.core.stopped();
+        Self { _busy: session.busy(), session, line, listener, standing: None, stopped }
+    }
+
+    /// The next message, or `None` when somebody else listens, or nobody should.
+    pub(super) async fn next(&mut self) -> Option<(Role, Bytes)> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Role, Bytes)>> {
+        loop {
+            if !self.session.listens(self.listener) || self.stopped.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            if self.standing.is_none() {
+                self.standing = self.session.take_standing();
+            }
+            if let Some(standing) = &mut self.standing
+                && standing.poll(&self.session, cx).is_ready()
+            {
+                self.standing = None;
+            }
+            match self.line.take() {
+                Some(Item::Message(role, message)) => {
+                    return Poll::Ready(Some((role, message)));
+                }
+                Some(_) => {}
+                None if self.line.register(cx) => return Poll::Pending,
+                None => {}
+            }
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.session.stop_listening(self.listener);
+        if let Some(standing) = self.standing.take() {
+            self.session.give_back(standing);
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! One session: the connection as a machine, and the lines that its messages go to.
+//!
+//! No task and no channel belongs to it. A POST drives the calls that it opened, the GET stream
+//! drives the subscription that stands in for it; in between a session only is there.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use bowline_proto::frame::{Frame, Malformed};
+use bowline_proto::request::{
+    EveryResource, ExchangeId, Extensions, Outgoing, Owner, Request, Response as Outcome, Sink,
+};
+use bowline_proto::server::{Event, ServerConnection};
+use bowline_proto::transmit::{Role, Route};
+use bowline_store::events::EventLog;
+use bowline_transport::BoxFuture;
+use bowline_types::method;
+use bowline_types::revision::Revision;
+
+use super::super::calls;
+use super::super::endpoint::Core;
+use super::line::{Item, Line};
+
+/// The stream that belongs to no POST.
+pub(super) const STANDALONE: u64 = 0;
+
+/// One session.
+pub(super) struct Session {
+    /// Empty if nobody can name it, because it lasts for one request.
+    pub(super) id: String,
+    pub(super) owner: Owner,
+    pub(super) core: Arc<Core>,
+    kind: Kind,
+    /// How far the stream that belongs to no POST has been told.
+    pub(super) told: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// Where the answers to POSTs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Each to its own.
+    Streamable,
+    /// All to the one stream (2024-11-05).
+    Sse2024,
+}
+
+struct State {
+    connection: ServerConnection,
+    /// Where the messages of a call go.
+    lines: HashMap<ExchangeId, Arc<Line>>,
+    /// Where messages go that belong to no call.
+    standalone: Arc<Line>,
+    /// The subscription on behalf of the session, while nobody drives it.
+    standing: Option<Standing>,
+    /// Which GET stream is the one that counts; an older one ends itself.
+    listener: u64,
+    is_listened_to: bool,
+    /// Answers and streams under way.
+    busy: usize,
+    used: Instant,
+    is_initialized: bool,
+    is_closed: bool,
+    /// Streams that were opened so far.
+    streams: u64,
+}
+
+/// The subscription on behalf of a session.
+pub(super) struct Standing {
+    number: ExchangeId,
+    call: BoxFuture<Outcome>,
+}
+
+/// What belongs to no POST.
+enum Aside {
+    /// The subscription on behalf of the session: kept, and driven by the GET stream.
+    Standing(Box<Request>),
+    /// A notice to the service: runs in a task.
+    Notice(Box<Request>),
+}
+
+/// What a message led to.
+pub(super) struct Received {
+    /// Where answers come from.
+    pub(super) line: Arc<Line>,
+    /// Whether there will be any.
+    pub(super) awaits: bool,
+}
+
+impl Session {
+    pub(super) fn new(id: String, owner: Owner, kind: Kind, core: &Arc<Core>) -> Arc<Self> {
+        Arc::new_cyclic(|session: &Weak<Self>| {
+            let back = Arc::new(Back(session.clone()));
+            let connection = ServerConnection::new(core.server.clone(), owner.clone(), back);
+            let standalone = Arc::new(Line::new(core.limits().queue));
+            if kind == Kind::Sse2024 {
+                // Whoever reads it goes on as long as the client does.
+                standalone.open();
+            }
+            Self {
+                id,
+                owner,
+                core: core.clone(),
+                kind,
+                told: AtomicU64::new(0),
+                state: Mutex::new(State::new(connection, standalone)),
+            }
+        })
+    }
+
+    /// Takes a handshake for granted.
+    pub(super) fn assume(&self, revision: Revision) {
+        self.lock().connection.assume(revision);
+    }
+
+    /// Takes what a POST brought.
+    pub(super) fn receive(
+        self: &Arc<Self>,
+        frame: Result<Frame, Malformed>,
+        attached: Extensions,
+    ) -> Received {
+        let line = match self.kind {
+            Kind::Streamable => Arc::new(Line::new(self.core.limits().queue)),
+            Kind::Sse2024 => self.lock().standalone.clone(),
+        };
+        let aside = {
+            let mut state = self.lock();
+            let now = Instant::now();
+            state.used = now;
+            let before = state.connection.last_exchange();
+            state.connection.attach(attached);
+            state.connection.receive_frame(frame, now);
+            state.connection.attach(Extensions::default());
+            for number in before.0 + 1..=state.connection.last_exchange().0 {
+                line.open();
+                state.lines.insert(ExchangeId(number), line.clone());
+            }
+            state.deliver(Some(&line))
+        };
+        self.start(aside);
+        Received { awaits: !line.is_over(), line }
+    }
+
+    /// Hands in the answer of a call.
+    pub(super) fn complete(self: &Arc<Self>, number: ExchangeId, outcome: Outcome) {
+        let aside = {
+            let mut state = self.lock();
+            state.connection.complete(number, outcome);
+            let aside = state.deliver(None);
+            state.close_line(number);
+            aside
+        };
+        self.start(aside);
+    }
+
+    /// Starts a call of this session's.
+    pub(super) fn call(&self, request: Request) -> BoxFuture<Outcome> {
+        self.core.call(request)
+    }
+
+    fn start(self: &Arc<Self>, aside: Vec<Aside>) {
+        for aside in aside {
+            match aside {
+                Aside::Standing(request) => {
+                    let number = request.parts.exchange;
+                    let mut call = self.call(*request);
+                    // Polled once, so that it knows from now on what changes.
+                    let begun = calls::poll(&mut call, &mut Context::from_waker(Waker::noop()));
+                    if begun.is_pending() {
+                        self.give_back(Standing { number, call });
+                    }
+                }
+                Aside::Notice(request) => {
+                    let number = request.parts.exchange;
+                    let mut call = self.call(*request);
+                    let session = self.clone();
+                    tokio::spawn(async move {
+                        let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;
+                        session.complete(number, outcome);
+                    });
+                }
+            }
+        }
+    }
+
+    /// The revision that was agreed on, once it was.
+    pub(super) fn revision(&self) -> Option<Revision> {
+        self.lock().connection.revision()
+    }
+
+    /// Begins an answer or a stream; the session is not idle until it is dropped.
+    pub(super) fn busy(self: &Arc<Self>) -> Busy {
+        self.lock().busy += 1;
+        Busy(self.clone())
+    }
+
+    /// The log of a new stream, if the client can come back to it.
+    pub(super) fn new_log(&self) -> Option<(u64, EventLog)> {
+        if self.id.is_empty() {
+            return None;
+        }
+        let stream = {
+            let mut state = self.lock();
+            state.streams += 1;
+            state.streams
+        };
+        Some((stream, self.log(stream)))
+    }
+
+    /// The log of a stream.
+    pub(super) fn log(&self, stream: u64) -> EventLog {
+        let kept = self.core.limits().resumption;
+        EventLog::new(self.core.config.store.clone(), &self.id, stream, kept)
+    }
+
+    /// Begins to listen: gives the line to read, the number that says who listens, and whether
+    /// anybody did before. Whoever did so before is told to stop.
+    pub(super) fn listen(&self) -> (Arc<Line>, u64) {
+        let mut state = self.lock();
+        state.listener += 1;
+        state.is_listened_to = true;
+        state.standalone.nudge();
+        (state.standalone.clone(), state.listener)
+    }
+
+    /// The line of messages that belong to no call.
+    pub(super) fn standalone(&self) -> Arc<Line> {
+        self.lock().standalone.clone()
+    }
+
+    pub(super) fn is_listened_to(&self) -> bool {
+        self.lock().is_listened_to
+    }
+
+    /// Whether this is the GET stream that counts.
+    pub(super) fn listens(&self, listener: u64) -> bool {
+        let state = self.lock();
+        state.listener == listener && !state.is_closed
+    }
+
+    /// A GET stream has ended.
+    pub(super) fn stop_listening(&self, listener: u64) {
+        let mut state = self.lock();
+        if state.listener == listener {
+            state.is_listened_to = false;
+        }
+    }
+
+    /// The subscription on behalf of the session, to be driven.
+    pub(super) fn take_standing(&self) -> Option<Standing> {
+        self.lock().standing.take()
+    }
+
+    /// Gives the subscription back, to be driven by whoever comes next.
+    pub(super) fn give_back(&self, standing: Standing) {
+        let mut state = self.lock();
+        if !state.is_closed {
+            state.standing = Some(standing);
+            state.standalone.nudge();
+        }
+    }
+
+    /// Whether the session has been of no use since a moment, or was never opened in time.
+    pub(super) fn is_idle(&self, now: Instant, idle: Duration, opening: Duration) -> bool {
+        let state = self.lock();
+        let allowed = if state.is_initialized { idle } else { opening };
+        state.busy == 0 && allowed <= now.saturating_duration_since(state.used)
+    }
+
+    /// When it was last of use, unless it is now.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let state = self.lock();
+        (state.busy == 0).then_some(state.used)
+    }
+
+    /// Gives up questions whose time is over.
+    pub(super) fn handle_timeout(self: &Arc<Self>, now: Instant) {
+        let aside = {
+            let mut state = self.lock();
+            if state.connection.poll_timeout().is_none_or(|deadline| now < deadline) {
+                return;
+            }
+            state.connection.handle_timeout(now);
+            state.deliver(None)
+        };
+        self.start(aside);
+    }
+
+    /// Ends everything: calls are cancelled, streams end.
+    pub(super) fn close(&self) {
+        let standing = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            state.connection.close();
+            let _ = state.deliver(None);
+            state.standalone.nudge();
+            state.standing.take()
+        };
+        // A handler must not be dropped under the lock, since it may have something to say.
+        drop(standing);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
+    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn new(connection: ServerConnection, standalone: Arc<Line>) -> Self {
+        Self {
+            connection,
+            lines: HashMap::new(),
+            standalone,
+            standing: None,
+            listener: 0,
+            is_listened_to: false,
+            busy: 0,
+            used: Instant::now(),
+            is_initialized: false,
+            is_closed: false,
+            streams: STANDALONE,
+        }
+    }
+
+    /// Brings what the connection wants done and sent to the right lines. `current` belongs to the
+    /// message that is being taken: what is answered at once is answered there.
+    fn deliver(&mut self, current: Option<&Arc<Line>>) -> Vec<Aside> {
+        let mut aside = Vec::new();
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Call(request) => {
+                    let number = request.parts.exchange;
+                    if request.parts.extensions.get::<EveryResource>().is_some() {
+                        self.close_line(number);
+                        self.is_initialized = true;
+                        aside.push(Aside::Standing(request));
+                    } else if is_notice(&request) {
+                        self.close_line(number);
+                        aside.push(Aside::Notice(request));
+                    } else if let Some(line) = self.lines.get(&number) {
+                        line.push(Item::Call(request));
+                    }
+                }
+                Event::Cancelled(number) => {
+                    if let Some(line) = self.lines.get(&number) {
+                        line.push(Item::Cancelled(number));
+                    }
+                    self.close_line(number);
+                }
+            }
+        }
+        while let Some(transmit) = self.connection.poll_transmit() {
+            let of_call = match transmit.route {
+                Route::Exchange(number) => self.lines.get(&number),
+                Route::Standalone => None,
+            };
+            let line = match transmit.role {
+                // Closing the stream says the same.
+                Role::Cancels => continue,
+                Role::Ends => of_call.or(current),
+                Role::Opens | Role::Within => of_call,
+            };
+            match line {
+                Some(line) => line.push(Item::Message(transmit.role, transmit.frame)),
+                None => {
+                    self.standalone.push(Item::Message(transmit.role, transmit.frame));
+                    if !self.is_listened_to {
+                        self.standalone.drop_oldest();
+                    }
+                }
+            }
+        }
+        aside
+    }
+
+    /// A call has nothing more to say.
+    fn close_line(&mut self, number: ExchangeId) {
+        if let Some(line) = self.lines.remove(&number) {
+            line.release();
+        }
+    }
+}
+
+/// Whether a call only tells the service something.
+fn is_notice(request: &Request) -> bool {
+    request.parts.method.row().kind == method::Kind::Notification
+}
+
+impl Standing {
+    /// Drives the subscription. It says what it has to say through the session's lines.
+    pub(super) fn poll(&mut self, session: &Arc<Session>, cx: &mut Context<'_>) -> Poll<()> {
+        let outcome = std::task::ready!(calls::poll(&mut self.call, cx));
+        session.complete(self.number, outcome);
+        Poll::Ready(())
+    }
+}
+
+/// Keeps a session from being idle.
+pub(super) struct Busy(Arc<Session>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.busy -= 1;
+        state.used = Instant::now();
+    }
+}
+
+/// The way back from handlers to their session.
+struct Back(Weak<Session>);
+
+impl Sink for Back {
+    fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(session) = self.0.upgrade() else { return Poll::Ready(()) };
+        let state = session.lock();
+        if state.is_closed {
+            return Poll::Ready(());
+        }
+        state.lines.get(&exchange).unwrap_or(&state.standalone).poll_room(cx)
+    }
+
+    fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        let Some(session) = self.0.upgrade() else { return Err(outgoing) };
+        let aside = {
+            let mut state = session.lock();
+            if state.is_closed {
+                return Err(outgoing);
+            }
+            let line = state.lines.get(&exchange).unwrap_or(&state.standalone);
+            if line.is_full() {
+                // A client that reads too slowly misses progress and logs, nothing else.
+                return if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) };
+            }
+            if let Outgoing::Pause(after) = outgoing {
+                line.push(Item::Pause(after));
+                return Ok(());
+            }
+            state.connection.emit(exchange, outgoing, Instant::now());
+            state.deliver(None)
+        };
+        session.start(aside);
+        Ok(())
+    }
+}

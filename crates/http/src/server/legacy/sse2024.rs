@@ -1,0 +1,91 @@
+//! The transport of 2024-11-05: one stream for everything that the server says, and a place to post
+//! to.
+
+use std::sync::Arc;
+
+use bowline_proto::codec::sse;
+use bowline_proto::frame::Frame;
+use bytes::{BufMut, Bytes, BytesMut};
+use http::{Response, StatusCode};
+
+use super::super::body::{Body, Tell, Told};
+use super::super::endpoint::{Knock, Shared};
+use super::super::reply;
+use super::drive::{Drive, Said};
+use super::session::{Kind, Session};
+use super::sessions::Sessions;
+
+/// The part of the query that names a session.
+const QUERY: &str = "session=";
+
+/// Opens a stream, and names where to post.
+pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
+    let Some(id) = Sessions::new_id() else {
+        return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
+    };
+    let session = Session::new(id, knock.owner(), Kind::Sse2024, &shared.core);
+    if !shared.sessions.insert(&session) {
+        return reply::busy("too many sessions are open; try again later");
+    }
+    let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);
+    let mut drive = Drive::new(session.clone(), session.standalone());
+    drive.follow();
+    let open = Open { shared: shared.clone(), session };
+    let stream = Stream { drive, endpoint: Some(endpoint), open };
+    reply::events(Told::by(stream), shared.core.limits().keep_alive)
+}
+
+/// The session that a POST names in its query.
+pub(super) fn named(shared: &Shared, knock: &Knock) -> Option<Arc<Session>> {
+    let query = knock.0.uri.query()?;
+    let id = query.split('&').find_map(|part| part.strip_prefix(QUERY))?;
+    shared.sessions.find(id, &knock.owner())
+}
+
+/// Takes a message; its answer comes on the stream.
+pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
+    session.receive(Ok(frame), knock.attach());
+    reply::accepted()
+}
+
+/// The one stream of a session.
+struct Stream {
+    drive: Drive,
+    /// Told first.
+    endpoint: Option<String>,
+    open: Open,
+}
+
+impl Tell for Stream {
+    async fn tell(mut self) -> Option<(Bytes, Self)> {
+        let mut text = BytesMut::new();
+        if let Some(endpoint) = self.endpoint.take() {
+            text.put_slice(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes());
+            return Some((text.freeze(), self));
+        }
+        loop {
+            let stopped = self.open.session.core.stopped();
+            let said = tokio::select! {
+                said = self.drive.next() => said?,
+                () = stopped => return None,
+            };
+            if let Said::Message(_, message) = said {
+                text.put_slice(b"event: message\n");
+                sse::write_event(&mut text, None, &message);
+                return Some((text.freeze(), self));
+            }
+        }
+    }
+}
+
+/// A session that ends with its stream.
+struct Open {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.shared.sessions.remove(&self.session);
+    }
+}

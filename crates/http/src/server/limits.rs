@@ -1,0 +1,60 @@
+//! Every bound of the server side that one message's [`Limits`] do not know.
+//!
+//! [`Limits`]: bowline_proto::limits::Limits
+
+use std::time::Duration;
+
+/// The bounds of an HTTP server. Each is finite; there is no way to say "unlimited".
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpLimits {
+    /// Calls that run at the same time, of all clients together; further ones are answered 503.
+    pub calls: usize,
+    /// Sessions that stand at the same time. When they are that many, the one that has been idle
+    /// longest makes room; if none is idle, the handshake is answered 503.
+    pub sessions: usize,
+    /// How long a session may be idle. Running calls and open streams are no idleness.
+    pub session_idle: Duration,
+    /// How long a client may take from the answer of the handshake to `notifications/initialized`.
+    pub session_opening: Duration,
+    /// Bytes that may wait on one stream for a client that reads slowly. Beyond that, what may be
+    /// dropped is dropped, and who says the rest waits.
+    pub queue: usize,
+    /// How long a client may read nothing at all while something waits to be written; then the
+    /// connection is cut.
+    pub stall: Duration,
+    /// How long what a stream said is kept for a client that comes back.
+    pub resumption: Duration,
+    /// How often a silent stream is kept alive by a comment.
+    pub keep_alive: Duration,
+    /// How long a client may take to send the head of a request.
+    pub head: Duration,
+    /// How long a client may take to send the body of a request.
+    pub body: Duration,
+    /// Connections that are served at the same time; further ones wait to be accepted.
+    pub connections: usize,
+    /// Requests that run at the same time on one HTTP/2 connection.
+    pub requests_per_connection: u32,
+    /// How long calls may still run after the server was told to stop.
+    pub drain: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            calls: 4096,
+            sessions: 16_384,
+            session_idle: Duration::from_secs(600),
+            session_opening: Duration::from_secs(30),
+            queue: 256 * 1024,
+            stall: Duration::from_secs(10),
+            resumption: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(15),
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            connections: 32_768,
+            requests_per_connection: 100,
+            drain: Duration::from_secs(25),
+        }
+    }
+}

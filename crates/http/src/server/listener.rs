@@ -1,0 +1,156 @@
+//! The accept loop: HTTP/1.1 and HTTP/2 on a socket of our own, with time limits and a graceful end.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::request::Peer;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::endpoint::Endpoint;
+use super::stall::Stall;
+
+/// How long to wait after the system could not accept a connection, for example because too many
+/// files are open.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Listens on an address and serves an endpoint to whoever connects.
+pub struct Listener {
+    listener: TcpListener,
+    path: String,
+}
+
+impl Listener {
+    /// Listens on an address, such as `127.0.0.1:3000`. The endpoint is served under this path.
+    ///
+    /// # Errors
+    ///
+    /// If the address is taken or not ours.
+    pub async fn bind(
+        address: SocketAddr,
+        path: impl Into<String>,
+    ) -> Result<Self, BindError> {
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|source| BindError { address, source })?;
+        Ok(Self { listener, path: path.into() })
+    }
+
+    /// The address that is listened on, with the port that the system chose if none was asked for.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` says so. Then nobody else is let in, what would never end by itself is
+    /// ended, and calls may run on for [`HttpLimits::drain`].
+    ///
+    /// [`HttpLimits::drain`]: super::HttpLimits::drain
+    pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
+        let limits = endpoint.config().limits().clone();
+        let room = Arc::new(Semaphore::new(limits.connections));
+        let graceful = GracefulShutdown::new();
+        let path: Arc<str> = self.path.into();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let permit = tokio::select! {
+                () = &mut stop => break,
+                permit = room.clone().acquire_owned() => permit,
+            };
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                accepted = self.listener.accept() => accepted,
+            };
+            let Ok((stream, peer)) = accepted else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
+            let served = connection.serve(stream, &graceful);
+            tokio::spawn(async move {
+                served.await;
+                drop(permit);
+            });
+        }
+        drop(self.listener);
+        endpoint.stop();
+        // Whoever is still connected after that is cut off when the runtime ends.
+        let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+    }
+}
+
+struct Connection {
+    endpoint: Endpoint,
+    path: Arc<str>,
+    peer: SocketAddr,
+}
+
+impl Connection {
+    fn serve(
+        self,
+        stream: TcpStream,
+        graceful: &GracefulShutdown,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let limits = self.endpoint.config().limits().clone();
+        // Small messages should not wait for each other.
+        let _ = stream.set_nodelay(true);
+        let io = TokioIo::new(Stall::new(stream, limits.stall));
+        let mut server = auto::Builder::new(TokioExecutor::new());
+        server.http1().timer(TokioTimer::new()).header_read_timeout(limits.head);
+        server
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(limits.requests_per_connection)
+            .keep_alive_interval(limits.keep_alive)
+            .keep_alive_timeout(limits.stall);
+        let Self { endpoint, path, peer } = self;
+        let service = service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
+            let endpoint = endpoint.clone();
+            let is_here = request.uri().path() == &*path;
+            request.extensions_mut().insert(Peer(peer.ip()));
+            async move {
+                let response = match is_here {
+                    true => endpoint.answer(request).await,
+                    false => endpoint.not_here(request),
+                };
+                Ok::<_, Infallible>(response)
+            }
+        });
+        let connection = server.serve_connection(io, service).into_owned();
+        let connection = graceful.watch(connection);
+        async move {
+            // A client that goes away or speaks no HTTP is its own affair.
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Why nothing listens.
+#[derive(Debug)]
+pub struct BindError {
+    address: SocketAddr,
+    source: io::Error,
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot listen on {}", self.address)
+    }
+}
+
+impl std::error::Error for BindError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}

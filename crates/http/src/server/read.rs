@@ -1,0 +1,68 @@
+//! The body of a request, read whole and bounded.
+
+use std::fmt;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use http::header::{self, HeaderMap};
+use http_body::Body;
+
+/// Why a body was not read.
+#[derive(Debug)]
+pub(super) enum TooMuch {
+    /// It is longer than the limit.
+    Bytes,
+    /// It takes too long.
+    Time,
+    /// It broke off.
+    Broken(String),
+}
+
+/// Reads a body of at most so many bytes. One that says beforehand that it is longer is not read
+/// at all.
+pub(super) async fn whole<B>(
+    body: B,
+    headers: &HeaderMap,
+    most: usize,
+    within: Duration,
+) -> Result<Bytes, TooMuch>
+where
+    B: Body,
+    B::Error: fmt::Display,
+{
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let length = length.and_then(|length| length.parse::<usize>().ok());
+    if length.is_some_and(|length| length > most) {
+        return Err(TooMuch::Bytes);
+    }
+    let read = collect(body, most);
+    tokio::time::timeout(within, read).await.unwrap_or(Err(TooMuch::Time))
+}
+
+async fn collect<B>(body: B, most: usize) -> Result<Bytes, TooMuch>
+where
+    B: Body,
+    B::Error: fmt::Display,
+{
+    let mut body = pin!(body);
+    let mut first = Bytes::new();
+    let mut whole = BytesMut::new();
+    while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+        let frame = frame.map_err(|error| TooMuch::Broken(error.to_string()))?;
+        let Ok(mut piece) = frame.into_data() else { continue };
+        if first.len() + whole.len() + piece.remaining() > most {
+            return Err(TooMuch::Bytes);
+        }
+        // Most bodies come in one piece, which is then not copied.
+        if first.is_empty() && whole.is_empty() {
+            first = piece.copy_to_bytes(piece.remaining());
+        } else {
+            // Only as much as has really come is held, whatever the length claims.
+            whole.reserve(first.len() + piece.remaining());
+            whole.put(std::mem::take(&mut first));
+            whole.put(piece);
+        }
+    }
+    Ok(if whole.is_empty() { first } else { whole.freeze() })
+}

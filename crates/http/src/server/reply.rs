@@ -1,0 +1,98 @@
+//! Every HTTP answer, by its name.
+
+use std::time::Duration;
+
+use bowline_proto::wire;
+use bowline_types::error::{ErrorObject, code};
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::{HeaderName, Response, StatusCode};
+
+use super::body::{Body, Source};
+use super::gate::Refusal;
+
+/// The header that names a session.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// One message.
+pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::full(message));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// A stream of events. Nothing in between may hold it back or change it.
+pub(super) fn events(source: Box<dyn Source>, keep_alive: Duration) -> Response<Body> {
+    let mut response = Response::new(Body::events(source, keep_alive));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, EVENTS);
+    let cache = HeaderValue::from_static("no-cache, no-transform");
+    headers.insert(header::CACHE_CONTROL, cache);
+    let buffering = HeaderName::from_static("x-accel-buffering");
+    headers.insert(buffering, HeaderValue::from_static("no"));
+    response
+}
+
+/// The message was taken; there is nothing to say.
+pub(super) fn accepted() -> Response<Body> {
+    status(StatusCode::ACCEPTED)
+}
+
+/// What was asked is done; there is nothing to say.
+pub(super) fn done() -> Response<Body> {
+    status(StatusCode::NO_CONTENT)
+}
+
+/// A status that says it all.
+pub(super) fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// An error that answers no request of the protocol, or one whose id could not be read.
+pub(super) fn refusal(status: StatusCode, error: &ErrorObject) -> Response<Body> {
+    json(status, wire::refusal(None, error))
+}
+
+/// The same, in a sentence.
+pub(super) fn refused(status: StatusCode, reason: impl Into<String>) -> Response<Body> {
+    refusal(status, &ErrorObject::invalid_request(reason))
+}
+
+/// Too much at once; the client may try again.
+pub(super) fn busy(reason: &str) -> Response<Body> {
+    let mut response = refused(StatusCode::SERVICE_UNAVAILABLE, reason);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// Only these methods are served here.
+pub(super) fn method_not_allowed(allow: &'static str) -> Response<Body> {
+    let reason = format!("only {allow} is served here");
+    let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, reason);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    response
+}
+
+impl From<Refusal> for Response<Body> {
+    fn from(refusal: Refusal) -> Self {
+        refused(refusal.status, refusal.reason)
+    }
+}
+
+/// The HTTP status of an error that answers a modern request.
+pub(super) fn status_of(error: &ErrorObject) -> StatusCode {
+    match error.code {
+        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        code::HEADER_MISMATCH
+        | code::MISSING_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
+        code::TOO_MANY_REQUESTS => StatusCode::TOO_MANY_REQUESTS,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,293 @@
+//! Server-sent events, as HTTP carries streams: fed in pieces, bounded.
+//!
+//! [`SseReader`] takes whatever arrives and gives back whole events. Lines end with LF, CR or CRLF,
+//! also when the pair is cut in two, and with nothing else: U+2028 and its kin are text. Comments,
+//! unknown fields and events without data are passed over. [`write_event`] writes an event whose
+//! text no reader can misread, because it escapes the characters that some take for line ends.
+
+use std::time::Duration;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use memchr::{memchr2, memchr2_iter};
+
+use super::lines::Unit;
+
+/// Bytes of a line that is not `data`; longer ones are skipped.
+const FIELD: usize = 64 * 1024;
+
+/// Bytes kept from the start of data that is too long, to find its id in.
+const HEAD: usize = 4096;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// One event that carries something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What kind of event it is; `None` means `message`.
+    pub name: Option<String>,
+    /// What it carries.
+    pub data: Unit,
+}
+
+/// Cuts a stream of bytes into events.
+#[derive(Debug)]
+pub struct SseReader {
+    buffer: BytesMut,
+    /// How much of the buffer holds no line end for certain.
+    searched: usize,
+    limit: usize,
+    begun: bool,
+    /// The last line ended with CR: a LF that follows belongs to it.
+    after_return: bool,
+    /// The rest of this line is not kept.
+    skipping: bool,
+    name: Option<String>,
+    data: Data,
+    last_id: Option<String>,
+    retry: Option<Duration>,
+}
+
+/// The data of the event that is being read.
+#[derive(Debug, Default)]
+enum Data {
+    #[default]
+    None,
+    /// One line, as it stands in the received bytes.
+    Line(Bytes),
+    /// Several lines.
+    Lines(BytesMut),
+    /// More than the limit allows; only its first bytes are kept.
+    TooLong(Bytes),
+}
+
+impl SseReader {
+    /// A reader for events with at most this many bytes of data.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            searched: 0,
+            limit,
+            begun: false,
+            after_return: false,
+            skipping: false,
+            name: None,
+            data: Data::None,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// Takes bytes; call [`next`](Self::next) afterwards until it gives nothing.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next event with data, if a whole one has arrived.
+    #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
+    pub fn next(&mut self) -> Option<Event> {
+        if !self.begin() {
+            return None;
+        }
+        loop {
+            self.swallow_newline();
+            let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+            let Some(end) = memchr2(b'\n', b'\r', unsearched).map(|at| self.searched + at) else {
+                self.searched = self.buffer.len();
+                self.hold_bounds();
+                return None;
+            };
+            self.searched = 0;
+            let line = self.buffer.split_to(end).freeze();
+            self.after_return = self.buffer.get_u8() == b'\r';
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            if !line.is_empty() {
+                self.field(&line);
+            } else if let Some(event) = self.dispatch() {
+                return Some(event);
+            }
+        }
+    }
+
+    /// The id to resume after: that of the last event that had one.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// How long to wait before coming back, as the server last said.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// Drops a byte order mark at the very start; gives whether reading can begin.
+    fn begin(&mut self) -> bool {
+        if !self.begun {
+            let seen = self.buffer.len().min(BYTE_ORDER_MARK.len());
+            let is_mark = self.buffer.get(..seen) == BYTE_ORDER_MARK.get(..seen);
+            if is_mark && seen < BYTE_ORDER_MARK.len() {
+                return false;
+            }
+            if is_mark {
+                self.buffer.advance(BYTE_ORDER_MARK.len());
+            }
+            self.begun = true;
+        }
+        true
+    }
+
+    fn swallow_newline(&mut self) {
+        if self.after_return && !self.buffer.is_empty() {
+            self.after_return = false;
+            if self.buffer.first() == Some(&b'\n') {
+                self.buffer.advance(1);
+                self.searched = self.searched.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Forgets a line that grows too long before its end has come.
+    fn hold_bounds(&mut self) {
+        let is_data = self.skipping || self.buffer.starts_with(b"data");
+        // The name of the field, its colon and one space come on top of the data.
+        let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
+        if self.skipping || self.buffer.len() > most {
+            if !self.skipping && is_data {
+                let data = value_of(&self.buffer).1;
+                self.data = Data::TooLong(head(data));
+            }
+            self.skipping = true;
+            self.buffer.clear();
+            self.searched = 0;
+        }
+    }
+
+    fn field(&mut self, line: &Bytes) {
+        let (name, value) = value_of(line);
+        match name {
+            b"data" => {
+                let value = line.slice_ref(value);
+                self.add(value);
+            }
+            b"event" => self.name = text(value).filter(|name| name != "message"),
+            b"id" if value.len() <= FIELD && !value.contains(&0) => self.last_id = text(value),
+            b"retry" => {
+                let digits = text(value).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+                let milliseconds = digits.and_then(|digits| digits.parse().ok());
+                self.retry = milliseconds.map(Duration::from_millis).or(self.retry);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a line of data to the event.
+    fn add(&mut self, line: Bytes) {
+        let joined = match std::mem::take(&mut self.data) {
+            Data::None => Data::Line(line),
+            Data::Line(first) => {
+                let mut lines = BytesMut::with_capacity(first.len() + 1 + line.len());
+                lines.put(first);
+                lines.put_u8(b'\n');
+                lines.put(line);
+                Data::Lines(lines)
+            }
+            Data::Lines(mut lines) => {
+                lines.put_u8(b'\n');
+                lines.put(line);
+                Data::Lines(lines)
+            }
+            Data::TooLong(head) => Data::TooLong(head),
+        };
+        self.data = match joined {
+            Data::Line(line) if line.len() > self.limit => Data::TooLong(head(&line)),
+            Data::Lines(lines) if lines.len() > self.limit => Data::TooLong(head(&lines)),
+            fits => fits,
+        };
+    }
+
+    /// Ends an event; events without data only set the id and the time to come back.
+    fn dispatch(&mut self) -> Option<Event> {
+        let name = self.name.take();
+        let data = match std::mem::take(&mut self.data) {
+            Data::None => return None,
+            Data::Line(line) if line.is_empty() => return None,
+            Data::Line(line) => Unit::Text(line),
+            Data::Lines(lines) => Unit::Text(lines.freeze()),
+            Data::TooLong(head) => Unit::TooLong(head),
+        };
+        Some(Event { name, data })
+    }
+}
+
+/// The name of a field and its value, without the one space that may stand before it.
+fn value_of(line: &[u8]) -> (&[u8], &[u8]) {
+    match line.iter().position(|byte| *byte == b':') {
+        Some(colon) => {
+            let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default();
+            (name, value.strip_prefix(b" ").unwrap_or(value))
+        }
+        None => (line, b""),
+    }
+}
+
+fn text(value: &[u8]) -> Option<String> {
+    std::str::from_utf8(value).ok().map(str::to_owned)
+}
+
+/// The first bytes of data, in memory of their own.
+fn head(data: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(data.get(..HEAD).unwrap_or(data))
+}
+
+/// Appends an event that carries one message, which is JSON without line ends.
+///
+/// `id` is ours and plain ASCII.
+pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
+    out.reserve(message.len() + id.map_or(0, str::len) + 16);
+    write_id(out, id);
+    out.put_slice(b"data: ");
+    write_escaped(out, message);
+    out.put_slice(b"\n\n");
+}
+
+/// Appends an event without data: a place to come back to, and when.
+pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>) {
+    write_id(out, id);
+    if let Some(retry) = retry {
+        out.put_slice(format!("retry: {}\n", retry.as_millis()).as_bytes());
+    }
+    out.put_slice(b"data:\n\n");
+}
+
+/// A comment, which keeps a silent stream alive.
+pub const KEEP_ALIVE: &[u8] = b":\n\n";
+
+fn write_id(out: &mut BytesMut, id: Option<&str>) {
+    if let Some(id) = id {
+        out.put_slice(b"id: ");
+        out.put_slice(id.as_bytes());
+        out.put_slice(b"\n");
+    }
+}
+
+/// Writes JSON with U+0085, U+2028 and U+2029 escaped, which readers of other makes take for line
+/// ends. In JSON they can stand only within texts, where the escape means the same.
+fn write_escaped(out: &mut BytesMut, json: &[u8]) {
+    let mut written = 0;
+    for at in memchr2_iter(0xC2, 0xE2, json) {
+        let (length, escape) = match json.get(at..).unwrap_or_default() {
+            [0xC2, 0x85, ..] => (2, "\\u0085"),
+            [0xE2, 0x80, 0xA8, ..] => (3, "\\u2028"),
+            [0xE2, 0x80, 0xA9, ..] => (3, "\\u2029"),
+            _ => continue,
+        };
+        out.put_slice(json.get(written..at).unwrap_or_default());
+        out.put_slice(escape.as_bytes());
+        written = at + length;
+    }
+    out.put_slice(json.get(written..).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests;

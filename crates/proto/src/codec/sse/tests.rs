@@ -1,0 +1,126 @@
+//! Events whole and cut, short and endless, written and read back.
+
+use super::*;
+
+fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<Event> {
+    let mut events = Vec::new();
+    for piece in bytes.chunks(size) {
+        reader.feed(piece);
+        events.extend(std::iter::from_fn(|| reader.next()));
+    }
+    events
+}
+
+fn message(text: &str) -> Event {
+    Event { name: None, data: Unit::Text(Bytes::copy_from_slice(text.as_bytes())) }
+}
+
+// spec: HTTP-35
+#[test]
+fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
+    let text = "\u{feff}: hello\n\ndata: {\"a\":1}\nid: 7\n\nevent: endpoint\ndata:/x\n\n\
+                unknown: y\nretry: 250\n\ndata\n\ndata: 1\ndata: 2\n\n:\n\ndata: lost";
+    let endpoint =
+        Event { name: Some("endpoint".to_owned()), data: Unit::Text(Bytes::from_static(b"/x")) };
+    for newline in ["\n", "\r", "\r\n"] {
+        let bytes = text.replace('\n', newline);
+        for size in 1..=bytes.len() {
+            let mut reader = SseReader::new(100);
+            let events = read(&mut reader, bytes.as_bytes(), size);
+            assert_eq!(
+                events,
+                [message("{\"a\":1}"), endpoint.clone(), message("1\n2")],
+                "{newline:?} {size}"
+            );
+            assert_eq!(reader.last_id(), Some("7"));
+            assert_eq!(reader.retry(), Some(Duration::from_millis(250)));
+        }
+    }
+}
+
+// spec: HTTP-16
+#[test]
+fn an_event_without_data_only_sets_the_place() {
+    let mut reader = SseReader::new(100);
+    assert_eq!(read(&mut reader, b"id: 1-0\nretry: 500\ndata:\n\n", 100), []);
+    assert_eq!(reader.last_id(), Some("1-0"));
+    assert_eq!(reader.retry(), Some(Duration::from_millis(500)));
+}
+
+#[test]
+fn odd_ids_and_times_are_passed_over() {
+    let mut reader = SseReader::new(100);
+    read(
+        &mut reader,
+        b"id: 1\nretry: 5\n\nid: a\0b\nretry: -1\n\nretry: x\n\nretry: 99999999999999999999\n\n",
+        9,
+    );
+    assert_eq!(reader.last_id(), Some("1"));
+    assert_eq!(reader.retry(), Some(Duration::from_millis(5)));
+}
+
+#[test]
+fn only_the_three_line_ends_end_lines() {
+    let mut reader = SseReader::new(100);
+    let events = read(&mut reader, "data: \"a\u{2028}b\u{2029}c\u{85}d\u{b}\"\n\n".as_bytes(), 3);
+    assert_eq!(events, [message("\"a\u{2028}b\u{2029}c\u{85}d\u{b}\"")]);
+}
+
+#[test]
+fn data_that_is_too_long_is_reported_once_at_constant_memory() {
+    let mut bytes = b"data: ".to_vec();
+    bytes.extend(vec![b'x'; 300_000]);
+    bytes.extend_from_slice(b"\n\ndata: {}\n\n");
+    for size in [1, 100, 70_000, 400_000] {
+        let mut reader = SseReader::new(1000);
+        let mut events = Vec::new();
+        for piece in bytes.chunks(size) {
+            events.extend(read(&mut reader, piece, piece.len()));
+            assert!(reader.buffer.len() <= FIELD + 6, "it keeps what it skips");
+        }
+        assert!(
+            matches!(&events[..], [Event { data: Unit::TooLong(head), .. }, rest]
+                if head.len() == HEAD && *rest == message("{}")),
+            "{size}"
+        );
+    }
+}
+
+#[test]
+fn many_lines_of_data_cannot_grow_past_the_limit() {
+    let mut reader = SseReader::new(100);
+    let bytes = b"data: 0123456789\n".repeat(1000);
+    assert_eq!(read(&mut reader, &bytes, 50), []);
+    assert!(matches!(&reader.data, Data::TooLong(head) if head.len() <= HEAD));
+    let events = read(&mut reader, b"\n", 1);
+    assert!(matches!(events[..], [Event { data: Unit::TooLong(_), .. }]));
+}
+
+#[test]
+fn a_line_of_another_field_cannot_grow_without_end() {
+    let mut reader = SseReader::new(1 << 20);
+    for _ in 0..100 {
+        assert_eq!(read(&mut reader, &[b':'; 10_000], 10_000), []);
+        assert!(reader.buffer.len() <= FIELD);
+    }
+    assert_eq!(read(&mut reader, b"\n\ndata: 1\n\n", 100), [message("1")]);
+}
+
+#[test]
+fn what_is_written_reads_the_same() {
+    let json = "{\"text\":\"é \u{2028}\u{2029}\u{85} €\"}";
+    let mut out = BytesMut::new();
+    write_place(&mut out, Some("a"), Some(Duration::from_secs(1)));
+    write_event(&mut out, Some("b"), json.as_bytes());
+    out.put_slice(KEEP_ALIVE);
+    let written = std::str::from_utf8(&out).unwrap();
+    let place = "id: a\nretry: 1000\ndata:\n\n";
+    let event = "id: b\ndata: {\"text\":\"é \\u2028\\u2029\\u0085 €\"}\n\n";
+    assert_eq!(written, format!("{place}{event}:\n\n"));
+    let mut reader = SseReader::new(100);
+    let events = read(&mut reader, &out, 5);
+    let [Event { data: Unit::Text(data), .. }] = &events[..] else { panic!("{events:?}") };
+    let read: serde_json::Value = serde_json::from_slice(data).unwrap();
+    assert_eq!(read, serde_json::from_str::<serde_json::Value>(json).unwrap());
+    assert_eq!(reader.last_id(), Some("b"));
+}

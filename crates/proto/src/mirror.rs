@@ -1,0 +1,110 @@
+//! What HTTP repeats of a message in headers (2026-07-28), so that whoever stands between need not
+//! read bodies.
+//!
+//! A client sends a [`Mirror`] of each message along with it. A server reads the headers as a
+//! [`Head`], and compares them with the body, because whoever routed the request believed the
+//! headers. Arguments that a tool [marks](marks) travel in headers of their own ([`params`]).
+//! Values that no header can hold are [encoded](value).
+
+pub mod head;
+pub mod marks;
+pub mod params;
+pub mod value;
+
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+
+pub use self::head::{Field, Head};
+pub use self::params::{ParamHeader, ParamHeaders};
+
+/// `MCP-Protocol-Version`: the revision that the message speaks.
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// `Mcp-Method`: the method of the message.
+pub const METHOD: &str = "mcp-method";
+/// `Mcp-Name`: the tool, prompt or resource that the message is about.
+pub const NAME: &str = "mcp-name";
+/// What the name of a header begins with that repeats an argument.
+pub const PARAM_PREFIX: &str = "mcp-param-";
+
+/// What a client repeats of a message in headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The id on the wire, if the message is a request. Not repeated, but what [`Failure`] names.
+    ///
+    /// [`Failure`]: crate::transmit::Failure
+    pub id: Option<i64>,
+    /// The method; `None` for an answer.
+    pub method: Option<Method>,
+    /// The revision that both sides agreed on, if they have.
+    pub revision: Option<Revision>,
+    /// The tool, prompt or resource that the message is about.
+    pub name: Option<String>,
+    /// Arguments that the tool wants repeated.
+    pub params: Vec<ParamHeader>,
+}
+
+impl Mirror {
+    /// The headers to send, by their names in lower case, encoded where needed.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        let Some(revision) = self.revision.filter(|revision| revision.has_version_header()) else {
+            return Vec::new();
+        };
+        let mut headers = vec![(PROTOCOL_VERSION.to_owned(), revision.to_string())];
+        if !revision.is_modern() {
+            return headers;
+        }
+        if let Some(method) = self.method {
+            headers.push((METHOD.to_owned(), method.name().to_owned()));
+        }
+        if let Some(name) = &self.name {
+            headers.push((NAME.to_owned(), value::encode(name).into_owned()));
+        }
+        for param in &self.params {
+            let name = format!("{PARAM_PREFIX}{}", param.name.to_ascii_lowercase());
+            headers.push((name, value::encode(&param.value).into_owned()));
+        }
+        headers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mirror(revision: Option<Revision>) -> Mirror {
+        Mirror {
+            id: Some(1),
+            method: Some(Method::ToolsCall),
+            revision,
+            name: Some("größe".to_owned()),
+            params: vec![ParamHeader { name: "Region".to_owned(), value: " a".to_owned() }],
+        }
+    }
+
+    fn lines(mirror: &Mirror) -> Vec<String> {
+        mirror.headers().iter().map(|(name, value)| format!("{name}: {value}")).collect()
+    }
+
+    // spec: HDR-1, HDR-3, HDR-4, HDR-5, XMH-15, XMH-16
+    #[test]
+    fn a_modern_message_is_mirrored_whole() {
+        let expected = [
+            "mcp-protocol-version: 2026-07-28",
+            "mcp-method: tools/call",
+            "mcp-name: =?base64?Z3LDtsOfZQ==?=",
+            "mcp-param-region: =?base64?IGE=?=",
+        ];
+        assert_eq!(lines(&mirror(Some(Revision::V2026_07_28))), expected);
+    }
+
+    // spec: PV-1, PV-2
+    #[test]
+    fn a_session_mirrors_its_revision_from_2025_06_18() {
+        for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+            let expected = format!("mcp-protocol-version: {revision}");
+            assert_eq!(lines(&mirror(Some(revision))), [expected]);
+        }
+        assert_eq!(lines(&mirror(Some(Revision::V2025_03_26))), [""; 0]);
+        assert_eq!(lines(&mirror(None)), [""; 0]);
+    }
+}

@@ -1,0 +1,198 @@
+//! The mirrored headers of a request as they came, compared with its body.
+
+use std::borrow::Cow;
+
+use bowline_types::error::{ErrorObject, code};
+use bowline_types::meta::key;
+use bowline_types::method::Method;
+
+use super::value;
+use crate::frame::MethodName;
+use crate::members::Members;
+
+/// A header as it came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Field<'a> {
+    /// It did not come.
+    #[default]
+    Absent,
+    /// It came once and is readable.
+    Value(&'a str),
+    /// It came more than once.
+    Repeated,
+    /// It holds characters that it must not.
+    Unreadable,
+}
+
+/// The mirrored headers of one request, as they came; those of arguments are in
+/// [`ParamHeaders`](super::ParamHeaders).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// `MCP-Protocol-Version`.
+    pub version: Field<'a>,
+    /// `Mcp-Method`.
+    pub method: Field<'a>,
+    /// `Mcp-Name`.
+    pub name: Field<'a>,
+}
+
+impl Head<'_> {
+    /// Compares the headers of a modern message with its body.
+    ///
+    /// `version` is the one that `_meta` names, if it does.
+    ///
+    /// # Errors
+    ///
+    /// If a header is missing that must be there, cannot be read, or differs.
+    pub fn check(
+        &self,
+        method: &MethodName,
+        params: &Members,
+        version: Option<&str>,
+    ) -> Result<(), ErrorObject> {
+        let claimed = self.version.required("MCP-Protocol-Version")?;
+        let called = self.method.required("Mcp-Method")?;
+        if called != method.as_str() {
+            return Err(differs("Mcp-Method", called, "method", method.as_str()));
+        }
+        self.check_name(method, params)?;
+        match version {
+            Some(version) if version != claimed => {
+                let place = format!("params._meta[\"{}\"]", key::PROTOCOL_VERSION);
+                Err(differs("MCP-Protocol-Version", claimed, &place, version))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_name(&self, method: &MethodName, params: &Members) -> Result<(), ErrorObject> {
+        let MethodName::Known(method) = method else { return Ok(()) };
+        let Some(member) = method.named_by() else { return Ok(()) };
+        // Whether the body is right is for the method to say.
+        let Ok(Some(named)) = params.parse::<String>(member) else { return Ok(()) };
+        let header = self.name.required("Mcp-Name")?;
+        let decoded = value::decode(header).ok_or_else(|| undecodable("Mcp-Name", header))?;
+        if decoded == named {
+            return Ok(());
+        }
+        Err(differs("Mcp-Name", &decoded, &format!("params.{member}"), &named))
+    }
+}
+
+/// The tool, prompt or resource that a message is about.
+pub fn name_of(method: Method, params: &Members) -> Option<String> {
+    params.parse::<String>(method.named_by()?).ok().flatten()
+}
+
+impl<'a> Field<'a> {
+    /// The value, if there is exactly one that can be read. Blanks around it do not count.
+    ///
+    /// # Errors
+    ///
+    /// If it is missing, repeated or unreadable.
+    pub fn required(self, name: &str) -> Result<&'a str, ErrorObject> {
+        let problem = match self {
+            Self::Value(value) => return Ok(value.trim_matches([' ', '\t'])),
+            Self::Absent => "is missing; send it with every request",
+            Self::Repeated => "came more than once; send it once",
+            Self::Unreadable => "holds characters that it must not; encode it as `=?base64?…?=`",
+        };
+        Err(mismatch(format!("the header `{name}` {problem}")))
+    }
+}
+
+/// An error about a mirrored header.
+pub(super) fn mismatch(message: impl Into<String>) -> ErrorObject {
+    ErrorObject::new(code::HEADER_MISMATCH, message)
+}
+
+pub(super) fn undecodable(name: &str, header: &str) -> ErrorObject {
+    mismatch(format!("the header `{name}` is not base64 of UTF-8: `{}`", shown(header)))
+}
+
+pub(super) fn differs(name: &str, header: &str, place: &str, body: &str) -> ErrorObject {
+    let (header, body) = (shown(header), shown(body));
+    mismatch(format!("the header `{name}` says `{header}`, but `{place}` says `{body}`"))
+}
+
+/// The beginning of what a peer said, short enough for a sentence.
+fn shown(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 100;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    const GOOD: Head<'_> = Head {
+        version: Field::Value("2026-07-28"),
+        method: Field::Value("tools/call"),
+        name: Field::Value("echo"),
+    };
+
+    fn check(head: Head<'_>, name: &str, version: Option<&str>) -> Result<(), String> {
+        let params = format!("{{\"name\":{}}}", serde_json::to_string(name).unwrap());
+        let params = Members::cut(Bytes::from(params)).unwrap();
+        head.check(&MethodName::Known(Method::ToolsCall), &params, version).map_err(|error| {
+            assert_eq!(error.code, code::HEADER_MISMATCH);
+            error.message
+        })
+    }
+
+    // spec: HDR-2, HDR-6, HDR-11, HDR-14
+    #[test]
+    fn headers_that_say_what_the_body_says_pass() {
+        assert_eq!(check(GOOD, "echo", Some("2026-07-28")), Ok(()));
+        let blanks = Head { name: Field::Value("  echo \t"), ..GOOD };
+        assert_eq!(check(blanks, "echo", Some("2026-07-28")), Ok(()));
+        let encoded = Head { name: Field::Value("=?base64?w6k=?="), ..GOOD };
+        assert_eq!(check(encoded, "é", Some("2026-07-28")), Ok(()));
+    }
+
+    // spec: HDR-6, HDR-7, HDR-8, HDR-10, HDR-12
+    #[test]
+    fn each_header_must_come_once_readable_and_equal() {
+        type Change = fn(Field<'static>) -> Head<'static>;
+        let headers: [(&str, Change); 3] = [
+            ("MCP-Protocol-Version", |version| Head { version, ..GOOD }),
+            ("Mcp-Method", |method| Head { method, ..GOOD }),
+            ("Mcp-Name", |name| Head { name, ..GOOD }),
+        ];
+        for (name, with) in headers {
+            for field in [
+                Field::Absent,
+                Field::Repeated,
+                Field::Unreadable,
+                Field::Value(""),
+                Field::Value("other"),
+                Field::Value("ECHO"),
+                Field::Value("TOOLS/CALL"),
+            ] {
+                let error = check(with(field), "echo", Some("2026-07-28")).unwrap_err();
+                assert!(error.contains(&format!("`{name}`")), "{field:?}: {error}");
+            }
+        }
+        let broken = Head { name: Field::Value("=?base64?w6k?="), ..GOOD };
+        assert!(check(broken, "é", None).unwrap_err().contains("base64"));
+    }
+
+    #[test]
+    fn a_long_value_is_quoted_in_short() {
+        let long = "x".repeat(10_000);
+        let head = Head { name: Field::Value(&long), ..GOOD };
+        assert!(check(head, "echo", None).unwrap_err().len() < 250);
+    }
+
+    #[test]
+    fn a_method_without_a_name_needs_no_header_for_it() {
+        let head = Head { method: Field::Value("tools/list"), name: Field::Absent, ..GOOD };
+        let list = MethodName::Known(Method::ToolsList);
+        assert_eq!(head.check(&list, &Members::default(), Some("2026-07-28")), Ok(()));
+    }
+}

@@ -1,0 +1,252 @@
+//! Headers that repeat arguments of tools: made by clients, compared by servers.
+
+use std::fmt;
+
+use bowline_types::error::ErrorObject;
+
+use super::head::{differs, mismatch, undecodable};
+use super::marks::Mirrored;
+use super::value;
+use crate::members::Members;
+
+/// Integers that every reader keeps exact.
+const SAFE: i64 = (1 << 53) - 1;
+
+/// An argument on its way into a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamHeader {
+    /// The header without its `Mcp-Param-`.
+    pub name: String,
+    /// The value, not yet encoded.
+    pub value: String,
+}
+
+/// The headers that repeat arguments, as they came with one request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParamHeaders(Vec<(String, Option<String>)>);
+
+/// What an argument says, as far as headers can repeat it.
+#[derive(Debug, PartialEq)]
+enum Scalar {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
+}
+
+/// The headers for a call of a tool with these marks.
+///
+/// # Errors
+///
+/// If an integer is one that not every reader keeps exact.
+pub fn headers_for(
+    marks: &[Mirrored],
+    arguments: &Members,
+) -> Result<Vec<ParamHeader>, InexactInteger> {
+    let mut headers = Vec::new();
+    for mark in marks {
+        let value = match scalar(arguments, &mark.path) {
+            Some(Scalar::Text(text)) => text,
+            Some(Scalar::Boolean(boolean)) => boolean.to_string(),
+            Some(Scalar::Integer(integer)) if (-SAFE..=SAFE).contains(&integer) => {
+                integer.to_string()
+            }
+            Some(Scalar::Integer(_)) => return Err(InexactInteger(mark.path.join("."))),
+            None => continue,
+        };
+        headers.push(ParamHeader { name: mark.name.clone(), value });
+    }
+    Ok(headers)
+}
+
+/// An argument that is to be repeated in a header is beyond ±(2⁵³−1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InexactInteger(String);
+
+impl fmt::Display for InexactInteger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`arguments.{}` is beyond ±(2^53-1), which a header cannot repeat", self.0)
+    }
+}
+
+impl std::error::Error for InexactInteger {}
+
+impl ParamHeaders {
+    /// Adds a header by its name without `Mcp-Param-`; `None` for a value that cannot be read.
+    pub fn add(&mut self, name: &str, value: Option<&str>) {
+        self.0.push((name.to_ascii_lowercase(), value.map(str::to_owned)));
+    }
+
+    /// Compares the headers with the arguments that they repeat. Headers that no mark knows are
+    /// somebody else's.
+    ///
+    /// # Errors
+    ///
+    /// If a header is missing, came twice, cannot be read or differs.
+    pub fn check(&self, marks: &[Mirrored], arguments: &Members) -> Result<(), ErrorObject> {
+        for mark in marks {
+            let header = format!("Mcp-Param-{}", mark.name);
+            let place = || format!("params.arguments.{}", mark.path.join("."));
+            let said = self.once(&mark.name, &header)?;
+            let (said, meant) = match (said, scalar(arguments, &mark.path)) {
+                (None, None) => continue,
+                (None, Some(_)) => {
+                    let place = place();
+                    return Err(mismatch(format!(
+                        "the header `{header}` is missing; it repeats `{place}`"
+                    )));
+                }
+                (Some(said), meant) => (said, meant),
+            };
+            let decoded = value::decode(said).ok_or_else(|| undecodable(&header, said))?;
+            if !meant.as_ref().is_some_and(|meant| meant.is_said_by(&decoded)) {
+                let meant = meant.map_or_else(|| "nothing".to_owned(), |meant| meant.to_string());
+                return Err(differs(&header, &decoded, &place(), &meant));
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a header that may come once.
+    fn once(&self, name: &str, header: &str) -> Result<Option<&str>, ErrorObject> {
+        let mut found = self.0.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name));
+        let (first, second) = (found.next(), found.next());
+        if second.is_some() {
+            return Err(mismatch(format!(
+                "the header `{header}` came more than once; send it once"
+            )));
+        }
+        match first {
+            Some((_, None)) => Err(mismatch(format!(
+                "the header `{header}` holds characters that it must not; encode it as `=?base64?…?=`"
+            ))),
+            Some((_, Some(value))) => Ok(Some(value.trim_matches([' ', '\t']))),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Scalar {
+    /// Whether the decoded value of a header says the same.
+    fn is_said_by(&self, value: &str) -> bool {
+        match self {
+            Self::Text(text) => value == text,
+            Self::Boolean(boolean) => value == boolean.to_string(),
+            Self::Integer(integer) => read_integer(value) == Some(*integer),
+        }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(integer) => integer.fmt(f),
+            Self::Boolean(boolean) => boolean.fmt(f),
+        }
+    }
+}
+
+/// The argument at a path; `None` if it is absent, `null`, or nothing that headers repeat.
+fn scalar(arguments: &Members, path: &[String]) -> Option<Scalar> {
+    let (last, parents) = path.split_last()?;
+    let mut object = arguments.clone();
+    for parent in parents {
+        object = object.object(parent).ok()?;
+    }
+    match object.value(last)? {
+        "true" => Some(Scalar::Boolean(true)),
+        "false" => Some(Scalar::Boolean(false)),
+        text if text.starts_with('"') => serde_json::from_str(text).ok().map(Scalar::Text),
+        number => read_integer(number).map(Scalar::Integer),
+    }
+}
+
+/// An integer, also when it is written as `42.0` or `4.2e1`.
+fn read_integer(text: &str) -> Option<i64> {
+    if let Ok(integer) = text.parse() {
+        return Some(integer);
+    }
+    let number: f64 = text.parse().ok()?;
+    let exact = number.fract() == 0.0 && number.abs() <= SAFE as f64;
+    exact.then_some(number as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn marks(paths: &[(&str, &str)]) -> Vec<Mirrored> {
+        paths.iter().map(|(path, name)| Mirrored::new(path.split('.'), name)).collect()
+    }
+
+    fn arguments(json: &'static str) -> Members {
+        Members::cut(Bytes::from_static(json.as_bytes())).unwrap()
+    }
+
+    fn headers(headers: &[(&str, Option<&str>)]) -> ParamHeaders {
+        let mut found = ParamHeaders::default();
+        for (name, value) in headers {
+            found.add(name, *value);
+        }
+        found
+    }
+
+    // spec: XMH-2, XMH-14, XMH-18, XMH-19
+    #[test]
+    fn arguments_become_headers_where_they_have_a_value() {
+        let marks = marks(&[("a.b", "B"), ("n", "N"), ("yes", "Yes"), ("no", "No"), ("x", "X")]);
+        let given = arguments(r#"{"a":{"b":" é"},"n":42.0,"yes":true,"no":null}"#);
+        let made = headers_for(&marks, &given).unwrap();
+        let made: Vec<_> = made.iter().map(|h| format!("{}={}", h.name, h.value)).collect();
+        assert_eq!(made, ["B= é", "N=42", "Yes=true"]);
+    }
+
+    // spec: XMH-8
+    #[test]
+    fn integers_that_not_every_reader_keeps_are_refused() {
+        let marks = marks(&[("n", "N")]);
+        for (given, fits) in [
+            (r#"{"n":9007199254740991}"#, true),
+            (r#"{"n":-9007199254740991}"#, true),
+            (r#"{"n":9007199254740992}"#, false),
+        ] {
+            assert_eq!(headers_for(&marks, &arguments(given)).is_ok(), fits, "{given}");
+        }
+    }
+
+    // spec: XMH-20, XMH-21, HDR-13
+    #[test]
+    fn headers_that_repeat_their_arguments_pass() {
+        let marks = marks(&[("a", "A"), ("n", "N")]);
+        for (given, said) in [
+            (r#"{"a":"Hello"}"#, headers(&[("a", Some("=?base64?SGVsbG8=?="))])),
+            (r#"{"a":"SGVsbG8="}"#, headers(&[("A", Some("SGVsbG8="))])),
+            (r#"{"a":"x","n":42}"#, headers(&[("a", Some(" x ")), ("n", Some("42.0"))])),
+            (r#"{"a":null}"#, headers(&[("other", None)])),
+            ("{}", headers(&[])),
+        ] {
+            assert_eq!(said.check(&marks, &arguments(given)), Ok(()), "{given}");
+        }
+    }
+
+    // spec: XMH-21, XMH-22, XMH-23
+    #[test]
+    fn headers_that_do_not_are_refused() {
+        let marks = marks(&[("a", "A")]);
+        for said in [
+            headers(&[]),
+            headers(&[("a", Some("other"))]),
+            headers(&[("a", Some("=?base64?SGVsbG8?="))]),
+            headers(&[("a", None)]),
+            headers(&[("a", Some("Hello")), ("A", Some("Hello"))]),
+        ] {
+            let error = said.check(&marks, &arguments(r#"{"a":"Hello"}"#)).unwrap_err();
+            assert_eq!(error.code, bowline_types::error::code::HEADER_MISMATCH);
+            assert!(error.message.contains("`Mcp-Param-A`"), "{error}");
+        }
+        let unasked = headers(&[("a", Some("Hello"))]);
+        assert!(unasked.check(&marks, &arguments("{}")).is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! The dialects of JSON Schema that are understood, and every difference between them by name.
+//!
+//! A document is in one dialect, which its root declares. Both compile to the same nodes, so a
+//! dialect matters only while a schema is compiled: which keywords there are, what they hold and
+//! what an identifier may be.
+
+use serde_json::{Map, Value};
+
+/// A dialect, oldest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// What generators for TypeScript and older ones for Python write.
+    Draft07,
+    /// What the Model Context Protocol defaults to.
+    #[default]
+    V2020_12,
+}
+
+use Dialect::{Draft07, V2020_12};
+
+/// What a keyword holds, as far as it is schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Nothing,
+    One,
+    List,
+    OneOrList,
+    Map,
+    /// By name, either a schema or a list of names.
+    Dependencies,
+}
+
+impl Dialect {
+    /// The dialect that a `$schema` names, if it is understood.
+    ///
+    /// Both URIs are written in the wild with either scheme and with or without an empty fragment.
+    pub(super) fn named(uri: &str) -> Option<Self> {
+        let uri = uri.strip_suffix('#').unwrap_or(uri);
+        let address = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+        match address {
+            "json-schema.org/draft-07/schema" => Some(Draft07),
+            "json-schema.org/draft/2020-12/schema" => Some(V2020_12),
+            _ => None,
+        }
+    }
+
+    /// The URI as the dialect itself spells it.
+    pub(super) fn uri(self) -> &'static str {
+        match self {
+            Draft07 => "http://json-schema.org/draft-07/schema#",
+            V2020_12 => "https://json-schema.org/draft/2020-12/schema",
+        }
+    }
+
+    /// Where schemas are put that others refer to.
+    pub(super) fn definitions(self) -> &'static str {
+        match self {
+            Draft07 => "definitions",
+            V2020_12 => "$defs",
+        }
+    }
+
+    /// The value of a keyword, if the dialect has such a keyword and does not ignore it here.
+    pub(super) fn value<'s>(
+        self,
+        keywords: &'s Map<String, Value>,
+        keyword: &str,
+    ) -> Option<&'s Value> {
+        let value = keywords.get(keyword)?;
+        self.reads(keywords, keyword).then_some(value)
+    }
+
+    /// Whether the dialect has such a keyword and does not ignore it among these.
+    ///
+    /// Beside `$ref`, draft-07 ignores all other keywords. Definitions are found nonetheless: whole
+    /// documents are written as a reference to one of their own.
+    pub(super) fn reads(self, keywords: &Map<String, Value>, keyword: &str) -> bool {
+        let is_hidden = self.has_lone_references() && keywords.contains_key("$ref");
+        self.has(keyword) && (!is_hidden || matches!(keyword, "$ref" | "definitions"))
+    }
+
+    /// Whether the dialect has a keyword, if any has; what none has is read nowhere.
+    pub(super) fn has(self, keyword: &str) -> bool {
+        match self {
+            Draft07 => !matches!(
+                keyword,
+                "$anchor"
+                    | "$defs"
+                    | "$dynamicAnchor"
+                    | "$dynamicRef"
+                    | "contentSchema"
+                    | "dependentRequired"
+                    | "dependentSchemas"
+                    | "deprecated"
+                    | "maxContains"
+                    | "minContains"
+                    | "prefixItems"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties"
+            ),
+            V2020_12 => !matches!(keyword, "additionalItems" | "dependencies"),
+        }
+    }
+
+    /// What a keyword holds that the dialect has.
+    pub(super) fn holds(self, keyword: &str) -> Holds {
+        match keyword {
+            "items" if self == Draft07 => Holds::OneOrList,
+            "additionalItems"
+            | "additionalProperties"
+            | "contains"
+            | "contentSchema"
+            | "else"
+            | "if"
+            | "items"
+            | "not"
+            | "propertyNames"
+            | "then"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => Holds::One,
+            "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+            "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
+                Holds::Map
+            }
+            "dependencies" => Holds::Dependencies,
+            _ => Holds::Nothing,
+        }
+    }
+
+    /// `$ref` makes a schema a reference and nothing else, whatever stands beside it.
+    fn has_lone_references(self) -> bool {
+        self == Draft07
+    }
+
+    /// The fragment of an `$id` is an anchor, for which newer dialects have `$anchor`.
+    pub(super) fn has_anchors_in_identifiers(self) -> bool {
+        self == Draft07
+    }
+}

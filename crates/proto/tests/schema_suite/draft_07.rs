@@ -1,0 +1,92 @@
+//! The suite for draft-07, which its schemas do not declare themselves.
+
+use serde_json::Value;
+
+use crate::{Draft, Refusal, Refused, accept_everything, judge};
+
+const DRAFT: Draft = Draft {
+    name: "draft7",
+    declares: Some("http://json-schema.org/draft-07/schema#"),
+    definitions: "definitions",
+    served: &[
+        "",
+        "baseUriChange/",
+        "baseUriChangeFolder/",
+        "baseUriChangeFolderInSubschema/",
+        "draft7/",
+        "nested/",
+    ],
+};
+
+/// The groups of the mandatory part that are refused.
+const REFUSED: &[Refused] = &[
+    ("definitions.json", "validate definition against metaschema", Refusal::External),
+    ("ref.json", "remote ref, containing refs itself", Refusal::External),
+    ("refRemote.json", "remote ref", Refusal::External),
+    ("refRemote.json", "fragment within remote ref", Refusal::External),
+    ("refRemote.json", "ref within remote ref", Refusal::External),
+    ("refRemote.json", "base URI change", Refusal::External),
+    ("refRemote.json", "base URI change - change folder", Refusal::External),
+    ("refRemote.json", "base URI change - change folder in subschema", Refusal::External),
+    ("refRemote.json", "root ref in remote ref", Refusal::External),
+    ("refRemote.json", "remote ref with ref to definitions", Refusal::External),
+    ("refRemote.json", "Location-independent identifier in remote ref", Refusal::External),
+    (
+        "refRemote.json",
+        "retrieved nested refs resolve relative to their URI not $id",
+        Refusal::External,
+    ),
+    ("refRemote.json", "$ref to $ref finds location-independent $id", Refusal::External),
+];
+
+/// Groups that refer to the meta-schema.
+const NOT_SERVED: &[Refused] = &[
+    ("definitions.json", "validate definition against metaschema", Refusal::External),
+    ("ref.json", "remote ref, containing refs itself", Refusal::External),
+];
+
+/// The groups of the optional part that are refused.
+const REFUSED_OPTIONAL: &[Refused] = &[
+    ("cross-draft.json", "refs to future drafts are processed as future drafts", Refusal::External),
+    (
+        "ecmascript-regex.json",
+        "patterns always use unicode semantics with pattern",
+        Refusal::Pattern,
+    ),
+    ("ecmascript-regex.json", "pattern with non-ASCII digits", Refusal::Pattern),
+    (
+        "ecmascript-regex.json",
+        "patterns always use unicode semantics with patternProperties",
+        Refusal::Pattern,
+    ),
+    ("ecmascript-regex.json", "patternProperties with non-ASCII digits", Refusal::Pattern),
+];
+
+// spec: SCH-3, SCH-4, SCH-8, SCH-13
+#[test]
+fn the_mandatory_suite_agrees() {
+    judge(DRAFT.groups(""), REFUSED);
+}
+
+// spec: SCH-3
+#[test]
+fn the_optional_suite_agrees() {
+    let is_claimed = |(file, _): &(String, Value)| file != "content.json";
+    judge(DRAFT.groups("optional").into_iter().filter(is_claimed), REFUSED_OPTIONAL);
+}
+
+/// What is refused because it is in another document is fine once that is part of this one.
+// spec: SCH-3, SCH-8
+#[test]
+fn schemas_agree_once_what_they_refer_to_is_part_of_them() {
+    judge(DRAFT.groups_with_served_documents(), NOT_SERVED);
+}
+
+/// Formats and contents are annotations, so every value passes whatever the suite thinks of it.
+// spec: SCH-3
+#[test]
+fn formats_and_contents_never_refuse_a_value() {
+    accept_everything(DRAFT.groups("optional/format"));
+    let is_content = |(file, _): &(String, Value)| file == "content.json";
+    accept_everything(DRAFT.groups("optional").into_iter().filter(is_content).collect());
+}

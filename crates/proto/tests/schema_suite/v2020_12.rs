@@ -1,0 +1,136 @@
+//! The suite for 2020-12, the default.
+
+use serde_json::Value;
+
+use crate::{Draft, Refusal, Refused, accept_everything, judge};
+
+const DRAFT: Draft = Draft {
+    name: "draft2020-12",
+    declares: None,
+    definitions: "$defs",
+    served: &[
+        "draft2020-12/",
+        "draft2020-12/baseUriChange/",
+        "draft2020-12/baseUriChangeFolder/",
+        "draft2020-12/baseUriChangeFolderInSubschema/",
+        "draft2020-12/nested/",
+    ],
+};
+
+/// The groups of the mandatory part that are refused.
+const REFUSED: &[Refused] = &[
+    ("defs.json", "validate definition against metaschema", Refusal::External),
+    (
+        "dynamicRef.json",
+        "strict-tree schema, guards against misspelled properties",
+        Refusal::External,
+    ),
+    (
+        "dynamicRef.json",
+        "tests for implementation dynamic anchor and reference link",
+        Refusal::External,
+    ),
+    (
+        "dynamicRef.json",
+        "$ref and $dynamicAnchor are independent of order - $defs first",
+        Refusal::External,
+    ),
+    (
+        "dynamicRef.json",
+        "$ref and $dynamicAnchor are independent of order - $ref first",
+        Refusal::External,
+    ),
+    ("dynamicRef.json", "$ref to $dynamicRef finds detached $dynamicAnchor", Refusal::External),
+    ("ref.json", "remote ref, containing refs itself", Refusal::External),
+    ("refRemote.json", "remote ref", Refusal::External),
+    ("refRemote.json", "fragment within remote ref", Refusal::External),
+    ("refRemote.json", "anchor within remote ref", Refusal::External),
+    ("refRemote.json", "ref within remote ref", Refusal::External),
+    ("refRemote.json", "base URI change", Refusal::External),
+    ("refRemote.json", "base URI change - change folder", Refusal::External),
+    ("refRemote.json", "base URI change - change folder in subschema", Refusal::External),
+    ("refRemote.json", "root ref in remote ref", Refusal::External),
+    ("refRemote.json", "remote ref with ref to defs", Refusal::External),
+    ("refRemote.json", "Location-independent identifier in remote ref", Refusal::External),
+    (
+        "refRemote.json",
+        "retrieved nested refs resolve relative to their URI not $id",
+        Refusal::External,
+    ),
+    ("refRemote.json", "remote HTTP ref with different $id", Refusal::External),
+    ("refRemote.json", "remote HTTP ref with different URN $id", Refusal::External),
+    ("refRemote.json", "remote HTTP ref with nested absolute ref", Refusal::External),
+    ("refRemote.json", "$ref to $ref finds detached $anchor", Refusal::External),
+    (
+        "vocabulary.json",
+        "schema that uses custom metaschema with with no validation vocabulary",
+        Refusal::Dialect,
+    ),
+    ("vocabulary.json", "ignore unrecognized optional vocabulary", Refusal::Dialect),
+];
+
+/// Groups that refer to the meta-schema, or to documents that are not among those for this dialect.
+const NOT_SERVED: &[Refused] = &[
+    ("defs.json", "validate definition against metaschema", Refusal::External),
+    ("ref.json", "remote ref, containing refs itself", Refusal::External),
+    ("refRemote.json", "remote HTTP ref with different $id", Refusal::External),
+    ("refRemote.json", "remote HTTP ref with different URN $id", Refusal::External),
+    ("refRemote.json", "remote HTTP ref with nested absolute ref", Refusal::External),
+];
+
+/// The groups of the optional part that are refused.
+const REFUSED_OPTIONAL: &[Refused] = &[
+    (
+        "cross-draft.json",
+        "refs to historic drafts are processed as historic drafts",
+        Refusal::External,
+    ),
+    (
+        "ecmascript-regex.json",
+        "patterns always use unicode semantics with pattern",
+        Refusal::Pattern,
+    ),
+    ("ecmascript-regex.json", "pattern with non-ASCII digits", Refusal::Pattern),
+    (
+        "ecmascript-regex.json",
+        "patterns always use unicode semantics with patternProperties",
+        Refusal::Pattern,
+    ),
+    ("ecmascript-regex.json", "patternProperties with non-ASCII digits", Refusal::Pattern),
+];
+
+/// Optional files that test what we do not claim, and what that is.
+const NOT_CLAIMED: &[(&str, &str)] = &[
+    ("dependencies-compatibility.json", "`dependencies` is a keyword of older dialects"),
+    ("format-assertion.json", "`format` is an annotation"),
+];
+
+// spec: SCH-1, SCH-3, SCH-4, SCH-8, SCH-13
+#[test]
+fn the_mandatory_suite_agrees() {
+    judge(DRAFT.groups(""), REFUSED);
+}
+
+// spec: SCH-1, SCH-3
+#[test]
+fn the_optional_suite_agrees() {
+    judge(DRAFT.groups("optional").into_iter().filter(is_claimed), REFUSED_OPTIONAL);
+}
+
+/// What is refused because it is in another document is fine once that is part of this one.
+// spec: SCH-3, SCH-8
+#[test]
+fn schemas_agree_once_what_they_refer_to_is_part_of_them() {
+    judge(DRAFT.groups_with_served_documents(), NOT_SERVED);
+}
+
+/// `format` is an annotation, so every value passes whatever the suite thinks of it.
+// spec: SCH-3
+#[test]
+fn formats_never_refuse_a_value() {
+    accept_everything(DRAFT.groups("optional/format"));
+}
+
+fn is_claimed((file, _): &(String, Value)) -> bool {
+    NOT_CLAIMED.iter().all(|(skipped, _)| skipped != file)
+}

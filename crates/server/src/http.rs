@@ -1,0 +1,256 @@
+//! Serves over HTTP: a service to mount, or a listener of our own.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
+pub use bowline_http::server::{HttpLimits, Sessions};
+use bowline_http::store::Backend;
+
+use crate::error::Result;
+use crate::server::{BuildError, Server};
+
+/// The path under which [`Http::bind`] serves.
+const PATH: &str = "/mcp";
+
+impl Server {
+    /// This server over HTTP, every revision on one endpoint: a tower service to mount in axum or
+    /// hyper, or, with [`bind`](Http::bind), a listener of its own.
+    ///
+    /// ```no_run
+    /// # async fn example() -> bowline_server::Result {
+    /// let server = bowline_server::Server::new("api", "1.0.0");
+    /// server.http().public_url("https://mcp.example.com/mcp").bind("127.0.0.1:3000").await
+    /// # }
+    /// ```
+    pub fn http(&self) -> Http {
+        Http {
+            server: self.clone(),
+            config: HttpConfig::new(),
+            problem: None,
+            open_to_all: false,
+            endpoint: Arc::default(),
+        }
+    }
+}
+
+/// A server over HTTP. The defaults are safe: it answers only to names of this machine, and only
+/// to pages from there.
+#[derive(Clone)]
+pub struct Http {
+    server: Server,
+    config: HttpConfig,
+    /// A setting that made no sense; told when the server is built.
+    problem: Option<String>,
+    open_to_all: bool,
+    endpoint: Arc<OnceLock<std::result::Result<Endpoint, String>>>,
+}
+
+impl Http {
+    /// Answers to the address that clients outside know, and to pages from there.
+    #[must_use]
+    pub fn public_url(self, url: &str) -> Self {
+        self.gated(|gate| gate.with_public_url(url))
+    }
+
+    /// Answers also to this host name.
+    #[must_use]
+    pub fn host(self, host: &str) -> Self {
+        self.gated(|gate| gate.with_host(host))
+    }
+
+    /// Lets pages from this origin call.
+    #[must_use]
+    pub fn origin(self, origin: &str) -> Self {
+        self.gated(|gate| gate.with_origin(origin))
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn limits(mut self, limits: HttpLimits) -> Self {
+        self.config = self.config.with_limits(limits);
+        self
+    }
+
+    /// Sets what becomes of clients that shake hands.
+    #[must_use]
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.config = self.config.with_sessions(sessions);
+        self
+    }
+
+    /// Serves the two endpoints of 2024-11-05 beside, for clients that know nothing else.
+    #[must_use]
+    pub fn sse2024(mut self) -> Self {
+        self.config = self.config.with_sse2024();
+        self
+    }
+
+    /// Sets where sessions and what streams said are kept.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Backend>) -> Self {
+        self.config = self.config.with_store(store);
+        self
+    }
+
+    /// Lets anybody on the network call who reaches the address, without credentials. Needed to
+    /// bind to anything but this machine as long as nobody checks credentials.
+    #[must_use]
+    pub fn allow_unauthenticated_network(mut self) -> Self {
+        self.open_to_all = true;
+        self
+    }
+
+    fn gated<E: fmt::Display>(
+        mut self,
+        change: impl FnOnce(Gate) -> std::result::Result<Gate, E>,
+    ) -> Self {
+        match change(self.config.gate().clone()) {
+            Ok(gate) => self.config = self.config.with_gate(gate),
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+        self
+    }
+
+    /// The endpoint, built once for all clones.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or a setting makes no sense.
+    pub fn build(&self) -> std::result::Result<Endpoint, BuildError> {
+        let built = self.endpoint.get_or_init(|| self.make().map_err(|error| error.to_string()));
+        built.clone().map_err(BuildError::new)
+    }
+
+    fn make(&self) -> std::result::Result<Endpoint, BuildError> {
+        if let Some(problem) = &self.problem {
+            return Err(BuildError::new(problem.clone()));
+        }
+        let service = self.server.build()?;
+        Ok(Endpoint::new(service, Arc::new(self.server.config()), self.config.clone()))
+    }
+
+    /// Serves on an address until the process is told to stop, then lets calls come to an end. The
+    /// endpoint is `/mcp`.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or the address cannot be listened on.
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result {
+        let listener = self.listen(address).await?;
+        listener.serve_until(told_to_stop()).await;
+        Ok(())
+    }
+
+    /// Listens on an address without serving yet, so that its port is known.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or the address cannot be listened on.
+    pub async fn listen(mut self, address: impl ToSocketAddrs) -> Result<Bound> {
+        let address = resolve(address)?;
+        if !address.ip().is_loopback() && !self.open_to_all {
+            Err(format!(
+                "{address} can be reached from the network, and nobody checks credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
+            ))?;
+        }
+        self.config = self.config.clone().with_gate(self.config.gate().clone().at(address));
+        self.endpoint = Arc::default();
+        let endpoint = self.build()?;
+        let listener = Listener::bind(address, PATH).await?;
+        Ok(Bound { listener, endpoint })
+    }
+}
+
+/// A server that listens on an address.
+pub struct Bound {
+    listener: Listener,
+    endpoint: Endpoint,
+}
+
+impl Bound {
+    /// The address that is listened on.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.address()
+    }
+
+    /// Serves until `stop` says so, then lets calls come to an end.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) {
+        self.listener.serve(self.endpoint, stop).await;
+    }
+}
+
+fn resolve(address: impl ToSocketAddrs) -> Result<SocketAddr> {
+    let mut addresses = address.to_socket_addrs()?;
+    Ok(addresses.next().ok_or("the address names no place to listen on")?)
+}
+
+/// Resolves when the process is told to stop, by Ctrl-C or by whoever runs it.
+async fn told_to_stop() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
+}
+
+impl<B> tower_service::Service<http::Request<B>> for Http
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: fmt::Display,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future =
+        Pin<Box<dyn Future<Output = std::result::Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        match self.build() {
+            Ok(mut endpoint) => tower_service::Service::call(&mut endpoint, request),
+            Err(error) => {
+                let response = bowline_http::server::failed(&error.to_string());
+                Box::pin(async move { Ok(response) })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http").field("server", &self.server).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,145 @@
+//! Other servers that a server stands for: their tools and prompts in a namespace, their resources
+//! as they are.
+//!
+//! All that is known of a mounted server is that it is an [`Upstream`]: it is asked through the
+//! waist, with the parts of the caller's own request. So what it hides, limits, asks and reports is
+//! between it and the caller, as if nobody stood between them.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+
+use bowline_proto::members::Members;
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_proto::upstream::{IntoUpstream, Upstream};
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::method::Method;
+use bowline_types::namespace::Namespace;
+
+use crate::layer::{BoxFuture, Fault, Route};
+use crate::server::{BuildError, Server};
+use crate::service::Service;
+
+/// One mounted server. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Mount {
+    pub(crate) namespace: Namespace,
+    route: Route,
+    described: Arc<dyn Described>,
+}
+
+impl Mount {
+    /// Makes a mount of whatever can be one.
+    ///
+    /// # Errors
+    ///
+    /// If the namespace cannot be one, or the server cannot be built.
+    pub(crate) fn make(namespace: String, upstream: impl IntoUpstream) -> Result<Self, BuildError> {
+        let namespace = Namespace::new(namespace)
+            .map_err(|error| BuildError::new(format!("nothing can be mounted in {error}")))?;
+        let unfit =
+            |error| BuildError::new(format!("the server mounted as `{namespace}`: {error}"));
+        let upstream = upstream.into_upstream().map_err(|error| unfit(error.to_string()))?;
+        let route = Route::new(upstream.clone(), Fault::Server);
+        Ok(Self { namespace, route, described: Arc::new(upstream) })
+    }
+
+    /// What it offers now.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
+        self.described.capabilities()
+    }
+
+    /// How to use it, with a word on what its names are here.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        let text = self.described.instructions()?;
+        let prefix = self.namespace.qualify("");
+        Some(format!("On the tools and prompts whose names begin with `{prefix}`:\n{text}"))
+    }
+
+    /// Serves a request.
+    pub(crate) fn serve(&self, request: Request) -> BoxFuture<Response> {
+        self.route.serve(request)
+    }
+
+    /// Asks something on behalf of a caller who asked for something else.
+    pub(crate) fn ask(
+        &self,
+        parts: &Parts,
+        method: Method,
+        params: Members,
+    ) -> BoxFuture<Response> {
+        let mut parts = parts.clone();
+        parts.method = method;
+        (parts.progress, parts.input) = (None, None);
+        self.serve(Request { parts, params })
+    }
+}
+
+impl fmt::Debug for Mount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mount").field(&self.namespace).finish()
+    }
+}
+
+/// The part of an [`Upstream`] that is no service.
+trait Described: Send + Sync {
+    fn capabilities(&self) -> ServerCapabilities;
+    fn instructions(&self) -> Option<String>;
+}
+
+impl<U: Upstream> Described for U {
+    fn capabilities(&self) -> ServerCapabilities {
+        Upstream::capabilities(self)
+    }
+
+    fn instructions(&self) -> Option<String> {
+        Upstream::instructions(self)
+    }
+}
+
+/// A server is mounted as it is built: what its registry is told later is seen, too.
+impl IntoUpstream for Server {
+    type Upstream = Service;
+    type Error = BuildError;
+
+    fn into_upstream(self) -> Result<Service, BuildError> {
+        self.build()
+    }
+}
+
+/// Adds to what a server can do what the servers can that it stands for, as far as it passes that
+/// on.
+pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> ServerCapabilities {
+    type With = fn(ServerCapabilities) -> ServerCapabilities;
+    let joins: [(bool, With); 9] = [
+        (other.supports_tools(), ServerCapabilities::with_tools),
+        (other.supports_tools_list_changed(), ServerCapabilities::with_tools_list_changed),
+        (other.supports_prompts(), ServerCapabilities::with_prompts),
+        (other.supports_prompts_list_changed(), ServerCapabilities::with_prompts_list_changed),
+        (other.supports_resources(), ServerCapabilities::with_resources),
+        (other.supports_resources_list_changed(), ServerCapabilities::with_resources_list_changed),
+        (other.supports_resources_subscribe(), ServerCapabilities::with_resources_subscribe),
+        (other.supports_completions(), ServerCapabilities::with_completions),
+        (other.supports_logging(), ServerCapabilities::with_logging),
+    ];
+    for (can, with) in joins {
+        if can {
+            own = with(own);
+        }
+    }
+    own
+}
+
+/// Awaits a future, and drives others meanwhile for as long as they last.
+pub(crate) async fn accompanied<T>(
+    main: impl Future<Output = T>,
+    mut company: Vec<BoxFuture<()>>,
+) -> T {
+    let mut main = pin!(main);
+    poll_fn(|cx| {
+        company.retain_mut(|other| other.as_mut().poll(cx).is_pending());
+        main.as_mut().poll(cx)
+    })
+    .await
+}

@@ -1,0 +1,217 @@
+//! Lists of a server and of those that it stands for, as one.
+//!
+//! What the server has itself comes first, then what each mounted server has, in the order in which
+//! they were mounted. A page takes in server after server until it is full or one of them has
+//! another page; so it costs each of them one page at most, and it may be longer than the server's
+//! own pages are. A cursor names a server and the place in its own list.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bowline_proto::members::Members;
+use bowline_proto::request::{Request, Response, ResultBody, Success};
+use bowline_types::cache::{CacheHint, CacheScope};
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::Cursor;
+use bowline_types::method::Method;
+use bowline_types::namespace::Namespace;
+use bowline_types::page::Page;
+use bowline_types::prompt::{ListPromptsResult, Prompt};
+use bowline_types::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
+};
+use bowline_types::tool::{ListToolsResult, Tool};
+use serde::de::DeserializeOwned;
+
+use super::{Routed, Router, not_offered};
+use crate::mount::Mount;
+
+/// Whether a method asks for a list.
+pub(super) fn is_list(method: Method) -> bool {
+    use Method::{PromptsList, ResourcesList, ResourcesTemplatesList, ToolsList};
+    matches!(method, ToolsList | PromptsList | ResourcesList | ResourcesTemplatesList)
+}
+
+impl Router {
+    /// Lists what the server and those that it stands for have.
+    pub(super) fn list_all(&self, request: Request) -> Routed {
+        let router = self.clone();
+        Routed::Later(match request.parts.method {
+            Method::ToolsList => Box::pin(router.merge::<ListToolsResult>(request)),
+            Method::PromptsList => Box::pin(router.merge::<ListPromptsResult>(request)),
+            Method::ResourcesList => Box::pin(router.merge::<ListResourcesResult>(request)),
+            _ => Box::pin(router.merge::<ListResourceTemplatesResult>(request)),
+        })
+    }
+
+    async fn merge<P: Merged>(self, request: Request) -> Response {
+        if !P::are_offered(&self.capabilities()) {
+            return Err(not_offered(request.parts.method));
+        }
+        let mut sources = self.sources::<P>();
+        let (first, mut cursor) = match place(&request)? {
+            None => (0, None),
+            Some((source, cursor)) => {
+                let position = sources.iter().position(|it| it.as_str() == source);
+                (position.ok_or_else(lost)?, cursor)
+            }
+        };
+        let mut merging = Merging::<P>::default();
+        let mut rest = sources.drain(first..).peekable();
+        while let Some(source) = rest.next() {
+            let is_begun = cursor.is_some();
+            match self.page(&source, cursor.take(), &request).await {
+                Ok(page) => merging.add(&source, &page)?,
+                // Whoever asks for a page of it may know; the others do without it.
+                Err(error) if is_begun || matches!(source, Source::Own) => return Err(error),
+                Err(_) => merging.cache.ttl = Default::default(),
+            }
+            if merging.next.is_none() && merging.items.len() >= self.0.profile.page_size {
+                merging.next = rest.peek().map(|next| cursor_at(next, None));
+            }
+            if merging.next.is_some() {
+                break;
+            }
+        }
+        let Merging { items, next, cache } = merging;
+        Ok(Success::complete(P::new(items, next), request.parts.revision)?.with_cache(cache))
+    }
+
+    /// Where a list comes from, in order.
+    fn sources<P: Merged>(&self) -> Vec<Source> {
+        let mounts = self.0.registry.mounts();
+        let mounted = mounts.iter().filter(|mount| P::are_offered(&mount.capabilities()));
+        let own = P::are_offered(&self.own_capabilities()).then_some(Source::Own);
+        own.into_iter().chain(mounted.cloned().map(Source::Mount)).collect()
+    }
+
+    /// One page of one source.
+    async fn page(&self, source: &Source, cursor: Option<Cursor>, request: &Request) -> Response {
+        let mut params = Members::default();
+        if let Some(cursor) = cursor {
+            params = params.with("cursor", &cursor);
+        }
+        match source {
+            Source::Own => self.answer(&Request { parts: request.parts.clone(), params }),
+            Source::Mount(mount) => mount.ask(&request.parts, request.parts.method, params).await,
+        }
+    }
+}
+
+/// Where a part of a list comes from.
+enum Source {
+    Own,
+    Mount(Mount),
+}
+
+impl Source {
+    /// How cursors name it.
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Own => "",
+            Self::Mount(mount) => mount.namespace.as_str(),
+        }
+    }
+}
+
+/// A page that is being made of others.
+struct Merging<P: Page> {
+    items: Vec<P::Item>,
+    next: Option<Cursor>,
+    cache: CacheHint,
+}
+
+impl<P: Page> Default for Merging<P> {
+    fn default() -> Self {
+        // The parts of the page can only shorten that.
+        let cache = CacheHint::public(std::time::Duration::MAX);
+        Self { items: Vec::new(), next: None, cache }
+    }
+}
+
+impl<P: Merged> Merging<P> {
+    /// Adds a page of a source.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such page.
+    fn add(&mut self, source: &Source, page: &Success) -> Result<(), ErrorObject> {
+        let invalid = |error| {
+            ErrorObject::internal(format!("the list of `{}` is invalid: {error}", source.as_str()))
+        };
+        let (mut items, next) = page.body().parse::<P>().map_err(invalid)?.into_parts();
+        if let Source::Mount(mount) = source {
+            items.iter_mut().for_each(|item| P::qualify(item, &mount.namespace));
+        }
+        self.items.extend(items);
+        self.next = next.map(|next| cursor_at(source, Some(&next)));
+        let hint = page.cache();
+        self.cache.ttl = self.cache.ttl.min(hint.ttl);
+        if hint.scope == CacheScope::Private {
+            self.cache.scope = CacheScope::Private;
+        }
+        Ok(())
+    }
+}
+
+/// A page whose items can be made one with those of other servers.
+trait Merged: Page<Item: Send> + ResultBody + DeserializeOwned + Send {
+    fn new(items: Vec<Self::Item>, next: Option<Cursor>) -> Self;
+
+    /// Names an item so that it cannot be taken for another server's.
+    fn qualify(item: &mut Self::Item, namespace: &Namespace);
+
+    /// Whether a server has such a list.
+    fn are_offered(capabilities: &ServerCapabilities) -> bool;
+}
+
+macro_rules! merged {
+    ($($page:ident of $item:ty, if $are_offered:ident, by $qualify:expr;)*) => {
+        $(impl Merged for $page {
+            fn new(items: Vec<$item>, next: Option<Cursor>) -> Self {
+                let mut page = Self::new(items);
+                page.next_cursor = next;
+                page
+            }
+
+            fn qualify(item: &mut $item, namespace: &Namespace) {
+                let qualify: fn(&mut $item, &Namespace) = $qualify;
+                qualify(item, namespace);
+            }
+
+            fn are_offered(capabilities: &ServerCapabilities) -> bool {
+                capabilities.$are_offered()
+            }
+        })*
+    };
+}
+
+// Resources keep their URIs, by which they are also spoken of in texts that nobody can rewrite.
+merged! {
+    ListToolsResult of Tool, if supports_tools,
+        by |tool, namespace| tool.name = namespace.qualify(&tool.name);
+    ListPromptsResult of Prompt, if supports_prompts,
+        by |prompt, namespace| prompt.name = namespace.qualify(&prompt.name);
+    ListResourcesResult of Resource, if supports_resources, by |_, _| {};
+    ListResourceTemplatesResult of ResourceTemplate, if supports_resources, by |_, _| {};
+}
+
+/// The source that a page begins with, and the place in its list.
+fn place(request: &Request) -> Result<Option<(String, Option<Cursor>)>, ErrorObject> {
+    let cursor: Option<Cursor> =
+        request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
+    let Some(cursor) = cursor else { return Ok(None) };
+    let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).map_err(|_| lost())?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|_| lost())
+}
+
+fn cursor_at(source: &Source, cursor: Option<&Cursor>) -> Cursor {
+    let place = serde_json::json!([source.as_str(), cursor]);
+    Cursor::new(URL_SAFE_NO_PAD.encode(place.to_string()))
+}
+
+fn lost() -> ErrorObject {
+    ErrorObject::invalid_params(
+        "`params.cursor` is not one that this list gave; begin again without it",
+    )
+}

@@ -1,0 +1,228 @@
+//! Requests that concern a mounted server: which one, and what it is asked.
+
+use bowline_proto::members::Members;
+use bowline_proto::request::{EveryResource, Outbox, Parts, Request, Response};
+use bowline_types::capability::ServerCapabilities;
+use bowline_types::completion::{CompleteParams, Reference};
+use bowline_types::error::{ErrorObject, code};
+use bowline_types::method::Method;
+use bowline_types::namespace::Namespace;
+use bowline_types::page::Page;
+use bowline_types::resource::{ListResourceTemplatesResult, ListResourcesResult};
+use bowline_types::subscription::SubscriptionFilter;
+use bowline_types::template::UriTemplate;
+use serde::de::DeserializeOwned;
+
+use super::{Routed, Router, unknown};
+use crate::events::Listening;
+use crate::layer::BoxFuture;
+use crate::mount::{Mount, accompanied};
+
+/// Pages of a list that are looked through for a resource.
+const MOST_PAGES: usize = 100;
+
+impl Router {
+    pub(super) fn has_mounts(&self) -> bool {
+        !self.0.registry.mounts().is_empty()
+    }
+
+    /// Passes a call on to the mounted server that its name leads to.
+    pub(super) fn pass_by_name(
+        &self,
+        mut request: Request,
+        what: &str,
+        name: &str,
+    ) -> Result<Routed, ErrorObject> {
+        let (mount, name) = self.mount_of(name).ok_or_else(|| unknown(what, name))?;
+        request.params = request.params.with("name", name);
+        Ok(Routed::Later(mount.serve(request)))
+    }
+
+    /// The mounted server that a qualified name leads to, and what the thing is called there.
+    fn mount_of<'a>(&self, name: &'a str) -> Option<(Mount, &'a str)> {
+        let (namespace, name) = Namespace::split(name)?;
+        let mounts = self.0.registry.mounts();
+        let mount = mounts.iter().find(|mount| mount.namespace.as_str() == namespace)?;
+        Some((mount.clone(), name))
+    }
+
+    /// Passes a request on to the mounted server that has a resource.
+    pub(super) fn pass_by_uri(&self, request: Request, uri: String) -> Result<Routed, ErrorObject> {
+        let candidates = self.candidates(ServerCapabilities::supports_resources);
+        let unknown = ErrorObject::resource_not_found(&uri, request.parts.revision);
+        if candidates.is_empty() || self.is_hidden(&uri, &request.parts) {
+            return Err(unknown);
+        }
+        Ok(Routed::Later(Box::pin(async move {
+            for mount in holders(candidates, &uri, &request.parts).await {
+                match mount.serve(request.clone()).await {
+                    // Codes for a resource that there is not differ between revisions.
+                    Err(error) if is_unknown(&error) => {}
+                    answer => return answer,
+                }
+            }
+            Err(unknown)
+        })))
+    }
+
+    /// Passes a completion on to the mounted server that has what it is for.
+    pub(super) fn pass_completion(
+        &self,
+        mut request: Request,
+        mut params: CompleteParams,
+        unknown: ErrorObject,
+    ) -> Result<Routed, ErrorObject> {
+        match &mut params.r#ref {
+            Reference::Prompt(prompt) => {
+                let Some((mount, name)) = self.mount_of(&prompt.name) else { return Err(unknown) };
+                prompt.name = name.to_owned();
+                request.params = request.params.with("ref", &params.r#ref);
+                Ok(Routed::Later(mount.serve(request)))
+            }
+            Reference::Resource(template) => {
+                let candidates = self.candidates(ServerCapabilities::supports_completions);
+                let uri = std::mem::take(&mut template.uri);
+                // What somebody types is for nobody but the server that it is typed for.
+                Ok(Routed::Later(Box::pin(async move {
+                    for mount in candidates {
+                        if is_template_of(&mount, &uri, &request.parts).await {
+                            return mount.serve(request).await;
+                        }
+                    }
+                    Err(unknown)
+                })))
+            }
+            _ => Err(unknown),
+        }
+    }
+
+    /// Tells all mounted servers what the client told us.
+    pub(super) fn tell_mounts(&self, request: &Request) -> Option<BoxFuture<()>> {
+        let mounts = self.0.registry.mounts();
+        let tell = |mount: &Mount| ended(mount.serve(request.clone()));
+        let mut told: Vec<_> = mounts.iter().map(tell).collect();
+        let last = told.pop()?;
+        Some(Box::pin(async move {
+            accompanied(last, told).await;
+        }))
+    }
+
+    /// Listens to all mounted servers that may tell something of what is wished for.
+    pub(super) async fn listen_to_mounts(
+        &self,
+        listening: &Listening,
+        parts: &Parts,
+    ) -> Vec<BoxFuture<()>> {
+        let mut wanted = Vec::new();
+        for mount in self.0.registry.mounts().iter() {
+            let mut filter = listening.wish().filter.clone();
+            filter.resource_subscriptions.clear();
+            wanted.push((mount.clone(), filter.honoured_by(&mount.capabilities())));
+        }
+        for uri in &listening.wish().filter.resource_subscriptions {
+            if self.is_ours(uri, parts) {
+                continue;
+            }
+            let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
+            for holder in holders(candidates, uri, parts).await {
+                let same = |(mount, _): &&mut (Mount, _)| mount.namespace == holder.namespace;
+                if let Some((_, filter)) = wanted.iter_mut().find(same) {
+                    filter.resource_subscriptions.push(uri.clone());
+                }
+            }
+        }
+        let every_resource = parts.extensions.get::<EveryResource>().is_some();
+        wanted.retain(|(_, filter)| !filter.is_empty() || every_resource);
+        wanted.iter().map(|(mount, filter)| listen_to(mount, filter, listening, parts)).collect()
+    }
+
+    /// Whether a resource is one of our own, seen by the caller or not.
+    fn is_ours(&self, uri: &str, parts: &Parts) -> bool {
+        let view = super::View::new(parts, &self.0.profile.filter);
+        self.reader_at(uri, view).is_some() || self.is_hidden(uri, parts)
+    }
+
+    /// The mounted servers that can do something, in order.
+    fn candidates(&self, can: fn(&ServerCapabilities) -> bool) -> Vec<Mount> {
+        let mounts = self.0.registry.mounts();
+        mounts.iter().filter(|mount| can(&mount.capabilities())).cloned().collect()
+    }
+}
+
+/// The mounted servers that may have a resource: the first that lists it, and if none does, all of
+/// them, for a resource need not be listed. So a server hears only of what may be its own.
+async fn holders(candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
+    if candidates.len() > 1 {
+        for mount in &candidates {
+            if is_listed_by(mount, uri, parts).await {
+                return vec![mount.clone()];
+            }
+        }
+    }
+    candidates
+}
+
+async fn is_listed_by(mount: &Mount, uri: &str, parts: &Parts) -> bool {
+    let is_it = |resource: &bowline_types::Resource| resource.uri == uri;
+    any::<ListResourcesResult>(mount, Method::ResourcesList, parts, is_it).await
+        || is_template_of(mount, uri, parts).await
+}
+
+/// Whether a text is a template of a mounted server, or a URI that one makes.
+async fn is_template_of(mount: &Mount, text: &str, parts: &Parts) -> bool {
+    let is_it = |family: &bowline_types::ResourceTemplate| {
+        let makes = |template: UriTemplate| template.match_uri(text).is_some();
+        family.uri_template == text || UriTemplate::parse(&family.uri_template).is_ok_and(makes)
+    };
+    any::<ListResourceTemplatesResult>(mount, Method::ResourcesTemplatesList, parts, is_it).await
+}
+
+/// Whether any item of a list that a mounted server shows the caller passes a test.
+async fn any<P: Page + DeserializeOwned>(
+    mount: &Mount,
+    method: Method,
+    parts: &Parts,
+    is_it: impl Fn(&P::Item) -> bool,
+) -> bool {
+    let mut params = Members::default();
+    for _ in 0..MOST_PAGES {
+        let Ok(page) = mount.ask(parts, method, params).await else { return false };
+        let Ok(page) = page.body().parse::<P>() else { return false };
+        let (items, next) = page.into_parts();
+        if items.iter().any(&is_it) {
+            return true;
+        }
+        let Some(next) = next else { return false };
+        params = Members::default().with("cursor", &next);
+    }
+    false
+}
+
+/// Listens to one mounted server, and passes on what it tells.
+fn listen_to(
+    mount: &Mount,
+    filter: &SubscriptionFilter,
+    listening: &Listening,
+    parts: &Parts,
+) -> BoxFuture<()> {
+    let relay = listening.relay();
+    let mut parts = parts.clone();
+    parts.outbox = Outbox::new(parts.exchange, relay.clone());
+    let params = Members::default().with("notifications", filter);
+    let told = mount.serve(Request { parts, params });
+    Box::pin(async move {
+        ended(told).await;
+        relay.end();
+    })
+}
+
+fn ended(answer: BoxFuture<Response>) -> BoxFuture<()> {
+    Box::pin(async move {
+        // Nobody asked for an answer.
+        let _ = answer.await;
+    })
+}
+
+fn is_unknown(error: &ErrorObject) -> bool {
+    matches!(error.code, code::RESOURCE_NOT_FOUND | code::INVALID_PARAMS)
+}

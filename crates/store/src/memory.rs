@@ -1,0 +1,391 @@
+//! The default backend: this process, within a budget of bytes.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_core::Stream;
+
+use crate::backend::{
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Item, Key, Position, Read, Result,
+    Version, Written,
+};
+
+/// The bounds of a [`Memory`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryLimits {
+    /// Bytes of all values and logs together. To make room, the logs that have been quiet longest
+    /// forget what they hold; what does not fit even then is refused.
+    pub bytes: usize,
+    /// Bytes of one log; beyond that it forgets its oldest items.
+    pub log_bytes: usize,
+    /// Items of one log; beyond that it forgets its oldest.
+    pub log_items: usize,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self { bytes: 256 * 1024 * 1024, log_bytes: 1024 * 1024, log_items: 1024 }
+    }
+}
+
+/// Keeps everything in this process. What has expired is forgotten when anything else is written.
+#[derive(Default)]
+pub struct Memory {
+    limits: MemoryLimits,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    values: BTreeMap<Key, Value>,
+    logs: HashMap<Key, Log>,
+    topics: HashMap<Key, Vec<Weak<Listener>>>,
+    /// Keys by the time at which they may have expired.
+    expiries: BTreeMap<(Instant, Key), ()>,
+    bytes: usize,
+    version: u64,
+}
+
+/// What an item or a value takes beside its bytes and its key: the price of keeping something
+/// small, so that very many small things are bounded too.
+const OVERHEAD: usize = 64;
+
+/// How long something is kept whose expiry lies beyond what a clock can tell.
+const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
+
+struct Value {
+    value: Bytes,
+    version: Version,
+    expires: Instant,
+}
+
+struct Log {
+    items: VecDeque<Bytes>,
+    /// The position of the first item, or of the next if there is none.
+    oldest: u64,
+    bytes: usize,
+    expires: Instant,
+}
+
+impl Memory {
+    /// Memory with bounds of its own.
+    pub fn new(limits: MemoryLimits) -> Self {
+        Self { limits, state: Arc::default() }
+    }
+
+    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn write_value(
+        &self,
+        key: &Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> Result<Written> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.expire(now);
+        let found = state.values.get(key).map(|value| value.version);
+        let is_expected = match expect {
+            Expect::Anything => true,
+            Expect::Absent => found.is_none(),
+            Expect::Version(version) => found == Some(version),
+        };
+        if !is_expected {
+            return Ok(Written::Conflict);
+        }
+        let (size, freed) = (size_of_value(key, &value), state.size_of(key));
+        state.make_room(size.saturating_sub(freed), self.limits.bytes, key)?;
+        state.remove(key);
+        state.version += 1;
+        let version = Version(state.version);
+        let expires = state.remember(key, expiry, now);
+        state.bytes += size;
+        state.values.insert(key.clone(), Value { value, version, expires });
+        Ok(Written::Yes(version))
+    }
+
+    fn write_item(&self, key: &Key, value: Bytes, expiry: Duration) -> Result<Position> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.expire(now);
+        let expired = state.logs.get(key).map(|log| log.expires);
+        let empty = if expired.is_none() { size_of_log(key) } else { 0 };
+        state.make_room(value.len() + OVERHEAD + empty, self.limits.bytes, key)?;
+        if let Some(expires) = expired {
+            state.expiries.remove(&(expires, key.clone()));
+        }
+        let expires = state.remember(key, expiry, now);
+        let new = || Log { items: VecDeque::new(), oldest: 1, bytes: 0, expires };
+        let log = state.logs.entry(key.clone()).or_insert_with(new);
+        log.expires = expires;
+        let before = log.bytes;
+        log.bytes += value.len() + OVERHEAD;
+        log.items.push_back(value);
+        let position = log.next();
+        // The newest item stays, however long it is.
+        while (log.bytes > self.limits.log_bytes || log.items.len() > self.limits.log_items)
+            && log.items.len() > 1
+        {
+            log.forget_oldest();
+        }
+        let after = log.bytes;
+        state.bytes = state.bytes + empty + after - before;
+        Ok(Position(position.0 - 1))
+    }
+}
+
+impl Log {
+    /// Where the next item will stand.
+    fn next(&self) -> Position {
+        Position(self.oldest + self.items.len() as u64)
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(item) = self.items.pop_front() {
+            self.oldest += 1;
+            self.bytes -= item.len() + OVERHEAD;
+        }
+    }
+}
+
+fn size_of_value(key: &Key, value: &Bytes) -> usize {
+    key.as_str().len() + value.len() + OVERHEAD
+}
+
+/// What a log takes that holds nothing.
+fn size_of_log(key: &Key) -> usize {
+    key.as_str().len() + OVERHEAD
+}
+
+impl State {
+    /// Removes a value or a log; gives whether there was one.
+    fn remove(&mut self, key: &Key) -> bool {
+        let value = self.values.remove(key);
+        if let Some(value) = &value {
+            self.expiries.remove(&(value.expires, key.clone()));
+            self.bytes -= size_of_value(key, &value.value);
+        }
+        let log = self.logs.remove(key);
+        if let Some(log) = &log {
+            self.expiries.remove(&(log.expires, key.clone()));
+            self.bytes -= size_of_log(key) + log.bytes;
+        }
+        value.is_some() || log.is_some()
+    }
+
+    /// What removing a key would free.
+    fn size_of(&self, key: &Key) -> usize {
+        let value = self.values.get(key).map_or(0, |value| size_of_value(key, &value.value));
+        value + self.logs.get(key).map_or(0, |log| size_of_log(key) + log.bytes)
+    }
+
+    /// Notes when a key expires.
+    fn remember(&mut self, key: &Key, expiry: Duration, now: Instant) -> Instant {
+        let expires = now.checked_add(expiry).unwrap_or(now + FOR_GOOD);
+        self.expiries.insert((expires, key.clone()), ());
+        expires
+    }
+
+    /// Forgets what has expired.
+    fn expire(&mut self, now: Instant) {
+        while let Some(((at, key), ())) = self.expiries.pop_first() {
+            if at > now {
+                self.expiries.insert((at, key), ());
+                return;
+            }
+            let value = self.values.get(&key).is_some_and(|value| value.expires <= now);
+            let log = self.logs.get(&key).is_some_and(|log| log.expires <= now);
+            if value || log {
+                self.remove(&key);
+            }
+        }
+    }
+
+    /// Sees to it that so many bytes fit. Logs forget their items, but not how far they have come:
+    /// whoever comes back to one is told of the gap.
+    fn make_room(&mut self, bytes: usize, most: usize, writing: &Key) -> Result<()> {
+        let wanted = self.bytes.saturating_add(bytes);
+        if wanted <= most {
+            return Ok(());
+        }
+        let mut excess = wanted - most;
+        for (_, key) in self.expiries.keys().filter(|(_, key)| key != writing) {
+            let Some(log) = self.logs.get_mut(key) else { continue };
+            let before = log.bytes;
+            while excess > before - log.bytes && !log.items.is_empty() {
+                log.forget_oldest();
+            }
+            let freed = before - log.bytes;
+            self.bytes -= freed;
+            excess = excess.saturating_sub(freed);
+            if excess == 0 {
+                return Ok(());
+            }
+        }
+        Err(Error::new(format!("the memory store is full: it holds at most {most} bytes")))
+    }
+}
+
+impl Backend for Memory {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        let now = Instant::now();
+        let state = self.lock();
+        let value = state.values.get(key).filter(|value| now < value.expires);
+        let entry =
+            value.map(|value| Entry { value: value.value.clone(), version: value.version });
+        Box::pin(ready(Ok(entry)))
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        Box::pin(ready(self.write_value(key, value, expiry, expect)))
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(ready(Ok(self.lock().remove(key))))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        let now = Instant::now();
+        let state = self.lock();
+        let found = state
+            .values
+            .range(after.map_or(prefix, |after| after.max(prefix))..)
+            .filter(|(key, value)| Some(*key) != after && now < value.expires)
+            .map(|(key, _)| key)
+            .take_while(|key| key.as_str().starts_with(prefix.as_str()));
+        Box::pin(ready(Ok(found.take(limit).cloned().collect())))
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        Box::pin(ready(self.write_item(log, value, expiry)))
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Read>> {
+        let now = Instant::now();
+        let state = self.lock();
+        let Some(log) = state.logs.get(log).filter(|log| now < log.expires) else {
+            return Box::pin(ready(Ok(Read::empty())));
+        };
+        let skipped = after.0.saturating_add(1).saturating_sub(log.oldest);
+        let skip = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let positions = (log.oldest..).map(Position);
+        let items = positions.zip(&log.items).skip(skip).take(limit);
+        let items =
+            items.map(|(position, value)| Item { position, value: value.clone() }).collect();
+        let (oldest, next) = (Position(log.oldest), log.next());
+        Box::pin(ready(Ok(Read { oldest, next, items })))
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        let listeners = {
+            let state = self.lock();
+            state.topics.get(topic).cloned().unwrap_or_default()
+        };
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.hear(value.clone());
+        }
+        Box::pin(ready(Ok(())))
+    }
+
+    fn listen<'a>(
+        &'a self,
+        topic: &'a Key,
+    ) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        let listener = Arc::new(Listener::default());
+        let weak = Arc::downgrade(&listener);
+        self.lock().topics.entry(topic.clone()).or_default().push(weak);
+        let heard = Heard { listener, topic: topic.clone(), state: self.state.clone() };
+        let heard: BoxStream<'static, Bytes> = Box::pin(heard);
+        Box::pin(ready(Ok(heard)))
+    }
+}
+
+/// News that may wait for one listener; of more, the oldest are missed.
+const NEWS: usize = 64;
+
+#[derive(Default)]
+struct Listener {
+    heard: Mutex<(VecDeque<Bytes>, Option<Waker>)>,
+}
+
+impl Listener {
+    fn hear(&self, value: Bytes) {
+        let waker = {
+            let mut heard = lock(&self.heard);
+            if heard.0.len() >= NEWS {
+                heard.0.pop_front();
+            }
+            heard.0.push_back(value);
+            heard.1.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What one listener hears; it is forgotten when this is dropped.
+struct Heard {
+    listener: Arc<Listener>,
+    topic: Key,
+    state: Arc<Mutex<State>>,
+}
+
+impl Stream for Heard {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut heard = lock(&self.listener.heard);
+        if let Some(value) = heard.0.pop_front() {
+            return Poll::Ready(Some(value));
+        }
+        heard.1 = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        let mut state = lock(&self.state);
+        let own = Arc::downgrade(&self.listener);
+        if let Some(listeners) = state.topics.get_mut(&self.topic) {
+            listeners.retain(|listener| !listener.ptr_eq(&own));
+            if listeners.is_empty() {
+                state.topics.remove(&self.topic);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

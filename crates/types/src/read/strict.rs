@@ -1,0 +1,318 @@
+//! Reads structs from objects only, at every depth.
+//!
+//! Everything is handed on to another deserializer as it is, with three exceptions. What wants a
+//! struct is given a map, so that an array in its place is refused. What cannot be a variant of an
+//! enum is answered with the words that could, which `serde_json` leaves out. And when something
+//! does not fit it is noted how deep it stands, since `serde_json` looks where it is only after it
+//! has read on.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+
+/// Anything that takes part in reading, made strict.
+pub(super) struct Strict<'s, T> {
+    inner: T,
+    trail: &'s Trail,
+}
+
+/// What an error happened within, from the inside: a member of an object, or an item of an array at
+/// an index.
+#[derive(Default)]
+pub(super) struct Trail(RefCell<Vec<Option<usize>>>);
+
+impl Trail {
+    /// Notes a member or an item, if it could not be read.
+    fn note<T, E>(&self, index: Option<usize>, outcome: Result<T, E>) -> Result<T, E> {
+        let mut steps = self.0.borrow_mut();
+        match outcome {
+            Ok(_) => steps.clear(),
+            Err(_) => steps.push(index),
+        }
+        outcome
+    }
+
+    /// The same from the outside.
+    pub(super) fn into_steps(self) -> Vec<Option<usize>> {
+        let mut steps = self.0.into_inner();
+        steps.reverse();
+        steps
+    }
+}
+
+impl<'s, T> Strict<'s, T> {
+    pub(super) fn new(inner: T, trail: &'s Trail) -> Self {
+        Self { inner, trail }
+    }
+
+    /// Another that takes part in the same reading.
+    fn with<U>(&self, inner: U) -> Strict<'s, U> {
+        Strict { inner, trail: self.trail }
+    }
+}
+
+/// Hands these methods on, their visitor made strict.
+macro_rules! hand_on {
+    ($($method:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+                let visitor = self.with(visitor);
+                self.inner.$method(visitor)
+            }
+        )*
+    };
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
+    type Error = D::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.with(visitor);
+        self.inner.deserialize_enum(name, variants, visitor).map_err(|error| {
+            if !error.to_string().starts_with("expected value") {
+                return error;
+            }
+            let words: Vec<_> = variants.iter().map(|word| format!("`{word}`")).collect();
+            D::Error::custom(format_args!("expected one of {}", words.join(", ")))
+        })
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        // Text that is kept as it is speaks to `serde_json` in a way of its own.
+        if name.starts_with("$serde_json::") {
+            return self.inner.deserialize_newtype_struct(name, visitor);
+        }
+        let visitor = self.with(visitor);
+        self.inner.deserialize_newtype_struct(name, visitor)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.with(visitor);
+        self.inner.deserialize_unit_struct(name, visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.with(visitor);
+        self.inner.deserialize_tuple(length, visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = self.with(visitor);
+        self.inner.deserialize_tuple_struct(name, length, visitor)
+    }
+
+    hand_on! {
+        deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32
+        deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32
+        deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64 deserialize_char
+        deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+        deserialize_option deserialize_unit deserialize_seq deserialize_map
+        deserialize_identifier deserialize_ignored_any
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+/// Hands values on to the visitor as they are.
+macro_rules! values {
+    ($($method:ident($type:ty))*) => {
+        $(
+            fn $method<E: Error>(self, value: $type) -> Result<V::Value, E> {
+                self.inner.$method(value)
+            }
+        )*
+    };
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    values! {
+        visit_bool(bool) visit_i8(i8) visit_i16(i16) visit_i32(i32) visit_i64(i64) visit_i128(i128)
+        visit_u8(u8) visit_u16(u16) visit_u32(u32) visit_u64(u64) visit_u128(u128) visit_f32(f32)
+        visit_f64(f64) visit_char(char) visit_str(&str) visit_borrowed_str(&'de str)
+        visit_string(String) visit_bytes(&[u8]) visit_borrowed_bytes(&'de [u8])
+        visit_byte_buf(Vec<u8>)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<V::Value, D::Error> {
+        let value = self.with(value);
+        self.inner.visit_some(value)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<V::Value, D::Error> {
+        let value = self.with(value);
+        self.inner.visit_newtype_struct(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
+        let items = Items { inner: items, trail: self.trail, index: 0 };
+        self.inner.visit_seq(items)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
+        let members = self.with(members);
+        self.inner.visit_map(members)
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
+        let variant = self.with(variant);
+        self.inner.visit_enum(variant)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        let deserializer = self.with(deserializer);
+        self.inner.deserialize(deserializer)
+    }
+}
+
+/// The items of an array, counted.
+struct Items<'s, A> {
+    inner: A,
+    trail: &'s Trail,
+    index: usize,
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        let item = self.inner.next_element_seed(Strict::new(seed, self.trail));
+        let item = self.trail.note(Some(self.index), item)?;
+        self.index += 1;
+        Ok(item)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.inner.next_key_seed(seed)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        let outcome = self.inner.next_value_seed(Strict::new(seed, self.trail));
+        self.trail.note(None, outcome)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, 's, A: EnumAccess<'de>> EnumAccess<'de> for Strict<'s, A> {
+    type Error = A::Error;
+    type Variant = Strict<'s, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        self,
+        seed: S,
+    ) -> Result<(S::Value, Self::Variant), A::Error> {
+        let (value, variant) = self.inner.variant_seed(seed)?;
+        Ok((value, Strict { inner: variant, trail: self.trail }))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        let outcome = self.inner.newtype_variant_seed(Strict::new(seed, self.trail));
+        self.trail.note(None, outcome)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        let visitor = self.with(visitor);
+        self.inner.tuple_variant(length, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.newtype_variant_seed(Object(visitor))
+    }
+}
+
+/// What is read from an object.
+struct Object<V>(V);
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Object<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_map(self.0)
+    }
+}

@@ -1,0 +1,94 @@
+//! Serde's errors in words that mean something to whoever wrote the JSON.
+
+/// How much of a peer's own text is repeated to it.
+const LONGEST: usize = 40;
+
+/// What an error says, without its line and column.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
+}
+
+/// The member that an error says is missing.
+pub(super) fn missing(reason: &str) -> Option<&str> {
+    reason.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
+/// What an error says, in plain words.
+pub(super) fn plain(reason: &str) -> String {
+    if reason.starts_with("duplicate field ") {
+        return "it occurs twice".to_owned();
+    }
+    let Some((what, wanted)) = reason.rsplit_once(", expected ") else { return reason.to_owned() };
+    let after = |prefix: &str| what.strip_prefix(prefix);
+    if let Some(value) = after("invalid type: ").or_else(|| after("invalid value: ")) {
+        format!("expected {}, found {}", expected(wanted), found(value))
+    } else if let Some(length) = after("invalid length ") {
+        format!("expected {}, found {length}", expected(wanted))
+    } else if let Some(word) = after("unknown variant ").or_else(|| after("unknown field ")) {
+        format!("expected {wanted}, found {}", cut(word))
+    } else {
+        reason.to_owned()
+    }
+}
+
+/// What serde expected.
+fn expected(what: &str) -> String {
+    let range = |low: &dyn std::fmt::Display, high: &dyn std::fmt::Display| {
+        format!("a whole number from {low} to {high}")
+    };
+    match what {
+        "i8" => range(&i8::MIN, &i8::MAX),
+        "i16" => range(&i16::MIN, &i16::MAX),
+        "i32" => range(&i32::MIN, &i32::MAX),
+        "i64" => range(&i64::MIN, &i64::MAX),
+        "u8" => range(&u8::MIN, &u8::MAX),
+        "u16" => range(&u16::MIN, &u16::MAX),
+        "u32" => range(&u32::MIN, &u32::MAX),
+        "u64" => range(&u64::MIN, &u64::MAX),
+        "i128" | "isize" => "a whole number".to_owned(),
+        "u128" | "usize" => "a whole number that is not negative".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "unit" => "null".to_owned(),
+        "a map" | "newtype variant" => "an object".to_owned(),
+        "a sequence" => "an array".to_owned(),
+        _ if what.starts_with("struct ") => "an object".to_owned(),
+        _ if what.starts_with("tuple ") => "an array".to_owned(),
+        _ if what.starts_with("unit struct ") => "null".to_owned(),
+        _ => match what.strip_prefix("a tuple of size ") {
+            Some(size) => format!("an array of {size} items"),
+            None => what.to_owned(),
+        },
+    }
+}
+
+/// What serde found instead.
+fn found(what: &str) -> String {
+    let quoted = |kind: &str| what.strip_prefix(kind)?.strip_suffix('`');
+    if let Some(number) = quoted("integer `").or_else(|| quoted("floating point `")) {
+        return format!("the number {number}");
+    }
+    if let Some(flag) = quoted("boolean `") {
+        return flag.to_owned();
+    }
+    match what {
+        "null" | "unit value" => "null".to_owned(),
+        "sequence" => "an array".to_owned(),
+        "map" => "an object".to_owned(),
+        "unit variant" => "a string".to_owned(),
+        "newtype variant" | "struct variant" | "tuple variant" => "an object".to_owned(),
+        _ if what.starts_with("string ") => format!("the {}", cut(what)),
+        _ => cut(what),
+    }
+}
+
+/// The beginning of a text that may be long, with the quote that closes it.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let quote = text.chars().last().filter(|last| "\"`".contains(*last));
+    let beginning: String = text.chars().take(LONGEST).collect();
+    format!("{beginning}…{}", quote.map(String::from).unwrap_or_default())
+}

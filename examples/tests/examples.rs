@@ -1,0 +1,291 @@
+//! Every example, started as a user would and called by our client, in both eras.
+//!
+//! The programs are built with this test by `cargo test`; they stand beside it in the target
+//! directory.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bowline::client::{Change, ClientBuilder};
+use bowline::types::completion::Reference;
+use bowline::types::revision::Revision;
+use bowline::{Client, Command};
+use serde_json::{Value, json};
+
+/// Makes one test of each example, and a list of them all.
+macro_rules! examples {
+    ($($name:ident,)*) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                works::$name().await;
+            }
+        )*
+
+        const EXAMPLES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+examples! {
+    ask_the_user,
+    client,
+    echo,
+    hello_server,
+    hub,
+    live_registry,
+    plain_function,
+    progress,
+    resources_and_prompts,
+    state_and_layers,
+    tested_server,
+    tour,
+}
+
+#[test]
+fn no_example_is_forgotten() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let names = sources.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    let found: BTreeSet<_> = names.filter(|name| name != "lib").collect();
+    let tested: BTreeSet<_> = EXAMPLES.iter().map(ToString::to_string).collect();
+    assert_eq!(found, tested);
+    let contents = std::fs::read_to_string(directory.join("lib.rs")).unwrap();
+    for name in tested {
+        assert!(contents.contains(&format!("//! | `{name}` |")), "lib.rs does not list `{name}`");
+    }
+}
+
+const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATEST];
+
+/// The program of an example.
+fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let program = profile.join("examples").join(name);
+    assert!(program.exists(), "`{name}` is not built; run `cargo build --examples` first");
+    program
+}
+
+/// A client of an example, made as the test likes.
+async fn start_as(
+    command: Command,
+    revision: Revision,
+    describe: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Client {
+    let builder = describe(Client::builder("examples", "1.0.0")).revisions([revision]);
+    builder.connect(command).await.unwrap()
+}
+
+/// A client of an example.
+async fn start(name: &str, revision: Revision) -> Client {
+    start_as(Command::new(program(name)), revision, |builder| builder).await
+}
+
+async fn text(client: &Client, tool: &str, arguments: Value) -> String {
+    client.call(tool, arguments).await.unwrap().into_result().unwrap().text()
+}
+
+/// Runs a program that is no server, and gives what it said.
+async fn run(name: &str, arguments: &[&str]) -> String {
+    let mut command = tokio::process::Command::new(program(name));
+    let output = command.args(arguments).kill_on_drop(true).output();
+    let output = tokio::time::timeout(Duration::from_secs(60), output).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// What works, by the name of the example.
+mod works {
+    use super::*;
+
+    pub(super) async fn hello_server() {
+        for revision in BOTH {
+            let client = start("hello_server", revision).await;
+            assert_eq!(text(&client, "add", json!({ "a": 40, "b": 2 })).await, "42");
+            let tools = client.tools().all().await.unwrap();
+            assert_eq!(tools[0].description.as_deref(), Some("Add two numbers"));
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn plain_function() {
+        for revision in BOTH {
+            let client = start("plain_function", revision).await;
+            let outcome = client.call("add", json!({ "a": 40, "b": 2 })).await.unwrap();
+            assert_eq!(outcome.parse::<Value>().unwrap(), json!({ "sum": 42 }));
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn state_and_layers() {
+        for revision in BOTH {
+            let client = start("state_and_layers", revision).await;
+            let found = client.call("search", json!({ "query": "B" })).await.unwrap();
+            assert_eq!(found.parse::<Vec<String>>().unwrap(), ["Bergen"]);
+            assert_eq!(text(&client, "people", json!({ "name": "Oslo" })).await, "717710");
+            let unknown = client.call("people", json!({ "name": "Rome" })).await.unwrap();
+            assert!(unknown.is_error());
+            assert!(unknown.text().contains("search for one first"), "{}", unknown.text());
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn live_registry() {
+        for revision in BOTH {
+            let client = start("live_registry", revision).await;
+            learns(&client, "").await;
+            assert_eq!(text(&client, "forget", json!({ "word": "ahoy" })).await, "forgotten");
+            assert!(client.call("ahoy", ()).await.is_err());
+            client.close().await;
+        }
+    }
+
+    /// A parrot learns a word, and everybody hears of it.
+    async fn learns(client: &Client, prefix: &str) {
+        let subscribe = client.subscribe().tools().resource("parrot://last");
+        let mut changes = subscribe.open().await.unwrap();
+        assert!(changes.missing().is_empty());
+        let learned = text(client, &format!("{prefix}learn"), json!({ "word": "ahoy" })).await;
+        assert_eq!(learned, "learned `ahoy`");
+        let mut told = Vec::new();
+        while told.len() < 2 {
+            told.push(changes.next().await.unwrap().unwrap());
+        }
+        assert!(told.contains(&Change::Tools), "{told:?}");
+        assert!(told.contains(&Change::Resource("parrot://last".to_owned())), "{told:?}");
+        assert_eq!(text(client, &format!("{prefix}ahoy"), json!({})).await, "ahoy");
+        assert_eq!(client.read("parrot://last").await.unwrap().text(), "ahoy");
+    }
+
+    pub(super) async fn progress() {
+        for revision in BOTH {
+            let client = start("progress", revision).await;
+            let mut steps = Vec::new();
+            let files = json!({ "files": ["a", "b"] });
+            let report = client
+                .call("process", files.clone())
+                .progress(|step| steps.push((step.progress, step.total, step.message)))
+                .await
+                .unwrap();
+            assert_eq!(report.text(), "processed 2 files");
+            let step = |progress, file: &str| (progress, Some(2.0), Some(file.to_owned()));
+            assert_eq!(steps, [step(1.0, "a"), step(2.0, "b")]);
+            cancels(&client).await;
+            assert_eq!(text(&client, "process", files).await, "processed 2 files");
+            client.close().await;
+        }
+    }
+
+    /// Begins a call that would take an hour, and drops it.
+    async fn cancels(client: &Client) {
+        let (sender, mut begun) = tokio::sync::mpsc::unbounded_channel();
+        let files = vec!["a"; 5 * 3600];
+        let call = client.call("process", json!({ "files": files }));
+        tokio::select! {
+            outcome = call.progress(|step| _ = sender.send(step)) => panic!("{outcome:?}"),
+            step = begun.recv() => assert!(step.is_some()),
+        }
+    }
+
+    pub(super) async fn ask_the_user() {
+        for revision in BOTH {
+            for (agrees, booked) in [(true, "Booked: Oslo in 3 days"), (false, "Not booked")] {
+                let command = Command::new(program("ask_the_user"));
+                let client = start_as(command, revision, |builder| {
+                    builder.on_ask(move |question| async move {
+                        match question.message() {
+                            "Where and when?" => {
+                                question.accept(json!({ "city": "Oslo", "days": 3 }))
+                            }
+                            // The seat was held once, however often the tool ran.
+                            "44 EUR, book it?" => question.accept(agrees),
+                            other => panic!("{other}"),
+                        }
+                    })
+                })
+                .await;
+                assert_eq!(text(&client, "book", json!({})).await, booked);
+                client.close().await;
+            }
+        }
+    }
+
+    pub(super) async fn resources_and_prompts() {
+        for revision in BOTH {
+            let client = start("resources_and_prompts", revision).await;
+            assert_eq!(client.resources().all().await.unwrap().len(), 1);
+            assert_eq!(client.read("config://app").await.unwrap().text(), "log_level=info");
+            let profile = client.read("users://42/profile").await.unwrap().text();
+            let profile: Value = serde_json::from_str(&profile).unwrap();
+            assert_eq!(profile, json!({ "id": "42", "name": "Ada" }));
+            let template = Reference::resource("users://{user_id}/profile");
+            let completion = client.complete(template).argument("user_id", "4").await.unwrap();
+            assert_eq!(completion.values(), ["42"]);
+            let review = client.prompt("review").argument("language", "Rust").await.unwrap();
+            let said = review.messages[0].content.as_text();
+            assert_eq!(said, Some("Review this Rust code for everything."));
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn client() {
+        let [add, process, deploy] = ["hello_server", "progress", "tested_server"].map(program);
+        let path = |program: &Path| program.to_str().unwrap().to_owned();
+        assert_eq!(run("client", &["add", r#"{"a":40,"b":2}"#, &path(&add)]).await, "42\n");
+        let said = run("client", &["process", r#"{"files":["a"]}"#, &path(&process)]).await;
+        assert_eq!(said, "1 a\nprocessed 1 files\n");
+        let said = run("client", &["deploy", r#"{"env":"prod"}"#, &path(&deploy)]).await;
+        assert!(said.starts_with("it asks: Deploy to prod?\n"), "{said}");
+    }
+
+    pub(super) async fn hub() {
+        for revision in BOTH {
+            let command = Command::new(program("hub")).arg(program("live_registry"));
+            let client = start_as(command, revision, |builder| builder).await;
+            let tools = client.tools().all().await.unwrap();
+            let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            assert_eq!(names, ["weather__forecast", "other__learn", "other__forget"]);
+            let forecast = text(&client, "weather__forecast", json!({ "city": "Oslo" })).await;
+            assert_eq!(forecast, "Oslo: rain");
+            learns(&client, "other__").await;
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn tested_server() {
+        for revision in BOTH {
+            let command = Command::new(program("tested_server"));
+            let client = start_as(command, revision, |builder| {
+                builder.on_ask(|question| async move { question.accept(true) })
+            })
+            .await;
+            let deployed = text(&client, "deploy", json!({ "env": "prod" })).await;
+            assert_eq!(deployed, "Deployed to prod");
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn echo() {
+        for revision in BOTH {
+            let command = Command::new(program("echo")).arg("stdio");
+            let client = start_as(command, revision, |builder| {
+                builder.on_ask(|question| async move { question.accept("Ada") })
+            })
+            .await;
+            assert_eq!(text(&client, "echo", json!({ "message": "ahoy" })).await, "ahoy");
+            let sum = client.call("add", json!({ "a": 40, "b": 2 })).await.unwrap();
+            assert_eq!(sum.parse::<Value>().unwrap(), json!({ "sum": 42 }));
+            assert_eq!(text(&client, "greet", json!({})).await, "Hello, Ada!");
+            assert_eq!(text(&client, "sleep", json!({ "seconds": 0.1 })).await, "slept 0.1 s");
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn tour() {
+        let said = run("tour", &[]).await;
+        assert_eq!(said.matches("Hello, Ada!").count(), 2, "{said}");
+    }
+}

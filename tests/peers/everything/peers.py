@@ -1,0 +1,124 @@
+"""The two Python clients, the official SDK's and FastMCP's, behind one set of methods."""
+
+import json
+
+import mcp.client.session
+from fastmcp import Client as FastClient
+from fastmcp.client.elicitation import ElicitResult as FastElicitResult
+from fastmcp.client.transports import StdioTransport
+from mcp import Client, StdioServerParameters
+from mcp_types import (
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitResult,
+    Implementation,
+    ListRootsResult,
+    Root,
+    SamplingCapability,
+    SamplingToolsCapability,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from world import think
+
+INFO = Implementation(name="bowline-peer", version="1.0.0")
+SAMPLING = SamplingCapability(tools=SamplingToolsCapability())
+
+
+def negotiation(revision: str) -> str:
+    """How a client is made to speak a revision."""
+    if revision in MODERN_PROTOCOL_VERSIONS:
+        return "auto"
+    # The handshake always offers the newest revision; there is no option for an older one.
+    mcp.client.session.LATEST_HANDSHAKE_VERSION = revision
+    return "legacy"
+
+
+class McpPeer:
+    """The official SDK's client."""
+
+    name = "mcp"
+    NAMES = {"ping": "send_ping"}
+
+    def __init__(self, world, revision: str, command: list[str]) -> None:
+        self.world = world
+        self.client = Client(
+            StdioServerParameters(command=command[0], args=command[1:]),
+            mode=negotiation(revision),
+            client_info=INFO,
+            sampling_callback=self.sampled,
+            sampling_capabilities=SAMPLING,
+            elicitation_callback=self.elicited,
+            list_roots_callback=self.rooted,
+            message_handler=world.received,
+        )
+
+    def method(self, name: str):
+        """A method of the client, or `None` if it has none of that name."""
+        return getattr(self.client, self.NAMES.get(name, name), None)
+
+    async def call(self, name, arguments, progress=None, meta=None):
+        return await self.client.call_tool(name, arguments, progress_callback=progress, meta=meta)
+
+    async def page(self, kind, cursor):
+        return await getattr(self.client, f"list_{kind}")(cursor=cursor)
+
+    async def read(self, uri):
+        return await self.client.read_resource(uri)
+
+    async def complete(self, ref, argument, context=None):
+        return (await self.client.complete(ref, argument, context)).completion.values
+
+    async def elicited(self, context, params):
+        return ElicitResult(**await self.world.elicited(dump(params)))
+
+    async def sampled(self, context, params):
+        return sampled(self.world, params)
+
+    async def rooted(self, context):
+        return ListRootsResult(roots=[Root(uri=uri) for uri in self.world.roots])
+
+
+class FastMcpPeer(McpPeer):
+    """FastMCP's client, which stands on the official SDK and hides much of it."""
+
+    name = "fastmcp"
+    NAMES = {}
+
+    def __init__(self, world, revision: str, command: list[str]) -> None:
+        self.world = world
+        self.client = FastClient(
+            StdioTransport(command=command[0], args=command[1:], keep_alive=False),
+            mode=negotiation(revision),
+            client_info=INFO,
+            roots=lambda context: self.world.roots,
+            sampling_handler=lambda messages, params, context: sampled(self.world, params),
+            sampling_capabilities=SAMPLING,
+            elicitation_handler=self.asked,
+            message_handler=world.received,
+        )
+
+    async def call(self, name, arguments, progress=None, meta=None):
+        return await self.client.call_tool_mcp(name, arguments, progress_handler=progress, meta=meta)
+
+    async def page(self, kind, cursor):
+        return await getattr(self.client, f"list_{kind}_mcp")(cursor=cursor)
+
+    async def read(self, uri):
+        return await self.client.read_resource_mcp(uri)
+
+    async def complete(self, ref, argument, context=None):
+        return (await self.client.complete(ref, argument, context)).values
+
+    async def asked(self, message, response_type, params, context):
+        return FastElicitResult(**await self.world.elicited(dump(params)))
+
+
+def sampled(world, params):
+    world.asked.append(dump(params))
+    answer = think(world.asked[-1])
+    many = isinstance(answer["content"], list)
+    return (CreateMessageResultWithTools if many else CreateMessageResult).model_validate(answer)
+
+
+def dump(model) -> dict:
+    return json.loads(model.model_dump_json(by_alias=True, exclude_none=True))

@@ -1,0 +1,51 @@
+// Runs every feature of a TypeScript client against the everything-server and prints what was seen.
+//
+// The features stand in `features.mjs`; the two generations of the SDK come in as a `peer`:
+// `{ name, client, transport, protocolVersion(), callTool(params, options), compile(schema),
+// answer(method, handler), hear(method, handler) }`. One JSON object is printed on stdout:
+// `features` has what each feature gave, `absent` names those that the SDK has no method for.
+
+import { once } from 'node:events';
+import { FEATURES } from './features.mjs';
+import { World } from './world.mjs';
+
+const SCENARIO_TIMEOUT = 120_000;
+
+export const CLIENT_INFO = { name: 'bowline-peer', version: '1.0.0' };
+export const CLIENT_CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+  sampling: { tools: {} }
+};
+
+export async function run(peer) {
+  const watchdog = setTimeout(() => {
+    console.error(`the features did not end within ${SCENARIO_TIMEOUT} ms`);
+    process.exit(3);
+  }, SCENARIO_TIMEOUT);
+  const world = new World(peer);
+  await peer.client.connect(peer.transport);
+  const report = { peer: peer.name, protocolVersion: peer.protocolVersion(), features: {}, absent: [] };
+  for (const [name, { needs = [], use }] of Object.entries(FEATURES)) {
+    if (needs.every(method => typeof peer.client[method] === 'function')) {
+      report.features[name] = await use(world).catch(error => {
+        throw new Error(`the feature "${name}" broke; seen so far: ${JSON.stringify(report)}`, { cause: error });
+      });
+    } else {
+      report.absent.push(name);
+    }
+  }
+  report.exit = await close(peer);
+  report.oddities = world.oddities;
+  clearTimeout(watchdog);
+  console.log(JSON.stringify(report, null, 2));
+}
+
+async function close({ client, transport }) {
+  // Neither SDK tells how the server ended, so the child is taken before the transport lets go of it.
+  const child = transport._process;
+  const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+  await client.close();
+  await exited;
+  return child.exitCode;
+}

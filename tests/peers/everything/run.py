@@ -1,0 +1,83 @@
+"""Runs every feature of a Python client against the everything-server and prints what was seen.
+
+usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18 -- command [arguments]
+
+The report has the shape that `run.mjs` gives it.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+
+import anyio
+from features import FEATURES
+from mcp import MCPDeprecationWarning
+from peers import FastMcpPeer, McpPeer
+from world import World
+
+SCENARIO_TIMEOUT = 120
+SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
+
+
+async def run(options: argparse.Namespace) -> dict:
+    world = World()
+    world.peer = SDKS[options.sdk](world, options.revision, options.command)
+    report = {"peer": options.sdk, "features": {}, "absent": []}
+    processes = capture_processes()
+    async with world.peer.client as client:
+        report["protocolVersion"] = client.protocol_version
+        for feature, needs in FEATURES:
+            name = camel_case(feature.__name__)
+            if all(world.peer.method(need) for need in needs):
+                report["features"][name] = await use(feature, world, report)
+            else:
+                report["absent"].append(name)
+    (process,) = processes
+    return report | {"exit": process.returncode, "oddities": world.oddities}
+
+
+async def use(feature, world: World, report: dict):
+    try:
+        return await feature(world)
+    except Exception as error:
+        raise RuntimeError(f"the feature {feature.__name__} broke; seen so far: {json.dumps(report)}") from error
+
+
+def capture_processes() -> list:
+    """The SDK does not tell how the server ended, so the processes it opens are noted down."""
+    processes = []
+    open_process = anyio.open_process
+
+    async def opening(*arguments, **options):
+        process = await open_process(*arguments, **options)
+        processes.append(process)
+        return process
+
+    anyio.open_process = opening
+    return processes
+
+
+def camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def command_line() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sdk", choices=SDKS, required=True)
+    parser.add_argument("--revision", required=True)
+    parser.add_argument("command", nargs="+")
+    return parser.parse_args()
+
+
+async def main() -> None:
+    # Half of what is used here is deprecated, which is no reason not to serve it.
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    with anyio.fail_after(SCENARIO_TIMEOUT):
+        report = await run(command_line())
+    json.dump(report, sys.stdout, indent=2, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,54 @@
+// The features of the TypeScript SDK 1.x, which knows only the handshake era.
+//
+// usage: node ts-v1.mjs [--revision 2025-06-18] -- command [arguments]
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import * as types from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { commandLine } from '../scenario.mjs';
+import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
+
+const { revision, server } = commandLine(['revision']);
+
+/** This SDK always asks for its newest revision; an older one has to be written in on the way out. */
+class RevisionTransport extends StdioClientTransport {
+  send(message) {
+    if (revision !== undefined && message.method === 'initialize') {
+      message = { ...message, params: { ...message.params, protocolVersion: revision } };
+    }
+    return super.send(message);
+  }
+
+  setProtocolVersion(version) {
+    this.protocolVersion = version;
+  }
+}
+
+/** The schemas of messages, which this SDK wants where others want methods. */
+const SCHEMAS = {
+  'elicitation/create': types.ElicitRequestSchema,
+  'sampling/createMessage': types.CreateMessageRequestSchema,
+  'roots/list': types.ListRootsRequestSchema,
+  'notifications/message': types.LoggingMessageNotificationSchema,
+  'notifications/elicitation/complete': types.ElicitationCompleteNotificationSchema,
+  'notifications/resources/updated': types.ResourceUpdatedNotificationSchema,
+  'notifications/resources/list_changed': types.ResourceListChangedNotificationSchema,
+  'notifications/tools/list_changed': types.ToolListChangedNotificationSchema,
+  'notifications/prompts/list_changed': types.PromptListChangedNotificationSchema
+};
+
+const client = new Client(CLIENT_INFO, { capabilities: CLIENT_CAPABILITIES });
+const transport = new RevisionTransport(server);
+const validator = new AjvJsonSchemaValidator();
+
+await run({
+  name: '@modelcontextprotocol/sdk',
+  client,
+  transport,
+  protocolVersion: () => transport.protocolVersion,
+  callTool: (params, options) => client.callTool(params, types.CallToolResultSchema, options),
+  compile: schema => validator.getValidator(schema),
+  answer: (method, handler) => client.setRequestHandler(SCHEMAS[method], handler),
+  hear: (method, handler) => client.setNotificationHandler(SCHEMAS[method], handler)
+});

@@ -1,0 +1,31 @@
+// The features of the TypeScript SDK 2.x, in either era.
+//
+// usage: node ts-v2.mjs [--revision 2025-06-18] -- command [arguments]
+
+import { Client, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
+import { commandLine } from '../scenario.mjs';
+import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
+
+const { revision, server } = commandLine(['revision']);
+const isModern = revision === '2026-07-28';
+
+const client = new Client(CLIENT_INFO, {
+  capabilities: CLIENT_CAPABILITIES,
+  versionNegotiation: { mode: isModern ? { pin: revision } : 'legacy' },
+  // The first revision of the list is the one the handshake offers.
+  ...(!isModern && { supportedProtocolVersions: [revision, ...SUPPORTED_PROTOCOL_VERSIONS.filter(known => known !== revision)] })
+});
+const validator = new AjvJsonSchemaValidator();
+
+await run({
+  name: '@modelcontextprotocol/client',
+  client,
+  transport: new StdioClientTransport(server),
+  protocolVersion: () => client.getNegotiatedProtocolVersion(),
+  callTool: (params, options) => client.callTool(params, options),
+  compile: schema => validator.getValidator(schema),
+  answer: (method, handler) => client.setRequestHandler(method, handler),
+  hear: (method, handler) => client.setNotificationHandler(method, handler)
+});

@@ -1,0 +1,105 @@
+// What surrounds the client while it uses features: a user, a model, directories, and a notebook.
+
+export const ROOT = 'file:///srv/project';
+const PATIENCE = 10_000;
+
+/** The host of a client: answers what servers ask, and keeps what they say. */
+export class World {
+  roots = [{ uri: ROOT, name: 'project' }];
+  /** What the server asked, in order. */
+  asked = [];
+  /** What the server said, as `[method, params]`. */
+  heard = [];
+  oddities = [];
+  /** How the user answers forms and pages. */
+  user = async () => ({ action: 'decline' });
+
+  constructor(peer) {
+    this.peer = peer;
+    this.client = peer.client;
+    peer.client.onerror = ({ message }) => this.oddities.push(message);
+    peer.answer('elicitation/create', ({ params }) => this.#note(params, this.user));
+    peer.answer('sampling/createMessage', ({ params }) => this.#note(params, think));
+    peer.answer('roots/list', async () => ({ roots: this.roots }));
+    for (const method of [
+      'notifications/message',
+      'notifications/elicitation/complete',
+      'notifications/resources/updated',
+      'notifications/resources/list_changed',
+      'notifications/tools/list_changed',
+      'notifications/prompts/list_changed'
+    ]) {
+      peer.hear(method, ({ params }) => void this.heard.push([method, params]));
+    }
+  }
+
+  get isModern() {
+    return this.peer.protocolVersion() >= '2026';
+  }
+
+  #note(params, answer) {
+    this.asked.push(params);
+    return answer(params);
+  }
+
+  /** Calls a tool: its text, or that it failed, or the code of the error that refused the call. */
+  async say(name, args = {}, options = {}) {
+    const result = await this.call(name, args, options);
+    return 'content' in result ? spoken(result) : result;
+  }
+
+  /** Calls a tool: its result, or the code of the error that refused the call. */
+  async call(name, args = {}, { meta, ...options } = {}) {
+    return coded(this.peer.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, options));
+  }
+
+  /** Lets one more message go back and forth, so that all that came before it was seen. */
+  async settle() {
+    await this.call('test_simple_text');
+  }
+
+  /** Everything that was said by a method since `since`, once there is as much as `least`. */
+  async hears(method, least, since = 0) {
+    const said = () => this.heard.slice(since).filter(([name]) => name === method).map(([, params]) => params);
+    await this.eventually(() => said().length >= least);
+    return said();
+  }
+
+  /** Waits until something is so; in vain after a while. */
+  async eventually(isSo) {
+    for (const end = Date.now() + PATIENCE; !(await isSo()) && Date.now() < end; ) {
+      await new Promise(resolve => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** The model: calls the first tool that it is offered, and then repeats what that said. */
+async function think({ messages, tools = [] }) {
+  const base = { role: 'assistant', model: 'peer-model' };
+  const [last] = [messages.at(-1).content].flat();
+  if (last.type === 'tool_result') {
+    return { ...base, content: { type: 'text', text: `It is ${last.content[0].text}` } };
+  }
+  if (tools.length === 0) return { ...base, content: { type: 'text', text: '42' } };
+  const wish = { type: 'tool_use', id: 'wish-1', name: tools[0].name, input: {} };
+  return { ...base, stopReason: 'toolUse', content: [wish] };
+}
+
+function spoken({ content, isError }) {
+  return isError ? { isError } : content.map(block => block.text ?? `<${block.type}>`).join('');
+}
+
+/** A result, or the code of the JSON-RPC error that came instead. */
+export async function coded(asking) {
+  try {
+    return await asking;
+  } catch (error) {
+    if (typeof error.code === 'number') return { code: error.code, ...(error.data && { data: error.data }) };
+    throw error;
+  }
+}
+
+/** Whether something was refused, by the server or by the SDK itself. */
+export async function refused(asking) {
+  return asking.then(() => ({ refused: false }), () => ({ refused: true }));
+}

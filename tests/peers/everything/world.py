@@ -1,0 +1,117 @@
+"""What surrounds the client while it uses features: a user, a model, directories, and a notebook."""
+
+import json
+import time
+
+import anyio
+from mcp import MCPError
+
+ROOT = "file:///srv/project"
+PATIENCE = 10
+UPDATED = "notifications/resources/updated"
+
+
+class World:
+    """The host of a client: answers what servers ask, and keeps what they say."""
+
+    def __init__(self) -> None:
+        self.peer = None
+        self.roots = [ROOT]
+        #: What the server asked, in order.
+        self.asked: list[dict] = []
+        #: What the server said, as `(method, params)`.
+        self.heard: list[tuple[str, dict]] = []
+        self.oddities: list[str] = []
+        #: How the user answers forms and pages.
+        self.user = answer_with({"action": "decline"})
+
+    async def elicited(self, params: dict) -> dict:
+        self.asked.append(params)
+        return await self.user(params)
+
+    async def received(self, message) -> None:
+        if isinstance(message, Exception):
+            self.oddities.append(str(message))
+        else:
+            notice = json.loads(message.model_dump_json(by_alias=True, exclude_none=True))
+            self.heard.append((notice["method"], notice.get("params", {})))
+
+    @property
+    def is_modern(self) -> bool:
+        return self.peer.client.protocol_version >= "2026"
+
+    async def say(self, name: str, arguments: dict | None = None, **options):
+        """Calls a tool: its text, or that it failed, or the code of the error that refused the call."""
+        result = await self.call(name, arguments, **options)
+        return result if isinstance(result, dict) else spoken(result)
+
+    async def call(self, name: str, arguments: dict | None = None, **options):
+        """Calls a tool: its result, or the code of the error that refused the call."""
+        return await coded(self.peer.call(name, arguments or {}, **options))
+
+    async def settle(self) -> None:
+        """Lets one more message go back and forth, so that all that came before it was seen."""
+        await self.call("test_simple_text")
+
+    async def hears(self, method: str, least: int, since: int = 0) -> list[dict]:
+        """Everything that was said by a method since `since`, once there is as much as `least`."""
+
+        def said() -> list[dict]:
+            return [params for name, params in self.heard[since:] if name == method]
+
+        async def enough() -> bool:
+            return len(said()) >= least
+
+        await self.eventually(enough)
+        return said()
+
+    async def eventually(self, is_so) -> None:
+        """Waits until something is so; in vain after a while."""
+        end = time.monotonic() + PATIENCE
+        while not await is_so() and time.monotonic() < end:
+            await anyio.sleep(0.01)
+
+
+def answer_with(answer: dict):
+    """A user who always gives the same answer."""
+
+    async def user(params: dict) -> dict:
+        return answer
+
+    return user
+
+
+def think(params: dict) -> dict:
+    """The model: calls the first tool that it is offered, and then repeats what that said."""
+    base = {"role": "assistant", "model": "peer-model"}
+    content = params["messages"][-1]["content"]
+    last = content[0] if isinstance(content, list) else content
+    if last["type"] == "tool_result":
+        return base | {"content": {"type": "text", "text": f"It is {last['content'][0]['text']}"}}
+    if not params.get("tools"):
+        return base | {"content": {"type": "text", "text": "42"}}
+    wish = {"type": "tool_use", "id": "wish-1", "name": params["tools"][0]["name"], "input": {}}
+    return base | {"stopReason": "toolUse", "content": [wish]}
+
+
+def spoken(result):
+    if result.is_error:
+        return {"isError": True}
+    return "".join(getattr(block, "text", f"<{block.type}>") for block in result.content)
+
+
+async def coded(asking):
+    """A result, or the code of the JSON-RPC error that came instead."""
+    try:
+        return await asking
+    except MCPError as error:
+        return {"code": error.code} | ({"data": error.data} if error.data else {})
+
+
+async def refused(asking) -> dict:
+    """Whether something was refused, by the server or by the SDK itself."""
+    try:
+        await asking
+    except Exception:
+        return {"refused": True}
+    return {"refused": False}

@@ -1,0 +1,116 @@
+// What the servers written in TypeScript offer, whatever their SDK.
+
+import { setTimeout as pause } from 'node:timers/promises';
+
+const PROGRESS_INTERVAL = 50;
+
+export const INSTRUCTIONS = 'A peer for interoperability tests.';
+export const LEVELS = ['debug', 'info', 'warning', 'error'];
+export const MOTD = 'peer://motd';
+export const MOTD_TEXT = 'Tie a bowline.';
+export const LOGO = 'peer://logo';
+export const KNOTS = 'peer://knots/{name}';
+export const PAGE = { message: 'Sign in there.', url: 'https://example.com/sign-in' };
+
+const BYTES = Buffer.from([0, 1, 254, 255]).toString('base64');
+const EMBEDDED = { type: 'resource', resource: { uri: MOTD, mimeType: 'text/plain', text: MOTD_TEXT } };
+
+export const text = value => ({ content: [{ type: 'text', text: value }] });
+export const json = value => text(JSON.stringify(value));
+export const add = ({ a, b }) => ({ ...json({ sum: a + b }), structuredContent: { sum: a + b } });
+export const LIE = { ...text('many'), structuredContent: { sum: 'many' } };
+
+export const GALLERY = [
+  { type: 'text', text: 'a text', annotations: { audience: ['user'], priority: 0.5 } },
+  { type: 'image', data: BYTES, mimeType: 'image/png' },
+  { type: 'audio', data: BYTES, mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: MOTD, name: 'motd' },
+  EMBEDDED
+];
+
+export const contents = (uri, value) => ({ contents: [{ uri: `${uri}`, mimeType: 'text/plain', text: value }] });
+export const binary = (uri, mimeType) => ({ contents: [{ uri: `${uri}`, mimeType, blob: BYTES }] });
+
+export const said = value => ({ messages: [{ role: 'user', content: { type: 'text', text: value } }] });
+export const introduce = ({ name, tone }) => said(`Introduce ${name}, ${tone ?? 'plainly'}.`);
+export const ILLUSTRATION = {
+  description: 'A picture and a resource.',
+  messages: [
+    { role: 'user', content: { type: 'image', data: BYTES, mimeType: 'image/png' } },
+    { role: 'assistant', content: EMBEDDED }
+  ]
+};
+
+const startingWith = (values, typed) => values.filter(value => value.startsWith(typed ?? ''));
+export const completeKnot = typed => startingWith(['bowline', 'butterfly', 'hitch'], typed);
+export const completeName = typed => startingWith(['Ada', 'Alan', 'Grace'], typed);
+export const completeTone = (_typed, context) => (context?.arguments?.name === 'Ada' ? ['formally'] : ['casually']);
+
+export const PERSON = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Name', minLength: 2 },
+    age: { type: 'integer', minimum: 0, default: 30 },
+    member: { type: 'boolean', default: true },
+    knot: { type: 'string', enum: ['bowline', 'hitch'], default: 'bowline' }
+  },
+  required: ['name']
+};
+
+export const CONVERSATION = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'Which knot?' } }],
+  systemPrompt: 'You are a sailor.',
+  modelPreferences: { hints: [{ name: 'sailor' }] },
+  maxTokens: 100
+};
+
+/** A model that used a tool before is asked to use it again. */
+export const CONVERSATION_WITH_TOOLS = {
+  ...CONVERSATION,
+  messages: [
+    ...CONVERSATION.messages,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'use-1', name: 'lookup', input: { knot: 'hitch' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', toolUseId: 'use-1', content: [{ type: 'text', text: 'no such knot' }] }]
+    }
+  ],
+  tools: [{ name: 'lookup', inputSchema: { type: 'object', properties: { knot: { type: 'string' } } } }],
+  toolChoice: { mode: 'required' }
+};
+
+/** What a model said, with one block or with many. */
+export const sampled = ({ model, content }) => ({ model, content: [content].flat() });
+
+/** What a server sees of its client beside requests. */
+export function sightings() {
+  return {
+    cancelled: 0,
+    rootsChanged: 0,
+    subscribed: [],
+    changeRoots() {
+      this.rootsChanged += 1;
+    },
+    subscribe(uri) {
+      this.subscribed.push(uri);
+      return {};
+    },
+    unsubscribe(uri) {
+      this.subscribed = this.subscribed.filter(other => other !== uri);
+      return {};
+    },
+    /** Sleeps, reporting progress to those who asked for it, until it is cancelled. */
+    async sleep(seconds, { signal, token, notify }) {
+      const total = seconds * 1000;
+      signal.addEventListener('abort', () => (this.cancelled += 1));
+      for (let slept = 0; slept < total; ) {
+        await pause(Math.min(PROGRESS_INTERVAL, total - slept), undefined, { signal });
+        slept = Math.min(slept + PROGRESS_INTERVAL, total);
+        if (token === undefined) continue;
+        const params = { progressToken: token, progress: slept / 1000, total: seconds, message: 'sleeping' };
+        await notify({ method: 'notifications/progress', params });
+      }
+      return text(`Slept ${seconds} s.`);
+    }
+  };
+}

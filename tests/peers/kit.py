@@ -1,0 +1,165 @@
+"""What the servers written in Python offer, whatever their SDK; `kit.mjs` says the same."""
+
+import asyncio
+import base64
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from mcp_types import (
+    AudioContent,
+    Annotations,
+    CompletionArgument,
+    CompletionContext,
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequestURLParams,
+    EmbeddedResource,
+    ImageContent,
+    ModelHint,
+    ModelPreferences,
+    PromptReference,
+    ResourceLink,
+    ResourceTemplateReference,
+    SamplingMessage,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolChoice,
+    ToolResultContent,
+    ToolUseContent,
+)
+from pydantic import BaseModel, Field
+
+PROGRESS_INTERVAL = 0.05
+
+INSTRUCTIONS = "A peer for interoperability tests."
+LEVELS = ["debug", "info", "warning", "error"]
+MOTD = "peer://motd"
+MOTD_TEXT = "Tie a bowline."
+LOGO = "peer://logo"
+KNOTS = "peer://knots/{name}"
+QUESTION = "Who are you?"
+PAGE = {"message": "Sign in there.", "url": "https://example.com/sign-in"}
+BYTES = bytes([0, 1, 254, 255])
+ENCODED = base64.b64encode(BYTES).decode()
+
+
+@dataclass
+class Sum:
+    """The result of `add`."""
+
+    sum: int
+
+
+class Person(BaseModel):
+    """What `greet` asks the user for."""
+
+    name: str = Field(title="Name", min_length=2)
+    age: int = Field(default=30, ge=0)
+    member: bool = True
+    knot: Literal["bowline", "hitch"] = "bowline"
+
+
+def picture() -> ImageContent:
+    return ImageContent(data=ENCODED, mime_type="image/png")
+
+
+def embedded() -> EmbeddedResource:
+    return EmbeddedResource(resource=TextResourceContents(uri=MOTD, mime_type="text/plain", text=MOTD_TEXT))
+
+
+def gallery() -> list[Any]:
+    return [
+        TextContent(text="a text", annotations=Annotations(audience=["user"], priority=0.5)),
+        picture(),
+        AudioContent(data=ENCODED, mime_type="audio/wav"),
+        ResourceLink(uri=MOTD, name="motd"),
+        embedded(),
+    ]
+
+
+def introduction(name: str, tone: str | None) -> str:
+    return f"Introduce {name}, {tone or 'plainly'}."
+
+
+def completions(
+    reference: PromptReference | ResourceTemplateReference,
+    argument: CompletionArgument,
+    context: CompletionContext | None,
+) -> list[str]:
+    """How an argument may go on."""
+    chosen = (context.arguments if context else None) or {}
+    match reference, argument.name:
+        case ResourceTemplateReference(), "name":
+            values = ["bowline", "butterfly", "hitch"]
+        case PromptReference(), "name":
+            values = ["Ada", "Alan", "Grace"]
+        case PromptReference(), "tone":
+            values = ["formally"] if chosen.get("name") == "Ada" else ["casually"]
+        case _:
+            values = []
+    return [value for value in values if value.startswith(argument.value)]
+
+
+def page(elicitation_id: str | None = None) -> ElicitRequestURLParams:
+    """The page to visit; since 2026-07-28 it has no name."""
+    return ElicitRequestURLParams(elicitation_id=elicitation_id, **PAGE)
+
+
+def conversation(*, tools: bool) -> CreateMessageRequestParams:
+    """What the model is asked; with tools, a model that used one before is asked to use it again."""
+    params = CreateMessageRequestParams(
+        messages=[SamplingMessage(role="user", content=TextContent(text="Which knot?"))],
+        system_prompt="You are a sailor.",
+        model_preferences=ModelPreferences(hints=[ModelHint(name="sailor")]),
+        max_tokens=100,
+    )
+    if not tools:
+        return params
+    use = ToolUseContent(id="use-1", name="lookup", input={"knot": "hitch"})
+    result = ToolResultContent(tool_use_id="use-1", content=[TextContent(text="no such knot")])
+    params.messages.append(SamplingMessage(role="assistant", content=[use]))
+    params.messages.append(SamplingMessage(role="user", content=[result]))
+    schema = {"type": "object", "properties": {"knot": {"type": "string"}}}
+    params.tools = [Tool(name="lookup", input_schema=schema)]
+    params.tool_choice = ToolChoice(mode="required")
+    return params
+
+
+def sampling(*, tools: bool) -> CreateMessageRequest:
+    return CreateMessageRequest(params=conversation(tools=tools))
+
+
+def sampled(result: CreateMessageResult | CreateMessageResultWithTools) -> str:
+    """What a model said, with one block or with many."""
+    said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    content = said["content"]
+    return json.dumps({"model": said["model"], "content": content if isinstance(content, list) else [content]})
+
+
+@dataclass
+class Sightings:
+    """What a server sees of its client beside requests."""
+
+    cancelled: int = 0
+    rootsChanged: int = 0
+    subscribed: list[str] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    async def sleep(self, seconds: float, report_progress: Any) -> str:
+        """Sleeps, reporting progress to those who asked for it, until it is cancelled."""
+        slept = 0.0
+        try:
+            while slept < seconds:
+                await asyncio.sleep(min(PROGRESS_INTERVAL, seconds - slept))
+                slept = min(slept + PROGRESS_INTERVAL, seconds)
+                await report_progress(slept, seconds, "sleeping")
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return f"Slept {seconds} s."

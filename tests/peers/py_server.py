@@ -1,0 +1,262 @@
+"""A stdio server written with the official Python SDK (`mcp`); it serves both eras.
+
+usage: .venv/bin/python py_server.py
+"""
+
+import json
+from typing import Annotated, Any
+
+import anyio
+import kit
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.mcpserver import (
+    AcceptedElicitation,
+    Context,
+    Elicit,
+    ElicitationResult,
+    ListRoots,
+    MCPServer,
+    Resolve,
+    Sample,
+)
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, UserMessage
+from mcp.server.mcpserver.resources import FunctionResource
+from mcp.server.mcpserver.prompts import Prompt
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types import (
+    CallToolResult,
+    Completion,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequest,
+    ElicitResult,
+    EmptyResult,
+    InputRequiredResult,
+    ListRootsResult,
+    NotificationParams,
+    SetLevelRequestParams,
+    SubscribeRequestParams,
+    TextContent,
+    ToolAnnotations,
+    UnsubscribeRequestParams,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+# Tracebacks of calls that are meant to fail take seconds to print.
+server = MCPServer("py-server", version="1.0.0", instructions=kit.INSTRUCTIONS, log_level="CRITICAL")
+seen = kit.Sightings()
+
+
+@server.tool(structured_output=False)
+def echo(message: str) -> str:
+    """Returns the message."""
+    return message
+
+
+@server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
+def add(a: int, b: int) -> kit.Sum:
+    """Adds two integers."""
+    return kit.Sum(a + b)
+
+
+@server.tool()
+def lie() -> Annotated[CallToolResult, kit.Sum]:
+    """Returns what its schema does not allow."""
+    return CallToolResult(content=[TextContent(text="many")], structured_content={"sum": "many"})
+
+
+@server.tool(structured_output=False)
+def fail(reason: str) -> str:
+    """Fails."""
+    raise ToolError(reason)
+
+
+@server.tool(structured_output=False)
+def gallery() -> list[Any]:
+    """Returns one of everything."""
+    return kit.gallery()
+
+
+@server.tool(structured_output=False)
+async def sleep(seconds: float, context: Context) -> str:
+    """Sleeps, reporting progress."""
+    return await seen.sleep(seconds, context.report_progress)
+
+
+@server.tool(structured_output=False)
+async def chatter(context: Context) -> str:
+    """Logs something of several levels."""
+    for level in kit.LEVELS:
+        await context.log(level, f"a {level}", logger_name="peer")
+    return "said it"
+
+
+@server.tool(name="seen", structured_output=False)
+def tell_what_was_seen() -> str:
+    """Tells what was seen of the client."""
+    return seen.to_json()
+
+
+def ask_for_person() -> Elicit[kit.Person]:
+    return Elicit(kit.QUESTION, kit.Person)
+
+
+@server.tool(structured_output=False)
+def greet(person: Annotated[ElicitationResult[kit.Person], Resolve(ask_for_person)]) -> str:
+    """Greets the user by name."""
+    answer: dict[str, Any] = {"action": person.action}
+    if isinstance(person, AcceptedElicitation):
+        answer["content"] = person.data.model_dump(mode="json")
+    return json.dumps(answer)
+
+
+@server.tool(structured_output=False)
+async def sign_in(context: Context) -> str | InputRequiredResult:
+    """Sends the user to a page."""
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        answer = await context.elicit_url(**kit.PAGE, elicitation_id="sign-in")
+        return json.dumps({"action": answer.action})
+    answer = (context.input_responses or {}).get("page")
+    if isinstance(answer, ElicitResult):
+        return json.dumps({"action": answer.action})
+    return InputRequiredResult(input_requests={"page": ElicitRequest(params=kit.page())}, request_state="asked")
+
+
+@server.tool(structured_output=False)
+def locked() -> str:
+    """Wants the user to sign in first."""
+    raise UrlElicitationRequiredError([kit.page("unlock")], "Sign in first.")
+
+
+@server.tool(structured_output=False)
+async def unlock(context: Context) -> str:
+    """Tells that the user has signed in."""
+    await context.session.send_elicit_complete("unlock")
+    return "unlocked"
+
+
+def ask_model(tools: bool) -> Sample:
+    asked = kit.conversation(tools=tools)
+    return Sample(
+        asked.messages,
+        max_tokens=asked.max_tokens,
+        system_prompt=asked.system_prompt,
+        model_preferences=asked.model_preferences,
+        tools=asked.tools,
+        tool_choice=asked.tool_choice,
+    )
+
+
+@server.tool(structured_output=False)
+def sample(said: Annotated[CreateMessageResult, Resolve(lambda: ask_model(tools=False))]) -> str:
+    """Asks the model."""
+    return kit.sampled(said)
+
+
+@server.tool(structured_output=False)
+def sample_tools(said: Annotated[CreateMessageResultWithTools, Resolve(lambda: ask_model(tools=True))]) -> str:
+    """Asks the model to use a tool."""
+    return kit.sampled(said)
+
+
+@server.tool(structured_output=False)
+def roots(listed: Annotated[ListRootsResult, Resolve(ListRoots)]) -> str:
+    """Lists the roots."""
+    return json.dumps([root.model_dump(mode="json", exclude_none=True) for root in listed.roots])
+
+
+@server.tool(structured_output=False)
+async def learn(name: str, context: Context) -> str:
+    """Adds a tool, a resource and a prompt."""
+    server.add_tool(lambda: name, name=name, description="Learned.", structured_output=False)
+    server.add_resource(FunctionResource(uri=f"peer://learned/{name}", name=name, fn=lambda: name))
+    server.add_prompt(Prompt.from_function(lambda: name, name=name))
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        await context.notify_tools_changed()
+        await context.notify_resources_changed()
+        await context.notify_prompts_changed()
+    else:
+        await context.session.send_tool_list_changed()
+        await context.session.send_resource_list_changed()
+        await context.session.send_prompt_list_changed()
+    return "learned"
+
+
+@server.tool(structured_output=False)
+async def touch(uri: str, context: Context) -> str:
+    """Tells that a resource changed."""
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        await context.notify_resource_updated(uri)
+    else:
+        await context.session.send_resource_updated(uri)
+    return "touched"
+
+
+@server.resource(kit.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
+def motd() -> str:
+    """The message of the day."""
+    return kit.MOTD_TEXT
+
+
+@server.resource(kit.LOGO, name="logo", mime_type="image/png")
+def logo() -> bytes:
+    """A picture."""
+    return kit.BYTES
+
+
+@server.resource(kit.KNOTS, name="knot", mime_type="text/plain")
+def knot(name: str) -> str:
+    """Instructions for a knot."""
+    return f"How to tie a {name}."
+
+
+@server.prompt(description="Asks for an introduction.")
+def introduce(name: str, tone: str | None = None) -> str:
+    return kit.introduction(name, tone)
+
+
+@server.prompt(title="Illustrate")
+def illustrate() -> list[Message]:
+    return [UserMessage(kit.picture()), AssistantMessage(kit.embedded())]
+
+
+@server.completion()
+async def complete(reference: Any, argument: Any, context: Any) -> Completion:
+    return Completion(values=kit.completions(reference, argument, context))
+
+
+async def subscribe(_context: Any, params: SubscribeRequestParams) -> EmptyResult:
+    seen.subscribed.append(str(params.uri))
+    return EmptyResult()
+
+
+async def unsubscribe(_context: Any, params: UnsubscribeRequestParams) -> EmptyResult:
+    seen.subscribed.remove(str(params.uri))
+    return EmptyResult()
+
+
+async def set_level(_context: Any, _params: SetLevelRequestParams) -> EmptyResult:
+    # The SDK leaves it to its users to hold messages back, so everything is sent.
+    return EmptyResult()
+
+
+async def roots_changed(_context: Any, _params: NotificationParams | None) -> None:
+    seen.rootsChanged += 1
+
+
+async def main() -> None:
+    # What a session has and `MCPServer` has no words for is told to the server below it.
+    below = server._lowlevel_server
+    below.add_request_handler("resources/subscribe", SubscribeRequestParams, subscribe)
+    below.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe)
+    below.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
+    below.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
+    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    async with stdio_server() as (reader, writer):
+        await below.run(reader, writer, below.create_initialization_options(changes))
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,44 @@
+//! Tools that ask for the client's roots.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bowline::{Ask, Server, State, tool, tools};
+
+/// Lists roots, holds paths against them, and hears when they change.
+pub(super) fn server(server: Server) -> Server {
+    server.state(Seen::default()).on_roots_changed(look).tools(tools![list, inside, seen])
+}
+
+/// How many roots there were when they last changed.
+#[derive(Clone, Default)]
+struct Seen(Arc<AtomicUsize>);
+
+async fn look(State(seen): State<Seen>, ask: Ask) -> bowline::Result {
+    seen.0.store(ask.roots().await?.iter().len(), Ordering::Relaxed);
+    Ok(())
+}
+
+/// List the roots
+#[tool]
+async fn list(ask: Ask) -> bowline::Result<String> {
+    let roots = ask.roots().await?;
+    let shown = |root: &bowline::types::deprecated::roots::Root| {
+        format!("{} ({})", root.uri, root.name.as_deref().unwrap_or("nameless"))
+    };
+    Ok(roots.iter().map(shown).collect::<Vec<_>>().join(", "))
+}
+
+/// Hold a path against the roots
+#[tool]
+async fn inside(ask: Ask, path: PathBuf) -> bowline::Result<bool> {
+    // Asked for twice, told once.
+    Ok(ask.roots().await?.contain(&path) && ask.roots().await?.contain(path))
+}
+
+/// Tell how many roots there were when they last changed
+#[tool]
+fn seen(State(seen): State<Seen>) -> usize {
+    seen.0.load(Ordering::Relaxed)
+}

@@ -1,0 +1,165 @@
+//! Clients of other SDKs use every feature they have against the everything-server, over stdio, in
+//! every revision they speak.
+//!
+//! The peers (`tests/peers/everything`) use one feature after the other and print what each gave, in
+//! the same shape whatever the SDK, and which features the SDK has no method for. Here we say what
+//! they must have seen.
+
+use std::process::{Command, Stdio};
+
+use bowline::types::revision::Revision;
+use bowline_tests::peers;
+use serde_json::{Map, Value};
+
+mod expected;
+
+/// Lists have more than one page, so that clients have to turn them.
+const SERVER: [&str; 4] = [env!("CARGO_BIN_EXE_everything"), "stdio", "--page-size", "7"];
+
+/// A client of another SDK.
+struct Peer {
+    name: &'static str,
+    program: [&'static str; 2],
+    options: &'static [&'static str],
+    speaks: When,
+}
+
+/// In which revisions something is so.
+type When = fn(Revision) -> bool;
+
+const TYPESCRIPT_V1: Peer = Peer {
+    name: "@modelcontextprotocol/sdk",
+    program: ["node", "everything/ts-v1.mjs"],
+    options: &[],
+    speaks: is_handshake,
+};
+
+const TYPESCRIPT_V2: Peer = Peer {
+    name: "@modelcontextprotocol/client",
+    program: ["node", "everything/ts-v2.mjs"],
+    options: &[],
+    speaks: is_any,
+};
+
+const PYTHON: Peer = Peer {
+    name: "mcp",
+    program: ["python", "everything/run.py"],
+    options: &["--sdk", "mcp"],
+    speaks: is_any,
+};
+
+const FASTMCP: Peer = Peer {
+    name: "fastmcp",
+    program: ["python", "everything/run.py"],
+    options: &["--sdk", "fastmcp"],
+    speaks: is_any,
+};
+
+/// Features that an SDK has no method for, and why. A feature that turns up after all fails the test,
+/// so that it is used from then on.
+const ABSENT: [(&Peer, &str, &str); 3] = [
+    (&TYPESCRIPT_V1, "listening", "it knows the handshake era only"),
+    (&FASTMCP, "subscription", "its client follows no single resources"),
+    (&FASTMCP, "listening", "its client opens no stream of changes"),
+];
+
+/// What an SDK shows otherwise than the wire has it, and why.
+const OTHERWISE: [(&Peer, When, &str, &str, &str); 3] = [
+    (
+        &TYPESCRIPT_V2,
+        is_handshake,
+        "notFound",
+        r#"{ "code": -32602, "data": { "uri": "test://nothing" } }"#,
+        "it gives the code of the newest revision for both",
+    ),
+    (&PYTHON, Revision::is_modern, "rootsChange", "null", ROOTS_ALL_THE_SAME),
+    (&FASTMCP, Revision::is_modern, "rootsChange", "null", ROOTS_ALL_THE_SAME),
+];
+
+const ROOTS_ALL_THE_SAME: &str = "it tells changes of roots even where no revision has that";
+
+fn is_any(_: Revision) -> bool {
+    true
+}
+
+fn is_handshake(revision: Revision) -> bool {
+    !revision.is_modern()
+}
+
+impl Peer {
+    /// Runs the peer in each revision it speaks, and compares.
+    fn sees_everything(&self) {
+        for revision in Revision::ALL.into_iter().filter(|revision| (self.speaks)(*revision)) {
+            self.sees_everything_in(revision);
+        }
+    }
+
+    fn sees_everything_in(&self, revision: Revision) {
+        let report = self.report(revision);
+        assert_eq!(report["peer"], self.name);
+        assert_eq!(report["protocolVersion"], revision.as_str());
+        assert_eq!(report["oddities"], Value::Array(Vec::new()), "{} in {revision}", self.name);
+        assert_eq!(report["exit"], 0, "the server exits when its input ends");
+        assert_eq!(report["absent"], self.absent(), "{}: mend the list `ABSENT`", self.name);
+        assert_eq!(report["features"], self.expected(revision), "{} in {revision}", self.name);
+    }
+
+    /// What the peer prints.
+    fn report(&self, revision: Revision) -> Value {
+        let (program, script) = peers::program(&self.program);
+        let output = Command::new(program)
+            .arg(script)
+            .args(self.options)
+            .args(["--revision", revision.as_str(), "--"])
+            .args(SERVER)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the peer starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} in {revision} failed: {stderr}", self.name);
+        serde_json::from_slice(&output.stdout).expect("the peer prints one JSON object")
+    }
+
+    fn absent(&self) -> Value {
+        let absent = ABSENT.iter().filter(|(peer, ..)| peer.name == self.name);
+        absent.map(|(_, feature, _)| Value::from(*feature)).collect()
+    }
+
+    fn expected(&self, revision: Revision) -> Value {
+        let mut features: Map<_, _> = expected::features(revision);
+        for (_, feature, _) in ABSENT.iter().filter(|(peer, ..)| peer.name == self.name) {
+            features.remove(*feature).expect("only a known feature can be absent");
+        }
+        for (peer, when, feature, seen, _) in &OTHERWISE {
+            if peer.name == self.name && when(revision) {
+                let seen = serde_json::from_str(seen).expect("the list holds JSON");
+                features.insert((*feature).to_owned(), seen).expect("the feature is known");
+            }
+        }
+        Value::Object(features)
+    }
+}
+
+// spec: PAGE-10, CANC-5, PROG-4, LOG-3, ROOT-4, PING-1
+#[test]
+fn typescript_v1_uses_every_feature_in_every_handshake_revision() {
+    TYPESCRIPT_V1.sees_everything();
+}
+
+// spec: ERA-2, LOG-18, LOG-19
+#[test]
+fn typescript_v2_uses_every_feature_in_both_eras() {
+    TYPESCRIPT_V2.sees_everything();
+}
+
+// spec: ERA-2
+#[test]
+fn python_uses_every_feature_in_both_eras() {
+    PYTHON.sees_everything();
+}
+
+// spec: ERA-2
+#[test]
+fn fastmcp_uses_every_feature_in_both_eras() {
+    FASTMCP.sees_everything();
+}

@@ -1,0 +1,82 @@
+//! Our client calls servers of other SDKs over stdio, in every revision that they speak.
+//!
+//! The servers of `tests/peers` offer the same tools, resources and prompts, whatever their SDK and
+//! language, so that one scenario fits all. What an SDK cannot do stands in `LACKS` of `peer.rs`.
+
+mod asking;
+mod changes;
+mod everything;
+mod logging;
+mod peer;
+mod prompts;
+mod resources;
+mod stage;
+mod tools;
+
+use bowline::types::revision::Revision;
+
+use crate::peer::Peer;
+use crate::stage::Stage;
+
+// spec: LIFE-2, LIFE-4, LIFE-13
+#[tokio::test]
+async fn typescript_v1_serves_everything_in_every_handshake_revision() {
+    visit(Peer::TypescriptV1).await;
+}
+
+// spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
+#[tokio::test]
+async fn typescript_v2_serves_everything_in_every_revision() {
+    visit(Peer::TypescriptV2).await;
+}
+
+// spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
+#[tokio::test]
+async fn python_serves_everything_in_every_revision() {
+    visit(Peer::Python).await;
+}
+
+// spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
+#[tokio::test]
+async fn fastmcp_serves_everything_in_every_revision() {
+    visit(Peer::Fastmcp).await;
+}
+
+/// Plays the whole scenario, one connection per revision.
+async fn visit(peer: Peer) {
+    for revision in peer.revisions() {
+        // Shown only if the test fails, to say where it stopped.
+        eprintln!("{peer:?} in {revision}");
+        let stage = Stage::open(peer, *revision).await;
+        introduction(&stage).await;
+        tools::check(&stage).await;
+        logging::check(&stage).await;
+        resources::check(&stage).await;
+        prompts::check(&stage).await;
+        asking::check(&stage).await;
+        changes::check(&stage).await;
+        stage.close().await;
+    }
+}
+
+/// What a server says of itself, and that it is there.
+async fn introduction(stage: &Stage) {
+    let client = &stage.client;
+    assert_eq!(client.revision(), stage.revision);
+    let info = client.server_info().expect("a server says who it is");
+    assert_eq!((info.name.as_str(), info.version.as_str()), (stage.peer.name(), "1.0.0"));
+    assert_eq!(client.instructions(), Some("A peer for interoperability tests."));
+    let offers = client.capabilities();
+    assert!(offers.supports_tools() && offers.supports_resources() && offers.supports_prompts());
+    client.ping().await.unwrap();
+}
+
+// spec: ERA-3, ERA-4, ERA-5, ERA-6
+#[tokio::test]
+async fn the_newest_revision_that_both_speak_is_found_out() {
+    for peer in Peer::ALL {
+        let client = stage::builder(Revision::ALL).connect(peer.command()).await.unwrap();
+        assert_eq!(Some(&client.revision()), peer.revisions().last(), "{peer:?}");
+        client.close().await;
+    }
+}

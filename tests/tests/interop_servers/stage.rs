@@ -1,0 +1,165 @@
+//! A client that is connected to a peer, with an application that notes what it is asked and told.
+
+use std::sync::{Arc, Mutex};
+
+use bowline::client::{ClientBuilder, SamplingAnswer, SamplingRequest};
+use bowline::types::content::{Content, ToolUseContent};
+use bowline::types::deprecated::logging::LoggingLevel;
+use bowline::types::deprecated::roots::Root;
+use bowline::types::json::{Json, Object};
+use bowline::types::revision::Revision;
+use bowline::{Client, Question, client};
+use serde_json::{Value, json};
+
+use crate::peer::{Feature, Peer};
+
+/// A client that is connected to a peer.
+pub(crate) struct Stage {
+    pub(crate) peer: Peer,
+    pub(crate) revision: Revision,
+    pub(crate) client: Client,
+    pub(crate) notes: Notes,
+}
+
+/// What the application was asked and told.
+#[derive(Clone, Default)]
+pub(crate) struct Notes(Arc<Mutex<Noted>>);
+
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// How the user answers next.
+    pub(crate) mood: Mood,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) conversations: Vec<SamplingRequest>,
+    pub(crate) logs: Vec<(LoggingLevel, Option<String>, String)>,
+    pub(crate) pages_done: Vec<String>,
+    pub(crate) oddities: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Mood {
+    #[default]
+    Accept,
+    Decline,
+    Cancel,
+}
+
+impl Stage {
+    /// Connects to a peer in one revision.
+    pub(crate) async fn open(peer: Peer, revision: Revision) -> Self {
+        let notes = Notes::default();
+        let application = notes.listen(builder([revision]));
+        let client = application
+            .roots([directory("/")])
+            .connect(peer.command())
+            .await
+            .unwrap_or_else(|error| panic!("no connection: {error}"));
+        Self { peer, revision, client, notes }
+    }
+
+    /// Ends the connection, after which nothing odd must have been noticed.
+    pub(crate) async fn close(self) {
+        self.client.close().await;
+        assert_eq!(self.notes.take(|noted| &mut noted.oddities), Vec::<String>::new());
+    }
+
+    /// Whether the peer has a feature in this revision.
+    pub(crate) fn has(&self, feature: Feature) -> bool {
+        let lack = self.peer.lacks(feature, self.revision);
+        if let Some(why) = lack {
+            eprintln!("  without {feature:?}: it {why}");
+        }
+        lack.is_none()
+    }
+
+    /// Calls a tool that answers with JSON in its text.
+    pub(crate) async fn tell(&self, tool: &str) -> Value {
+        let outcome = self.client.call(tool, ()).await.unwrap().into_result().unwrap();
+        serde_json::from_str(&outcome.text()).unwrap()
+    }
+
+    /// Looks at what the server has seen until it is as expected. Notices that were sent before a
+    /// call may be handled after it.
+    pub(crate) async fn until_seen(&self, what: &str, expected: Value) {
+        let mut seen = Value::Null;
+        for _ in 0..100 {
+            seen = self.tell("seen").await[what].take();
+            if seen == expected {
+                return;
+            }
+        }
+        panic!("the server has seen `{what}`: {seen}, not {expected}");
+    }
+}
+
+impl Notes {
+    /// Takes what was noted of one kind.
+    pub(crate) fn take<T: Default>(&self, kind: impl FnOnce(&mut Noted) -> &mut T) -> T {
+        std::mem::take(kind(&mut self.0.lock().unwrap()))
+    }
+
+    /// Has the user answer in a mood from now on.
+    pub(crate) fn set_mood(&self, mood: Mood) {
+        self.0.lock().unwrap().mood = mood;
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Noted)) {
+        note(&mut self.0.lock().unwrap());
+    }
+
+    /// An application that can be asked everything and notes it.
+    pub(crate) fn listen(&self, builder: ClientBuilder) -> ClientBuilder {
+        let [ask, sample, log, done, odd] = [(); 5].map(|()| self.clone());
+        builder
+            .on_ask(move |question| {
+                let answer = ask.answer(&question);
+                ask.note(|noted| noted.questions.push(question));
+                async move { answer }
+            })
+            .allow_urls()
+            .on_sample(move |request| {
+                sample.note(|noted| noted.conversations.push(request.clone()));
+                async move { say(&request) }
+            })
+            .allow_sampling_tools()
+            .on_log(LoggingLevel::Info, move |message| {
+                let entry = (message.level, message.logger, message.data.to_string());
+                log.note(|noted| noted.logs.push(entry));
+            })
+            .on_elicitation_complete(move |id| {
+                done.note(|noted| noted.pages_done.push(id.to_owned()));
+            })
+            .on_odd(move |what| odd.note(|noted| noted.oddities.push(what.to_owned())))
+    }
+
+    fn answer(&self, question: &Question) -> client::Answer {
+        match self.0.lock().unwrap().mood {
+            Mood::Accept => question.accept(json!({ "name": "Ada" })),
+            Mood::Decline => question.decline(),
+            Mood::Cancel => question.cancel(),
+        }
+    }
+}
+
+/// A client that speaks these revisions.
+pub(crate) fn builder(revisions: impl IntoIterator<Item = Revision>) -> ClientBuilder {
+    Client::builder("bowline-tests", "1.0.0").revisions(revisions)
+}
+
+/// A root on this machine.
+pub(crate) fn directory(path: &str) -> Root {
+    Root::new(format!("file://{path}")).unwrap().with_name("root")
+}
+
+/// What the model says: it uses the tool that it is offered, or names a knot.
+fn say(request: &SamplingRequest) -> SamplingAnswer {
+    let model = request.choose_model(&["gpt", "old-sailor"]).unwrap_or("none");
+    match request.params().tools.first() {
+        None => request.answer(model, "a bowline"),
+        Some(tool) => {
+            let input = Object::new(Json::from_value(&json!({ "knot": "bowline" })).unwrap());
+            let content = ToolUseContent::new("use-2", &tool.name, input.unwrap());
+            request.answer(model, Content::ToolUse(content))
+        }
+    }
+}

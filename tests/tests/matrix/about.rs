@@ -1,0 +1,60 @@
+//! What a server says of itself, and whether it is still there after an hour of virtual time.
+
+use std::time::Duration;
+
+use bowline::{Server, Tool};
+use bowline_testing::Harness;
+use tokio::time::sleep;
+
+fn shop() -> Server {
+    Server::new("shop", "1.2.3")
+        .title("The shop")
+        .description("Sells things")
+        .website("https://shop.example.com")
+        .instructions("Look at the list before you order.")
+        .tool(Tool::new("order", || async { "ordered" }))
+}
+
+#[bowline::test(every_revision)]
+async fn a_server_says_who_it_is_as_far_as_its_revision_can(t: Harness) {
+    let client = t.connect(shop()).await;
+    let server = client.server_info().unwrap();
+    assert_eq!((server.name.as_str(), server.version.as_str()), ("shop", "1.2.3"));
+    let revision = t.revision();
+    assert_eq!(server.title.as_deref(), revision.has_titles().then_some("The shop"));
+    assert_eq!(server.description.as_deref(), revision.has_icons().then_some("Sells things"));
+    assert_eq!(server.website_url.is_some(), revision.has_icons());
+}
+
+#[bowline::test(every_revision)]
+async fn instructions_reach_the_host(t: Harness) {
+    let client = t.connect(shop()).await;
+    assert_eq!(client.instructions(), Some("Look at the list before you order."));
+}
+
+#[bowline::test(every_revision)]
+async fn a_server_offers_what_it_has_and_nothing_else(t: Harness) {
+    let client = t.connect(shop()).await;
+    let offered = client.capabilities();
+    assert!(offered.tools.is_some());
+    assert!(offered.prompts.is_none() && offered.resources.is_none());
+    assert!(client.prompts().all().await.unwrap_err().is_not_offered());
+}
+
+// spec: PING-1
+#[bowline::test(every_revision)]
+async fn a_server_that_is_there_answers_a_ping(t: Harness) {
+    let client = t.connect(shop()).await;
+    client.ping().await.unwrap();
+    client.close().await;
+    assert!(client.ping().await.unwrap_err().is_closed());
+}
+
+// spec: PING-3, PING-4
+#[bowline::test(every_revision)]
+async fn a_server_that_is_only_silent_is_kept(t: Harness) {
+    let (interval, timeout) = (Duration::from_secs(60), Duration::from_secs(10));
+    let client = t.connect(shop()).client(|client| client.keep_alive(interval, timeout)).await;
+    sleep(Duration::from_secs(3600)).await;
+    assert_eq!(client.call("order", ()).await.unwrap().text(), "ordered");
+}

@@ -1,0 +1,142 @@
+//! Asking the user: yes, no, no answer, several questions, and steps that are done once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bowline::client::{Answer, ClientBuilder};
+use bowline::types::error::code;
+use bowline::{Ask, AskError, Error, Question, Server, Tool, tool, tools};
+use bowline_testing::Harness;
+use tokio::sync::Barrier;
+
+/// Deploy the site
+#[tool]
+async fn deploy(ask: Ask) -> bowline::Result<&'static str> {
+    Ok(match ask.confirm("Deploy?").await {
+        Ok(true) => "deployed",
+        Ok(false) => "not deployed",
+        Err(AskError::Cancelled) => "not decided",
+        Err(AskError::Unsupported(_)) => "cannot ask",
+        Err(error) => return Err(error.into()),
+    })
+}
+
+fn deployer() -> Server {
+    Server::new("deployer", "1.0.0").tools(tools![deploy])
+}
+
+/// What a user does with a question.
+type Reaction = fn(&Question) -> Answer;
+
+#[bowline::test(every_revision)]
+async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
+    let answers: [(Reaction, &str); 4] = [
+        (|question| question.accept(true), "deployed"),
+        (|question| question.accept(false), "not deployed"),
+        (|question| question.decline(), "not deployed"),
+        (|question| question.cancel(), "not decided"),
+    ];
+    for (answer, expected) in answers {
+        let client = t.connect(deployer()).answering(answer).await;
+        let outcome = client.call("deploy", ()).await.unwrap();
+        let can_ask = t.revision().has_elicitation();
+        assert_eq!(outcome.text(), if can_ask { expected } else { "cannot ask" });
+    }
+}
+
+#[bowline::test(every_revision)]
+async fn a_client_that_cannot_be_asked_is_not_asked(t: Harness) {
+    let client = t.connect(deployer()).await;
+    assert_eq!(client.call("deploy", ()).await.unwrap().text(), "cannot ask");
+}
+
+/// Ask, or fail
+#[tool]
+async fn insist(ask: Ask) -> bowline::Result<bool> {
+    Ok(ask.confirm("Well?").await?)
+}
+
+#[bowline::test(every_revision)]
+async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Harness) {
+    let server = Server::new("insistent", "1.0.0").tools(tools![insist]);
+    match t.connect(server.clone()).await.call("insist", ()).await {
+        Ok(outcome) => {
+            assert!(outcome.is_error() && !t.revision().is_modern());
+            assert!(outcome.text().contains(r#"{"elicitation":{"#), "{}", outcome.text());
+        }
+        Err(error) => {
+            assert!(t.revision().is_modern());
+            assert_eq!(error.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY);
+        }
+    }
+    if t.revision().has_elicitation() {
+        let client = t.connect(server).answering(Question::cancel).await;
+        let outcome = client.call("insist", ()).await.unwrap();
+        assert!(outcome.is_error());
+        assert_eq!(outcome.text(), "the user closed the question without answering");
+    }
+}
+
+/// Counts how often it was held and how often asked, whatever the era.
+fn airline(held: Arc<AtomicUsize>) -> Server {
+    let book = move |ask: Ask| {
+        let held = Arc::clone(&held);
+        async move {
+            let hold = || async { Ok::<_, Error>(40 + held.fetch_add(1, Ordering::Relaxed)) };
+            let price = ask.once("hold", hold).await?;
+            if !ask.confirm(format!("{price} EUR?")).await? {
+                return Ok("not booked".into());
+            }
+            if !ask.confirm("By the window?").await? {
+                return Ok("booked".into());
+            }
+            Ok::<_, Error>(format!("booked by the window for {price}"))
+        }
+    };
+    Server::new("airline", "1.0.0").tool(Tool::new("book", book))
+}
+
+#[bowline::test(every_revision)]
+async fn a_step_is_done_once_however_often_the_handler_runs(t: Harness) {
+    let held = Arc::<AtomicUsize>::default();
+    let server = airline(Arc::clone(&held));
+    let client = t.connect(server).answering(|question| question.accept(true)).await;
+    let outcome = client.call("book", ()).await.unwrap();
+    assert_eq!(held.load(Ordering::Relaxed), 1);
+    if t.revision().has_elicitation() {
+        assert_eq!(outcome.text(), "booked by the window for 40");
+        assert_eq!(t.questions(), ["40 EUR?", "By the window?"]);
+    } else {
+        assert!(outcome.is_error());
+    }
+}
+
+/// Move a meeting
+#[tool]
+async fn shift(ask: Ask) -> bowline::Result<String> {
+    let (early, online) = (ask.confirm("An hour earlier?"), ask.confirm("Online?"));
+    let (early, online) = tokio::try_join!(early, online)?;
+    Ok(format!("earlier: {early}, online: {online}"))
+}
+
+#[bowline::test(every_revision)]
+async fn questions_of_one_moment_reach_the_user_together(t: Harness) {
+    let server = Server::new("calendar", "1.0.0").tools(tools![shift]);
+    // Each is answered only when the other has been asked too.
+    let both = Arc::new(Barrier::new(2));
+    let answering = |client: ClientBuilder| {
+        client.on_ask(move |question| {
+            let both = Arc::clone(&both);
+            async move {
+                both.wait().await;
+                question.accept(question.message() == "Online?")
+            }
+        })
+    };
+    let outcome = t.connect(server).client(answering).await.call("shift", ()).await.unwrap();
+    if t.revision().has_elicitation() {
+        assert_eq!(outcome.text(), "earlier: false, online: true");
+    } else {
+        assert!(outcome.is_error());
+    }
+}

@@ -1,0 +1,104 @@
+//! Cancellation, in virtual time: dropping a call drops its handler, or tells it.
+
+use std::time::Duration;
+
+use bowline::{Cancel, Server, Tool};
+use bowline_testing::Harness;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::sleep;
+
+/// Tells when it is dropped.
+struct Dropped(UnboundedSender<&'static str>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        // Whoever listened may be gone, at the end of the test.
+        _ = self.0.send("dropped");
+    }
+}
+
+/// A tool that never ends, and says when it begins and is dropped.
+fn endless() -> (Server, UnboundedReceiver<&'static str>) {
+    let (sender, events) = unbounded_channel();
+    let hang = move || {
+        let dropped = Dropped(sender.clone());
+        async move {
+            dropped.0.send("begun").unwrap();
+            std::future::pending::<()>().await;
+        }
+    };
+    (Server::new("endless", "1.0.0").tool(Tool::new("hang", hang)), events)
+}
+
+// spec: CANC-5, CANC-6
+#[bowline::test(every_revision)]
+async fn dropping_a_call_drops_its_handler(t: Harness) {
+    let (server, mut events) = endless();
+    let client = t.connect(server).await;
+    tokio::select! {
+        outcome = client.call("hang", ()).into_future() => panic!("it ended: {outcome:?}"),
+        event = events.recv() => assert_eq!(event, Some("begun")),
+    }
+    assert_eq!(events.recv().await, Some("dropped"));
+    client.ping().await.unwrap();
+}
+
+// spec: TIME-2, TIME-3
+#[bowline::test(every_revision)]
+async fn a_call_that_times_out_drops_its_handler(t: Harness) {
+    let (server, mut events) = endless();
+    let client = t.connect(server).await;
+    let error = client.call("hang", ()).timeout(Duration::from_secs(3)).await.unwrap_err();
+    assert!(error.is_timeout());
+    assert_eq!(events.recv().await, Some("begun"));
+    assert_eq!(events.recv().await, Some("dropped"));
+}
+
+#[bowline::test(every_revision)]
+async fn closing_the_client_drops_its_handlers(t: Harness) {
+    let (server, mut events) = endless();
+    let client = t.connect(server).await;
+    let call = tokio::spawn(client.call("hang", ()).into_future());
+    assert_eq!(events.recv().await, Some("begun"));
+    client.close().await;
+    assert!(call.await.unwrap().unwrap_err().is_closed());
+    assert_eq!(events.recv().await, Some("dropped"));
+}
+
+/// A tool that cleans up for a while once it is cancelled.
+fn careful(grace: Duration) -> (Server, UnboundedReceiver<&'static str>) {
+    let (sender, events) = unbounded_channel();
+    let export = move |cancel: Cancel| {
+        let dropped = Dropped(sender.clone());
+        async move {
+            dropped.0.send("begun").unwrap();
+            cancel.cancelled().await;
+            sleep(Duration::from_secs(2)).await;
+            dropped.0.send("cleaned up").unwrap();
+        }
+    };
+    let export = Tool::new("export", export).grace(grace);
+    (Server::new("careful", "1.0.0").tool(export), events)
+}
+
+#[bowline::test(every_revision)]
+async fn a_handler_that_asked_for_it_cleans_up(t: Harness) {
+    let (server, mut events) = careful(Duration::from_secs(3));
+    let client = t.connect(server).await;
+    tokio::select! {
+        outcome = client.call("export", ()).into_future() => panic!("it ended: {outcome:?}"),
+        event = events.recv() => assert_eq!(event, Some("begun")),
+    }
+    assert_eq!(events.recv().await, Some("cleaned up"));
+}
+
+#[bowline::test(every_revision)]
+async fn cleaning_up_ends_with_the_grace(t: Harness) {
+    let (server, mut events) = careful(Duration::from_secs(1));
+    let client = t.connect(server).await;
+    tokio::select! {
+        outcome = client.call("export", ()).into_future() => panic!("it ended: {outcome:?}"),
+        event = events.recv() => assert_eq!(event, Some("begun")),
+    }
+    assert_eq!(events.recv().await, Some("dropped"));
+}

@@ -1,0 +1,85 @@
+//! Log messages: at and above a threshold, by `Log` and by `tracing`.
+
+use std::sync::{Arc, Mutex};
+
+use bowline::client::ClientBuilder;
+use bowline::types::deprecated::logging::LoggingLevel;
+use bowline::{Log, Server, Tool, tool, tools};
+use bowline_testing::Harness;
+use tracing_subscriber::layer::SubscriberExt;
+
+/// What a client has heard.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Heard {
+    /// Hears messages of this level and more severe.
+    fn from(&self, level: LoggingLevel) -> impl FnOnce(ClientBuilder) -> ClientBuilder {
+        let heard = Arc::clone(&self.0);
+        move |client| {
+            client.on_log(level, move |message| {
+                let text = message.data.parse::<String>().unwrap();
+                heard.lock().unwrap().push(format!("{}: {text}", message.level));
+            })
+        }
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Deploy the site
+#[tool]
+fn deploy(log: Log) -> &'static str {
+    log.debug("looking");
+    log.info("building");
+    log.warning(format_args!("{} tests were skipped", 3));
+    log.error("one link is dead");
+    "deployed"
+}
+
+fn deployer() -> Server {
+    Server::new("deployer", "1.0.0").tools(tools![deploy])
+}
+
+// spec: LOG-19
+#[bowline::test(every_revision)]
+async fn messages_below_the_threshold_are_not_heard(t: Harness) {
+    let heard = Heard::default();
+    let client = t.connect(deployer()).client(heard.from(LoggingLevel::Warning)).await;
+    assert_eq!(client.call("deploy", ()).await.unwrap().text(), "deployed");
+    assert_eq!(heard.take(), ["warning: 3 tests were skipped", "error: one link is dead"]);
+}
+
+#[bowline::test(every_revision)]
+async fn everything_is_heard_by_those_who_want_everything(t: Harness) {
+    let heard = Heard::default();
+    let client = t.connect(deployer()).client(heard.from(LoggingLevel::Debug)).await;
+    client.call("deploy", ()).await.unwrap();
+    assert_eq!(heard.take().len(), 4);
+}
+
+#[bowline::test(every_revision)]
+async fn a_call_may_have_a_threshold_of_its_own_where_requests_say_it(t: Harness) {
+    let heard = Heard::default();
+    let client = t.connect(deployer()).client(heard.from(LoggingLevel::Warning)).await;
+    client.call("deploy", ()).log_level(LoggingLevel::Error).await.unwrap();
+    let expected = if t.revision().is_modern() { 1 } else { 2 };
+    assert_eq!(heard.take().len(), expected);
+}
+
+#[bowline::test(every_revision)]
+async fn events_of_handlers_are_heard_too(t: Harness) {
+    let chat = Tool::new("chat", || async {
+        tracing::info!("packing");
+        tracing::warn!("careful");
+    });
+    let server = Server::new("chatty", "1.0.0").tool(chat);
+    let events = tracing_subscriber::registry().with(server.trace_layer());
+    let _installed = tracing::subscriber::set_default(events);
+    let heard = Heard::default();
+    let client = t.connect(server).client(heard.from(LoggingLevel::Warning)).await;
+    client.call("chat", ()).await.unwrap();
+    assert_eq!(heard.take(), ["warning: careful"]);
+}
