@@ -1,11 +1,12 @@
-"""A stdio server written with FastMCP; it serves both eras.
+"""A server written with FastMCP; it serves both eras.
 
-usage: .venv/bin/python fastmcp_server.py
+usage: .venv/bin/python fastmcp_server.py [--http]
 """
 
 import json
 from typing import Any
 
+import anyio
 import kit
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
@@ -226,6 +227,12 @@ def complete(reference: Any, argument: Any, context: Any) -> list[str]:
     return kit.completions(reference, argument, context)
 
 
-if __name__ == "__main__":
+async def main() -> None:
+    if kit.is_over_http():
+        return await kit.listen(server.http_app())
     # Tracebacks of calls that are meant to fail take seconds to print.
-    server.run(transport="stdio", show_banner=False, log_level="CRITICAL")
+    await server.run_async(transport="stdio", show_banner=False, log_level="CRITICAL")
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,6 +1,8 @@
 // What the servers written in TypeScript offer, whatever their SDK.
 
+import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 
 const PROGRESS_INTERVAL = 50;
 
@@ -81,6 +83,17 @@ export const CONVERSATION_WITH_TOOLS = {
 
 /** What a model said, with one block or with many. */
 export const sampled = ({ model, content }) => ({ model, content: [content].flat() });
+
+/** Whether to serve over HTTP, with `--http`, rather than over stdio. */
+export function isOverHttp() {
+  return parseArgs({ options: { http: { type: 'boolean' } } }).values.http ?? false;
+}
+
+/** Serves on a port that is free, and prints the address. */
+export function listen(handle) {
+  const http = createServer(handle);
+  http.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+}
 
 /** What a server sees of its client beside requests. */
 export function sightings() {

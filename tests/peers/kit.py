@@ -3,9 +3,12 @@
 import asyncio
 import base64
 import json
+import socket
+import sys
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+import uvicorn
 from mcp_types import (
     AudioContent,
     Annotations,
@@ -138,6 +141,18 @@ def sampled(result: CreateMessageResult | CreateMessageResultWithTools) -> str:
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     content = said["content"]
     return json.dumps({"model": said["model"], "content": content if isinstance(content, list) else [content]})
+
+
+def is_over_http() -> bool:
+    """Whether to serve over HTTP, with `--http`, rather than over stdio."""
+    return "--http" in sys.argv[1:]
+
+
+async def listen(app: Any) -> None:
+    """Serves on a port that is free, and prints the address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    await uvicorn.Server(uvicorn.Config(app, log_level="critical")).serve(sockets=[listener])
 
 
 @dataclass

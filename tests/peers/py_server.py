@@ -1,6 +1,6 @@
-"""A stdio server written with the official Python SDK (`mcp`); it serves both eras.
+"""A server written with the official Python SDK (`mcp`); it serves both eras.
 
-usage: .venv/bin/python py_server.py
+usage: .venv/bin/python py_server.py [--http]
 """
 
 import json
@@ -253,6 +253,8 @@ async def main() -> None:
     below.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe)
     below.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
     below.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
+    if kit.is_over_http():
+        return await kit.listen(server.streamable_http_app())
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     async with stdio_server() as (reader, writer):
         await below.run(reader, writer, below.create_initialization_options(changes))

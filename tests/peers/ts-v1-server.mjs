@@ -1,19 +1,22 @@
-// A stdio server written with the TypeScript SDK 1.x, which begins with a handshake.
+// A server written with the TypeScript SDK 1.x, which begins with a handshake; over HTTP it has one
+// session.
 //
 // The four servers of this directory offer the same tools, resources and prompts; what they say is
 // in `kit.mjs` and, in Python, in `kit.py`.
 //
-// usage: node ts-v1-server.mjs
+// usage: node ts-v1-server.mjs [--http]
 
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   RootsListChangedNotificationSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
   UrlElicitationRequiredError
 } from '@modelcontextprotocol/sdk/types.js';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import * as kit from './kit.mjs';
 
@@ -113,4 +116,10 @@ addQuestions();
 addChanges();
 addResources();
 addPrompts();
-await server.connect(new StdioServerTransport());
+if (kit.isOverHttp()) {
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+  await server.connect(transport);
+  kit.listen((request, response) => transport.handleRequest(request, response));
+} else {
+  await server.connect(new StdioServerTransport());
+}

@@ -1,22 +1,32 @@
-// A stdio server written with the TypeScript SDK 2.x; it serves both eras.
+// A server written with the TypeScript SDK 2.x; it serves both eras, over HTTP with one session.
 //
-// usage: node ts-v2-server.mjs
+// usage: node ts-v2-server.mjs [--http]
 
+import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   McpServer,
   ResourceTemplate,
   UrlElicitationRequiredError,
+  WebStandardStreamableHTTPServerTransport,
   completable,
+  createMcpHandler,
   createRequestStateCodec,
   inputRequired,
-  inputResponse
+  inputResponse,
+  isLegacyRequest
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import * as kit from './kit.mjs';
 
 const requestState = createRequestStateCodec({ key: randomBytes(32) });
+const onerror = error => console.error(error);
+
+// Over HTTP there is a new instance for every request since 2026-07-28; this outlives them.
+const seen = kit.sightings();
+const learned = [];
+let streams;
 
 function peer() {
   const server = new McpServer(
@@ -27,10 +37,9 @@ function peer() {
       requestState: { verify: requestState.verify }
     }
   );
-  const seen = kit.sightings();
-  addTools(server, seen);
+  addTools(server);
   addQuestions(server);
-  addChanges(server, seen);
+  addChanges(server);
   addResources(server);
   addPrompts(server);
   return server;
@@ -41,7 +50,7 @@ function adder(server) {
     server.registerTool(name, { description: `The tool ${name}.`, inputSchema: z.object(inputSchema), ...more }, run);
 }
 
-function addTools(server, seen) {
+function addTools(server) {
   const tool = adder(server);
   tool('echo', { message: z.string() }, ({ message }) => kit.text(message));
   tool('add', { a: z.int(), b: z.int() }, kit.add, {
@@ -97,16 +106,32 @@ function addQuestions(server) {
   addQuestion(server, 'roots', inputRequired.listRoots(), ({ roots }) => roots);
 }
 
-function addChanges(server, seen) {
+/** Whether an instance serves one request only, and cannot tell of anything else. */
+const isAlone = server => streams !== undefined && server.server.getNegotiatedProtocolVersion() === '2026-07-28';
+
+function addLearned(server, name) {
+  adder(server)(name, {}, () => kit.text(name));
+  server.registerResource(name, `peer://learned/${name}`, {}, uri => kit.contents(uri, name));
+  server.registerPrompt(name, {}, () => kit.said(name));
+}
+
+function addChanges(server) {
   const tool = adder(server);
+  learned.forEach(name => addLearned(server, name));
   tool('learn', { name: z.string() }, ({ name }) => {
-    tool(name, {}, () => kit.text(name));
-    server.registerResource(name, `peer://learned/${name}`, {}, uri => kit.contents(uri, name));
-    server.registerPrompt(name, {}, () => kit.said(name));
+    learned.push(name);
+    if (isAlone(server)) {
+      streams.toolsChanged();
+      streams.resourcesChanged();
+      streams.promptsChanged();
+    } else {
+      addLearned(server, name);
+    }
     return kit.text('learned');
   });
   tool('touch', { uri: z.string() }, async ({ uri }) => {
-    await server.server.sendResourceUpdated({ uri });
+    if (isAlone(server)) streams.resourceUpdated(uri);
+    else await server.server.sendResourceUpdated({ uri });
     return kit.text('touched');
   });
   server.server.setRequestHandler('resources/subscribe', ({ params }) => seen.subscribe(params.uri));
@@ -134,4 +159,15 @@ function addPrompts(server) {
   server.registerPrompt('illustrate', { title: 'Illustrate' }, () => kit.ILLUSTRATION);
 }
 
-serveStdio(peer, { onerror: error => console.error(error) });
+function serveHttp() {
+  const modern = createMcpHandler(peer, { legacy: 'reject', onerror });
+  streams = modern.notify;
+  const session = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
+  peer().connect(session);
+  const fetch = async (request, options) =>
+    (await isLegacyRequest(request)) ? session.handleRequest(request, options) : modern.fetch(request, options);
+  kit.listen(toNodeHandler({ fetch }));
+}
+
+if (kit.isOverHttp()) serveHttp();
+else serveStdio(peer, { onerror });

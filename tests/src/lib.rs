@@ -2,6 +2,7 @@
 
 pub mod peers;
 pub mod sample;
+pub mod serving;
 
 /// Compiles the programs of the README.
 #[cfg(doctest)]

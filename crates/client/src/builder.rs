@@ -17,14 +17,17 @@ use crate::error::Result;
 use crate::host::{Application, Handlers};
 use crate::roots;
 
-/// What a client is and does, said before it connects; made by [`Client::builder`].
+/// What a client is and does, said before it connects; made by [`Client::builder`], or by
+/// `Client::http` for a server at an address.
 ///
 /// What the client tells the server it can do follows from the handlers that are set: without
 /// [`on_ask`](Self::on_ask), no server asks. A builder can be cloned, and connects to any number of
 /// servers; each then meets the same handlers, and nothing of the others.
 #[derive(Clone, Debug)]
 #[must_use = "a client is there once `connect` was awaited"]
-pub struct ClientBuilder {
+pub struct ClientBuilder<S = ()> {
+    /// Whom it connects to, as far as that is known.
+    server: S,
     info: Implementation,
     handlers: Handlers,
     log_level: Option<LoggingLevel>,
@@ -37,6 +40,7 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     pub(crate) fn new(info: Implementation) -> Self {
         Self {
+            server: (),
             info,
             handlers: Handlers::default(),
             log_level: None,
@@ -47,6 +51,20 @@ impl ClientBuilder {
         }
     }
 
+    /// Connects to a server: a [`Command`](crate::Command), or any transport.
+    ///
+    /// Must be called inside a Tokio runtime with I/O and time enabled.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be started, is gone before it answers, or speaks no revision that this
+    /// client speaks; or if a root cannot be one.
+    pub async fn connect<How>(self, server: impl Connect<How>) -> Result<Client> {
+        self.with_server(server).open().await
+    }
+}
+
+impl<S> ClientBuilder<S> {
     /// Says more of the program than its name and version.
     pub fn implementation(mut self, info: Implementation) -> Self {
         self.info = info;
@@ -115,15 +133,24 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to a server: a [`Command`](crate::Command), or any transport.
-    ///
-    /// Must be called inside a Tokio runtime with I/O and time enabled.
-    ///
-    /// # Errors
-    ///
-    /// If the server cannot be started, is gone before it answers, or speaks no revision that this
-    /// client speaks; or if a root cannot be one.
-    pub async fn connect<How>(self, server: impl Connect<How>) -> Result<Client> {
+    /// The same for a server that is known.
+    pub(crate) fn with_server<T>(self, server: T) -> ClientBuilder<T> {
+        let Self { info, handlers, log_level, revisions, limits, cache, keep_alive, .. } = self;
+        ClientBuilder { server, info, handlers, log_level, revisions, limits, cache, keep_alive }
+    }
+
+    /// Says more of the server.
+    #[cfg(feature = "http")]
+    pub(crate) fn change_server(mut self, change: impl FnOnce(&mut S)) -> Self {
+        change(&mut self.server);
+        self
+    }
+
+    /// Connects to the server.
+    pub(crate) async fn open<How>(self) -> Result<Client>
+    where
+        S: Connect<How>,
+    {
         roots::checked(self.handlers.roots.list.iter().flatten().cloned())?;
         let mut config = ClientConfig::new(self.info, self.handlers.capabilities())
             .with_revisions(self.revisions)
@@ -134,8 +161,9 @@ impl ClientBuilder {
         if let Some((interval, timeout)) = self.keep_alive {
             config = config.with_keep_alive(interval, timeout);
         }
-        let application = Arc::new(Application::new(self.handlers));
-        let link = server.connect(&Opening::new(config, Arc::clone(&application))).await?;
+        let application = Arc::new(Application::new(self.handlers, self.log_level));
+        let link = self.server.connect(&Opening::new(config, Arc::clone(&application))).await?;
+        application.connected(&link);
         let client = Client { link, application, log_level: self.log_level };
         client.ask_for_logs().await;
         Ok(client)

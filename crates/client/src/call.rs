@@ -10,6 +10,7 @@ use std::time::Duration;
 use bowline_proto::client::{Answer, CallError, CallRequest};
 use bowline_transport::connect::{Link, Listener};
 use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::error::code;
 use bowline_types::json::{Json, Object};
 use bowline_types::progress::ProgressParams;
 use bowline_types::read::Misread;
@@ -23,6 +24,7 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::audit::AuditOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
+use crate::hook::BoxFuture;
 
 /// Notices of progress that wait for a caller who is busy; of more, the newest are kept.
 const NOTICES: usize = 32;
@@ -48,7 +50,7 @@ pub struct Call<'a, T> {
     subject: String,
     /// What was wrong with the input is told when the call is awaited, with everything else.
     plan: Result<Plan<T>>,
-    progress: Option<Box<dyn FnMut(ProgressParams) + Send + 'a>>,
+    progress: Option<Report<'a>>,
 }
 
 /// A call that can be made.
@@ -57,7 +59,11 @@ struct Plan<T> {
     request: CallRequest,
     read: Read<T>,
     attempt: Option<(Attempt, Judge<T>)>,
+    remedy: Option<Remedy>,
 }
+
+/// Makes a call anew whose headers the server refused, if there is a better one.
+type Remedy = Box<dyn FnOnce(CallRequest) -> BoxFuture<Option<CallRequest>> + Send>;
 
 /// Makes what the caller gets out of the name of the call and its result.
 type Read<T> = Box<dyn FnOnce(String, &Json) -> Result<T> + Send>;
@@ -74,13 +80,24 @@ impl<T> Call<'static, T> {
         read: impl FnOnce(String, &Json) -> Result<T> + Send + 'static,
     ) -> Self {
         let read = Box::new(read);
-        let plan = request.map(|request| Plan { link, request, read, attempt: None });
+        let plan = request.map(|request| Plan { link, request, read, attempt: None, remedy: None });
         Self { subject, plan, progress: None }
     }
 
     /// A call that comes to nothing but this error.
     pub(crate) fn impossible(subject: String, error: Error) -> Self {
         Self { subject, plan: Err(error), progress: None }
+    }
+
+    /// Lets somebody make the call anew if the server refuses its headers.
+    pub(crate) fn remedied(
+        mut self,
+        remedy: impl FnOnce(CallRequest) -> BoxFuture<Option<CallRequest>> + Send + 'static,
+    ) -> Self {
+        if let Ok(plan) = &mut self.plan {
+            plan.remedy = Some(Box::new(remedy));
+        }
+        self
     }
 
     /// Lets somebody watch over the call.
@@ -162,13 +179,18 @@ impl<'a, T> Call<'a, T> {
 
     async fn run(self) -> Result<T> {
         let Self { subject, plan, progress } = self;
-        let Plan { link, request, read, attempt } = plan?;
+        let Plan { link, request, read, attempt, remedy } = plan?;
         let call = async move {
-            let answer = match progress {
-                None => ask(&link, &subject, request).await?,
-                Some(report) => ask_and_watch(&link, &subject, request, report).await?,
-            };
-            read(subject, &answer.result)
+            let mut progress = progress;
+            let again = remedy.map(|remedy| (remedy, request.clone()));
+            let mut outcome = asked(&link, &subject, request, &mut progress).await;
+            if let (Err(error), Some((remedy, request))) = (&outcome, again)
+                && error.rpc().is_some_and(|error| error.code == code::HEADER_MISMATCH)
+                && let Some(request) = remedy(request).await
+            {
+                outcome = asked(&link, &subject, request, &mut progress).await;
+            }
+            read(subject, &outcome?.result)
         };
         match attempt {
             Some((attempt, judge)) => attempt.make(call, judge).await,
@@ -212,6 +234,21 @@ fn object(params: &impl Serialize) -> Object {
 pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &Json) -> Result<T> {
     let invalid = |error: Misread| CallError::Invalid(error.within("result").to_string());
     result.parse().map_err(|error| Error::call(subject, invalid(error)))
+}
+
+type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
+
+/// Makes a call and awaits its answer, reporting progress to whoever wants to hear of it.
+async fn asked(
+    link: &Link,
+    subject: &str,
+    request: CallRequest,
+    progress: &mut Option<Report<'_>>,
+) -> Result<Answer> {
+    match progress {
+        None => ask(link, subject, request).await,
+        Some(report) => ask_and_watch(link, subject, request, report).await,
+    }
 }
 
 /// Makes a call and awaits its answer.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bowline_proto::mirror::marks::{Mirrored, mirrored};
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Schema;
 use bowline_types::tool::{CallToolResult, TaskSupport, Tool, ToolAnnotations};
@@ -31,6 +32,7 @@ struct Listed {
 pub(crate) struct Known {
     definition: Tool,
     output: OnceLock<Output>,
+    marks: OnceLock<Vec<Mirrored>>,
 }
 
 /// How the results of a tool are checked; found out when it is first called.
@@ -86,7 +88,8 @@ impl Listed {
         let fits = self.bytes + bytes <= MOST_BYTES;
         if fits {
             self.bytes += bytes;
-            let known = Known { definition: tool.clone(), output: OnceLock::new() };
+            let known =
+                Known { definition: tool.clone(), output: OnceLock::new(), marks: OnceLock::new() };
             self.tools.insert(tool.name.clone(), Arc::new(known));
         }
         fits
@@ -97,6 +100,11 @@ impl Known {
     /// Whether it may not be called plainly.
     pub(crate) fn runs_only_as_task(&self) -> bool {
         self.definition.task_support() == TaskSupport::Required
+    }
+
+    /// The arguments that it wants repeated in headers. One that marks them wrongly wants none.
+    pub(crate) fn marks(&self) -> &[Mirrored] {
+        self.marks.get_or_init(|| mirrored(&self.definition.input_schema).unwrap_or_default())
     }
 
     /// How its results are checked. `odd` is told, once, if they cannot be.

@@ -128,10 +128,15 @@ impl Client {
         if self.revision().is_modern() || !self.capabilities().supports_logging() {
             return;
         }
-        let request = call::request::<SetLevel>(&SetLevelParams::new(level));
         // Missing logs are no reason to have no client.
-        if let Err(error) = call::ask(&self.link, SetLevel::METHOD.name(), request).await {
+        if let Err(error) = set_level(&self.link, level).await {
             self.application.odd(&error.to_string());
         }
     }
+}
+
+/// Asks a session for log messages down to a level.
+pub(crate) async fn set_level(link: &Link, level: LoggingLevel) -> Result<()> {
+    let request = call::request::<SetLevel>(&SetLevelParams::new(level));
+    call::ask(link, SetLevel::METHOD.name(), request).await.map(drop)
 }

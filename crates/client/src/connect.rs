@@ -7,7 +7,7 @@ use bowline_transport::child::Command;
 use bowline_transport::connect::{Link, connect};
 use bowline_transport::transport::Transport;
 
-use crate::era::CommandLine;
+use crate::era::Way;
 use crate::error::{Error, Result};
 use crate::host::Application;
 
@@ -49,11 +49,12 @@ impl Opening {
     /// If the transport breaks first, or the two cannot talk.
     pub async fn over<T: Transport>(&self, transport: T) -> Result<Link> {
         let application = Arc::clone(&self.application);
+        application.mirror(T::MIRRORS);
         connect(transport, Arc::clone(&self.config), application).await.map_err(Error::connect)
     }
 
     /// The same without a probe first; `None` if it takes one era only anyway.
-    fn without_probe(&self) -> Option<Self> {
+    pub(crate) fn without_probe(&self) -> Option<Self> {
         let revisions = self.config.revisions();
         let legacy: Vec<_> = revisions.iter().copied().filter(|it| !it.is_modern()).collect();
         if legacy.is_empty() || legacy.len() == revisions.len() {
@@ -85,19 +86,17 @@ impl Connect<Spawn> for Command {
         let Some(without_probe) = opening.without_probe() else {
             return start(self, opening).await;
         };
-        let line = CommandLine::of(&self);
+        let way = Way::of(&self);
         let (first, second) =
-            if line.is_legacy() { (&without_probe, opening) } else { (opening, &without_probe) };
+            if way.is_legacy() { (&without_probe, opening) } else { (opening, &without_probe) };
         let link = match start(self.clone(), first).await {
-            Err(error) if error.speaks_for_another_era(line.is_legacy()) => {
-                line.forget();
+            Err(error) if error.speaks_for_another_era(way.is_legacy()) => {
+                way.forget();
                 start(self, second).await?
             }
             outcome => outcome?,
         };
-        if !link.profile().revision.is_modern() {
-            line.remember_legacy();
-        }
+        way.remember(&link);
         Ok(link)
     }
 }

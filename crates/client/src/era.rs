@@ -1,4 +1,5 @@
-//! Remembers which commands start servers of the handshake era, so that they are probed only once.
+//! Remembers which commands and addresses lead to servers of the handshake era, so that they are
+//! probed only once.
 //!
 //! A server that does not know the probe may let it time out or die of it; either costs seconds. The
 //! memory lasts as long as this process, and an entry that proves wrong is forgotten.
@@ -7,32 +8,34 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bowline_transport::child::Command;
+use bowline_transport::connect::Link;
 
-/// More than any host starts. Past that nothing is remembered, which only costs time.
-const COMMANDS: usize = 1024;
+/// More than any host knows. Past that nothing is remembered, which only costs time.
+const WAYS: usize = 1024;
 
 static LEGACY: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// A command line as a number: arguments may hold secrets, which are not ours to keep.
+/// What leads to a server, as a number: it may hold secrets, which are not ours to keep.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CommandLine(u64);
+pub(crate) struct Way(u64);
 
-impl CommandLine {
-    pub(crate) fn of(command: &Command) -> Self {
+impl Way {
+    /// By a command, or by an address.
+    pub(crate) fn of(way: &impl Hash) -> Self {
         let mut hasher = DefaultHasher::new();
-        command.hash(&mut hasher);
+        way.hash(&mut hasher);
         Self(hasher.finish())
     }
 
-    /// Whether it started a server of the handshake era the last time.
+    /// Whether it led to a server of the handshake era the last time.
     pub(crate) fn is_legacy(self) -> bool {
         memory().contains(&self.0)
     }
 
-    pub(crate) fn remember_legacy(self) {
+    /// Remembers where it led.
+    pub(crate) fn remember(self, link: &Link) {
         let mut memory = memory();
-        if memory.len() < COMMANDS {
+        if !link.profile().revision.is_modern() && memory.len() < WAYS {
             memory.insert(self.0);
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bowline_proto::client::{CallError, NegotiationError};
+use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
@@ -36,6 +37,9 @@ struct Inner {
 enum Kind {
     /// There is no channel.
     Start(ChannelError),
+    /// What the caller gave leads to no server.
+    #[cfg(feature = "http")]
+    Address(String),
     /// There is a channel, but no agreement.
     Connect(ConnectError),
     /// The channel is gone. Whether the call was sent before it went, and what is known of why.
@@ -76,7 +80,12 @@ impl Error {
     /// Whether there is no connection: the server could not be started, was gone before it
     /// answered, or speaks no revision that we speak.
     pub fn is_connect(&self) -> bool {
-        matches!(self.0.kind, Kind::Start(_) | Kind::Connect(_))
+        match self.0.kind {
+            Kind::Start(_) | Kind::Connect(_) => true,
+            #[cfg(feature = "http")]
+            Kind::Address(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether the server answered with an error; [`rpc`](Self::rpc) gives it.
@@ -164,7 +173,22 @@ impl Error {
             Kind::Closed { sent, .. } => !sent,
             Kind::Connect(ConnectError::Closed(_)) => true,
             Kind::Connect(_) => self.is_timeout(),
+            Kind::Call(CallError::Failed { kind, .. }) => match kind {
+                FailureKind::NotSent | FailureKind::SessionLost => true,
+                FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 503),
+                FailureKind::Lost => false,
+            },
             _ => false,
+        }
+    }
+
+    /// The HTTP status by which the server refused the call, if it said nothing else.
+    pub fn http_status(&self) -> Option<u16> {
+        match self.0.kind {
+            Kind::Call(CallError::Failed { kind: FailureKind::Refused(status), .. }) => {
+                Some(status)
+            }
+            _ => None,
         }
     }
 
@@ -180,6 +204,11 @@ impl Error {
 
     pub(crate) fn start(error: ChannelError) -> Self {
         Self::new(None, Kind::Start(error))
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn address(reason: impl fmt::Display) -> Self {
+        Self::new(None, Kind::Address(reason.to_string()))
     }
 
     pub(crate) fn connect(error: ConnectError) -> Self {
@@ -247,6 +276,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start(error) => error.fmt(f),
+            #[cfg(feature = "http")]
+            Self::Address(reason) => f.write_str(reason),
             Self::Connect(error) => error.fmt(f),
             Self::Closed { sent, cause } => {
                 f.write_str(match sent {
@@ -288,6 +319,8 @@ impl StdError for Error {
             Kind::Start(error) => error.source(),
             Kind::Connect(error) => error.source(),
             Kind::Closed { cause, .. } => cause.as_ref()?.source(),
+            #[cfg(feature = "http")]
+            Kind::Address(_) => None,
             Kind::Call(_)
             | Kind::Input(_)
             | Kind::Denied(_)

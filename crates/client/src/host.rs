@@ -2,13 +2,17 @@
 
 use std::fmt;
 use std::future::ready;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bowline_proto::client::ServerProfile;
+use bowline_proto::members::Members;
+use bowline_proto::mirror::params::headers_for;
+use bowline_proto::mirror::{ParamHeader, marks};
 use bowline_proto::request::Change;
-use bowline_transport::connect::Host;
+use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::deprecated::logging::LogMessageParams;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Json, Object};
@@ -17,6 +21,7 @@ use bowline_types::tool::Tool;
 
 use crate::answer::Elicitation;
 use crate::catalogue::{Catalogue, Known, Output};
+use crate::client::set_level;
 use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
 use crate::hook::{BoxFuture, Ear};
@@ -49,6 +54,12 @@ impl Handlers {
 /// The handlers as one server meets them.
 pub(crate) struct Application {
     handlers: Handlers,
+    /// What a session is asked to log.
+    log_level: Option<LoggingLevel>,
+    /// Set once both sides agree.
+    link: OnceLock<WeakLink>,
+    /// Whether headers go with messages, and repeat what tools want repeated.
+    mirrors: AtomicBool,
     /// Set once both sides agree.
     server: OnceLock<Server>,
     roots: RootList,
@@ -56,9 +67,47 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    pub(crate) fn new(handlers: Handlers) -> Self {
+    pub(crate) fn new(handlers: Handlers, log_level: Option<LoggingLevel>) -> Self {
         let roots = RootList::new(handlers.roots.clone());
-        Self { handlers, server: OnceLock::new(), roots, catalogue: Catalogue::default() }
+        Self {
+            handlers,
+            log_level,
+            link: OnceLock::new(),
+            mirrors: AtomicBool::new(false),
+            server: OnceLock::new(),
+            roots,
+            catalogue: Catalogue::default(),
+        }
+    }
+
+    /// Learns whether headers go with messages.
+    pub(crate) fn mirror(&self, mirrors: bool) {
+        self.mirrors.store(mirrors, Ordering::Relaxed);
+    }
+
+    /// Learns by what the server can be called.
+    pub(crate) fn connected(&self, link: &Link) {
+        let _ = self.link.set(link.downgrade());
+    }
+
+    /// Whether tools may want arguments repeated in headers.
+    pub(crate) fn repeats_arguments(&self) -> bool {
+        self.mirrors.load(Ordering::Relaxed) && self.server().revision.is_modern()
+    }
+
+    /// The arguments that go into headers too, as far as the tool is known.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is nothing that a header can repeat.
+    pub(crate) fn repeated(&self, tool: &str, arguments: &Object) -> Result<Vec<ParamHeader>> {
+        let known = self.repeats_arguments().then(|| self.catalogue.find(tool)).flatten();
+        let Some(known) = known.filter(|known| !known.marks().is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let arguments = Members::cut(arguments.as_str().to_owned().into());
+        let arguments = arguments.map_err(|error| Error::input(tool, error))?;
+        headers_for(known.marks(), &arguments).map_err(|error| Error::input(tool, error))
     }
 
     /// The roots that the server may see.
@@ -66,8 +115,11 @@ impl Application {
         &self.roots
     }
 
-    /// Remembers a page of tools.
-    pub(crate) fn note(&self, tools: &[Tool]) {
+    /// Remembers a page of tools, without those that break the rules of the transport.
+    pub(crate) fn note(&self, tools: &mut Vec<Tool>) {
+        if self.repeats_arguments() {
+            marks::retain_valid(tools, |what| self.odd(what));
+        }
         let left_out = self.catalogue.note(tools);
         if left_out > 0 {
             let what = "not remembered, for there are too many: results will not be checked";
@@ -155,6 +207,20 @@ impl Host for Application {
         if let Some(complete) = &self.handlers.elicitation.complete {
             complete.hear(name);
         }
+    }
+
+    fn renewed(&self) {
+        let Some(level) = self.log_level else { return };
+        let Some(link) = self.link.get().and_then(WeakLink::upgrade) else { return };
+        if !link.profile().capabilities.supports_logging() {
+            return;
+        }
+        let odd = self.handlers.odd.clone();
+        tokio::spawn(async move {
+            if let (Err(error), Some(odd)) = (set_level(&link, level).await, odd) {
+                odd.hear(&error.to_string());
+            }
+        });
     }
 
     fn odd(&self, what: &str) {

@@ -76,6 +76,9 @@ mod builder;
 
 pub mod connect;
 
+#[cfg(feature = "http")]
+mod http;
+
 mod era;
 
 mod host;
@@ -124,6 +127,8 @@ mod relay;
 
 mod error;
 
+#[cfg(feature = "http")]
+pub use bowline_http::client::{HttpClientLimits, HttpTransport};
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::mirror::marks as x_mcp_header;
@@ -140,6 +145,8 @@ pub use crate::complete::Completing;
 pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
 pub use crate::group::{Group, InvalidMember, Listing, Sourced};
+#[cfg(feature = "http")]
+pub use crate::http::Http;
 pub use crate::list::List;
 pub use crate::page::{Page, Suspicion};
 pub use crate::relay::Relay;

@@ -57,8 +57,8 @@ pub struct List<T> {
     reused: bool,
 }
 
-/// Remembers something of each page.
-type Note<T> = Box<dyn Fn(&[T]) + Send + Sync>;
+/// Remembers something of each page, and may leave items out.
+type Note<T> = Box<dyn Fn(&mut Vec<T>) + Send + Sync>;
 
 /// The items of one page, and the cursor of the next.
 type Items<T> = (Vec<T>, Option<Cursor>);
@@ -103,8 +103,8 @@ impl<T> List<T> {
         self
     }
 
-    /// Has somebody remember something of each page.
-    pub(crate) fn noted(mut self, note: impl Fn(&[T]) + Send + Sync + 'static) -> Self {
+    /// Has somebody remember something of each page, or leave items out.
+    pub(crate) fn noted(mut self, note: impl Fn(&mut Vec<T>) + Send + Sync + 'static) -> Self {
         self.note = Some(Box::new(note));
         self
     }
@@ -195,9 +195,9 @@ impl<T: Send + 'static> List<T> {
     }
 
     /// Goes on to a page.
-    fn turn(&mut self, (items, cursor): Items<T>) {
+    fn turn(&mut self, (mut items, cursor): Items<T>) {
         if let Some(note) = &self.note {
-            note(&items);
+            note(&mut items);
         }
         self.items = items.into_iter();
         self.next = match cursor {

@@ -27,7 +27,7 @@ use bowline_types::prompt::{GetPrompt, ListPrompts};
 use bowline_types::resource::{ListResourceTemplates, ListResources, ReadResource};
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
-use bowline_types::tool::{CallToolParams, ListTools};
+use bowline_types::tool::{CallToolParams, ListTools, ListToolsResult};
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 
@@ -99,7 +99,7 @@ impl Relay {
     async fn answer(&self, request: Request) -> Response {
         match request.parts.method {
             Method::ToolsCall => self.call_tool(request).await,
-            Method::ToolsList => self.pass::<ListTools>(request).await,
+            Method::ToolsList => self.list_tools(request).await,
             Method::PromptsList => self.pass::<ListPrompts>(request).await,
             Method::PromptsGet => self.pass::<GetPrompt>(request).await,
             Method::ResourcesList => self.pass::<ListResources>(request).await,
@@ -129,7 +129,24 @@ impl Relay {
         Success::complete(outcome.into_message(), request.parts.revision)
     }
 
+    /// Passes on the tools that may be called, and remembers them, for that is how they are called.
+    async fn list_tools(&self, request: Request) -> Response {
+        let note = |result: &mut ListToolsResult| self.client.application.note(&mut result.tools);
+        self.pass_changed::<ListTools>(request, note).await
+    }
+
     async fn pass<R>(&self, request: Request) -> Response
+    where
+        R: Rpc<Params: DeserializeOwned, Result: ResultBody + DeserializeOwned + Send + 'static>,
+    {
+        self.pass_changed::<R>(request, |_| {}).await
+    }
+
+    async fn pass_changed<R>(
+        &self,
+        request: Request,
+        change: impl FnOnce(&mut R::Result),
+    ) -> Response
     where
         R: Rpc<Params: DeserializeOwned, Result: ResultBody + DeserializeOwned + Send + 'static>,
     {
@@ -144,7 +161,8 @@ impl Relay {
         };
         let call = Call::new(self.client.link.clone(), subject, Ok(asked), read);
         let answer = along(call, &request.parts).await;
-        let (result, hint) = answer.map_err(|error| refusal::of(&error, &request))?;
+        let (mut result, hint) = answer.map_err(|error| refusal::of(&error, &request))?;
+        change(&mut result);
         Ok(Success::complete(result, request.parts.revision)?.with_cache(hint))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bowline_proto::client::CallRequest;
 use bowline_types::json::{Json, Object};
 use bowline_types::tool::{CallTool, CallToolParams, ListTools, Tool};
 use serde::Serialize;
@@ -39,15 +40,23 @@ impl Client {
         let tool = tool.into();
         let arguments = object(&tool, &arguments);
         let attempt = arguments.as_ref().ok().and_then(|it| self.application.attempt(&tool, it));
-        let request = arguments.map(|arguments| {
-            self.request::<CallTool>(&CallToolParams::new(&tool).with_arguments(arguments))
+        let request = arguments.and_then(|arguments| {
+            let repeated = self.application.repeated(&tool, &arguments)?;
+            let params = CallToolParams::new(&tool).with_arguments(arguments);
+            let mut request = self.request::<CallTool>(&params);
+            request.headers = repeated;
+            Ok(request)
         });
         let (known, request) = match self.application.known(&tool) {
             Ok(known) => (known, request),
             Err(error) => (None, request.and(Err(error))),
         };
         let read = move |tool, result: &Json| ToolOutcome::read(tool, result, known.as_deref());
-        let call = Call::new(self.link.clone(), tool, request, read);
+        let mut call = Call::new(self.link.clone(), tool, request, read);
+        if self.application.repeats_arguments() {
+            let client = self.clone();
+            call = call.remedied(move |request| Box::pin(client.repeat_anew(request)));
+        }
         match attempt {
             Some(attempt) => call.overseen(attempt, ToolOutcome::judge),
             None => call,
@@ -58,6 +67,25 @@ impl Client {
     pub fn tools(&self) -> List<Tool> {
         let application = Arc::clone(&self.application);
         List::new::<ListTools>(self.link.clone()).noted(move |tools| application.note(tools))
+    }
+
+    /// A call whose headers the server refused, with those that the tool wants now; `None` if they
+    /// are the same.
+    async fn repeat_anew(self, mut request: CallRequest) -> Option<CallRequest> {
+        let params: CallToolParams = request.params.parse().ok()?;
+        let mut tools = self.tools().fresh();
+        while let Some(Ok(tool)) = tools.next().await {
+            if tool.name == params.name {
+                break;
+            }
+        }
+        let arguments = params.arguments.unwrap_or_default();
+        let repeated = self.application.repeated(&params.name, &arguments).ok()?;
+        if repeated == request.headers {
+            return None;
+        }
+        request.headers = repeated;
+        Some(request)
     }
 }
 

@@ -7,7 +7,7 @@
 //! * `endpoint` — POST, GET and DELETE to the right place;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
-//! * `reply`, `body` — every HTTP answer by its name, and what it carries;
+//! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
 //! * `listener` — the accept loop.
 
 mod body;
@@ -18,6 +18,7 @@ mod gate;
 mod head;
 mod legacy;
 mod limits;
+mod line;
 mod listener;
 mod modern;
 mod read;

@@ -135,15 +135,22 @@ impl Http {
         Ok(Endpoint::new(service, Arc::new(self.server.config()), self.config.clone()))
     }
 
-    /// Serves on an address until the process is told to stop, then lets calls come to an end. The
-    /// endpoint is `/mcp`.
+    /// Serves on an address until the process is told to stop, then lets calls come to an end,
+    /// unless it is told again. The endpoint is `/mcp`.
     ///
     /// # Errors
     ///
     /// If the server cannot be built, or the address cannot be listened on.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result {
         let listener = self.listen(address).await?;
-        listener.serve_until(told_to_stop()).await;
+        let told_twice = async {
+            told_to_stop().await;
+            told_to_stop().await;
+        };
+        tokio::select! {
+            () = listener.serve_until(told_to_stop()) => {}
+            () = told_twice => {}
+        }
         Ok(())
     }
 
@@ -181,6 +188,11 @@ impl Bound {
     /// If the system does not say.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.address()
+    }
+
+    /// The endpoint that is served.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// Serves until `stop` says so, then lets calls come to an end.

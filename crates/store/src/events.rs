@@ -59,6 +59,11 @@ impl EventLog {
         }
     }
 
+    /// Where the log is kept.
+    pub fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
     /// Appends an event, and tells whoever replays the stream.
     ///
     /// # Errors
@@ -125,6 +130,11 @@ impl Replay {
     /// How far it has come.
     pub fn position(&self) -> Position {
         self.after
+    }
+
+    /// Whether more is known of the stream already.
+    pub fn has_more(&self) -> bool {
+        !self.ready.as_slice().is_empty()
     }
 
     /// What is known of the stream already, without waiting for more.

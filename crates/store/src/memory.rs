@@ -79,6 +79,13 @@ impl Memory {
         Self { limits, state: Arc::default() }
     }
 
+    /// How many bytes it holds now.
+    pub fn bytes(&self) -> usize {
+        let mut state = self.lock();
+        state.expire(Instant::now());
+        state.bytes
+    }
+
     /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
@@ -129,9 +136,9 @@ impl Memory {
         let log = state.logs.entry(key.clone()).or_insert_with(new);
         log.expires = expires;
         let before = log.bytes;
+        let position = log.next();
         log.bytes += value.len() + OVERHEAD;
         log.items.push_back(value);
-        let position = log.next();
         // The newest item stays, however long it is.
         while (log.bytes > self.limits.log_bytes || log.items.len() > self.limits.log_items)
             && log.items.len() > 1
@@ -140,7 +147,7 @@ impl Memory {
         }
         let after = log.bytes;
         state.bytes = state.bytes + empty + after - before;
-        Ok(Position(position.0 - 1))
+        Ok(position)
     }
 }
 
@@ -219,6 +226,10 @@ impl State {
             return Ok(());
         }
         let mut excess = wanted - most;
+        let full = format!("the memory store is full: it holds at most {most} bytes");
+        if bytes > most {
+            return Err(Error::new(full));
+        }
         for (_, key) in self.expiries.keys().filter(|(_, key)| key != writing) {
             let Some(log) = self.logs.get_mut(key) else { continue };
             let before = log.bytes;
@@ -232,7 +243,7 @@ impl State {
                 return Ok(());
             }
         }
-        Err(Error::new(format!("the memory store is full: it holds at most {most} bytes")))
+        Err(Error::new(full))
     }
 }
 
@@ -389,3 +400,6 @@ impl Drop for Heard {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -138,12 +138,12 @@ fn a_message_that_comes_too_early_fails() {
 
 #[test]
 fn time_goes_by_only_when_the_transcript_says_so() {
-    let progress = |n| {
+    let progress = |n: u32| {
         format!(
             "< {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":7,\"progress\":{n}}}}}\n"
         )
     };
-    let all: String = (1..=10).map(|n| progress(format!("{n}.0"))).collect();
+    let all: String = (1..=10).map(progress).collect();
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n.. 10s\n{all}< @any\n", call("slow"));
     let failure = play(&text);
     assert_eq!(failure, Ok(()));

@@ -173,11 +173,40 @@ impl Link {
     pub fn is_closed(&self) -> bool {
         self.commands.is_closed()
     }
+
+    /// The same without holding the connection open.
+    pub fn downgrade(&self) -> WeakLink {
+        let Self { commands, numbers, profile, ended } = self.clone();
+        WeakLink { commands: commands.downgrade(), numbers, profile, ended }
+    }
+}
+
+/// A [`Link`] that does not hold its connection open.
+#[derive(Clone)]
+pub struct WeakLink {
+    commands: mpsc::WeakUnboundedSender<Command>,
+    numbers: Arc<AtomicU64>,
+    profile: Arc<ServerProfile>,
+    ended: watch::Receiver<Option<Arc<Error>>>,
+}
+
+impl WeakLink {
+    /// The link, if anybody still holds one.
+    pub fn upgrade(&self) -> Option<Link> {
+        let Self { commands, numbers, profile, ended } = self.clone();
+        Some(Link { commands: commands.upgrade()?, numbers, profile, ended })
+    }
 }
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link").field("profile", &self.profile).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for WeakLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakLink").field("profile", &self.profile).finish_non_exhaustive()
     }
 }
 

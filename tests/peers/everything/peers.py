@@ -5,7 +5,7 @@ import json
 import mcp.client.session
 from fastmcp import Client as FastClient
 from fastmcp.client.elicitation import ElicitResult as FastElicitResult
-from fastmcp.client.transports import StdioTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp import Client, StdioServerParameters
 from mcp_types import (
     CreateMessageResult,
@@ -39,10 +39,10 @@ class McpPeer:
     name = "mcp"
     NAMES = {"ping": "send_ping"}
 
-    def __init__(self, world, revision: str, command: list[str]) -> None:
+    def __init__(self, world, revision: str, server: str | list[str]) -> None:
         self.world = world
         self.client = Client(
-            StdioServerParameters(command=command[0], args=command[1:]),
+            self.way_to(server),
             mode=negotiation(revision),
             client_info=INFO,
             sampling_callback=self.sampled,
@@ -51,6 +51,11 @@ class McpPeer:
             list_roots_callback=self.rooted,
             message_handler=world.received,
         )
+
+    @staticmethod
+    def way_to(server: str | list[str]):
+        """What the client takes for an address, or for a command."""
+        return server if isinstance(server, str) else StdioServerParameters(command=server[0], args=server[1:])
 
     def method(self, name: str):
         """A method of the client, or `None` if it has none of that name."""
@@ -84,10 +89,10 @@ class FastMcpPeer(McpPeer):
     name = "fastmcp"
     NAMES = {}
 
-    def __init__(self, world, revision: str, command: list[str]) -> None:
+    def __init__(self, world, revision: str, server: str | list[str]) -> None:
         self.world = world
         self.client = FastClient(
-            StdioTransport(command=command[0], args=command[1:], keep_alive=False),
+            self.way_to(server),
             mode=negotiation(revision),
             client_info=INFO,
             roots=lambda context: self.world.roots,
@@ -96,6 +101,12 @@ class FastMcpPeer(McpPeer):
             elicitation_handler=self.asked,
             message_handler=world.received,
         )
+
+    @staticmethod
+    def way_to(server: str | list[str]):
+        if isinstance(server, str):
+            return StreamableHttpTransport(server)
+        return StdioTransport(command=server[0], args=server[1:], keep_alive=False)
 
     async def call(self, name, arguments, progress=None, meta=None):
         return await self.client.call_tool_mcp(name, arguments, progress_handler=progress, meta=meta)

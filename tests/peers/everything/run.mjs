@@ -3,7 +3,8 @@
 // The features stand in `features.mjs`; the two generations of the SDK come in as a `peer`:
 // `{ name, client, transport, protocolVersion(), callTool(params, options), compile(schema),
 // answer(method, handler), hear(method, handler) }`. One JSON object is printed on stdout:
-// `features` has what each feature gave, `absent` names those that the SDK has no method for.
+// `features` has what each feature gave, `absent` names those that the SDK has no method for, and
+// `exit` how a server ended that was started.
 
 import { once } from 'node:events';
 import { FEATURES } from './features.mjs';
@@ -42,8 +43,13 @@ export async function run(peer) {
 }
 
 async function close({ client, transport }) {
+  await transport.terminateSession?.();
   // Neither SDK tells how the server ended, so the child is taken before the transport lets go of it.
   const child = transport._process;
+  if (child === undefined) {
+    await client.close();
+    return null;
+  }
   const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
   await client.close();
   await exited;

@@ -1,6 +1,6 @@
 """Runs every feature of a Python client against the everything-server and prints what was seen.
 
-usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18 -- command [arguments]
+usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18 (--url http://... | -- command [arguments])
 
 The report has the shape that `run.mjs` gives it.
 """
@@ -22,7 +22,7 @@ SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
 
 async def run(options: argparse.Namespace) -> dict:
     world = World()
-    world.peer = SDKS[options.sdk](world, options.revision, options.command)
+    world.peer = SDKS[options.sdk](world, options.revision, options.url or options.command)
     report = {"peer": options.sdk, "features": {}, "absent": []}
     processes = capture_processes()
     async with world.peer.client as client:
@@ -33,8 +33,8 @@ async def run(options: argparse.Namespace) -> dict:
                 report["features"][name] = await use(feature, world, report)
             else:
                 report["absent"].append(name)
-    (process,) = processes
-    return report | {"exit": process.returncode, "oddities": world.oddities}
+    (exit,) = [process.returncode for process in processes] or [None]
+    return report | {"exit": exit, "oddities": world.oddities}
 
 
 async def use(feature, world: World, report: dict):
@@ -67,7 +67,9 @@ def command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sdk", choices=SDKS, required=True)
     parser.add_argument("--revision", required=True)
-    parser.add_argument("command", nargs="+")
+    server = parser.add_mutually_exclusive_group(required=True)
+    server.add_argument("--url")
+    server.add_argument("command", nargs="*", default=[])
     return parser.parse_args()
 
 

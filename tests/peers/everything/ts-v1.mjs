@@ -1,29 +1,32 @@
 // The features of the TypeScript SDK 1.x, which knows only the handshake era.
 //
-// usage: node ts-v1.mjs [--revision 2025-06-18] -- command [arguments]
+// usage: node ts-v1.mjs [--revision 2025-06-18] (--url http://... | -- command [arguments])
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, server } = commandLine(['revision']);
+const { revision, url, server } = commandLine(['revision', 'url']);
 
 /** This SDK always asks for its newest revision; an older one has to be written in on the way out. */
-class RevisionTransport extends StdioClientTransport {
-  send(message) {
-    if (revision !== undefined && message.method === 'initialize') {
-      message = { ...message, params: { ...message.params, protocolVersion: revision } };
+const offering = Transport =>
+  class extends Transport {
+    send(message, options) {
+      if (revision !== undefined && message.method === 'initialize') {
+        message = { ...message, params: { ...message.params, protocolVersion: revision } };
+      }
+      return super.send(message, options);
     }
-    return super.send(message);
-  }
 
-  setProtocolVersion(version) {
-    this.protocolVersion = version;
-  }
-}
+    setProtocolVersion(version) {
+      super.setProtocolVersion?.(version);
+      this.negotiated = version;
+    }
+  };
 
 /** The schemas of messages, which this SDK wants where others want methods. */
 const SCHEMAS = {
@@ -39,14 +42,17 @@ const SCHEMAS = {
 };
 
 const client = new Client(CLIENT_INFO, { capabilities: CLIENT_CAPABILITIES });
-const transport = new RevisionTransport(server);
+const transport =
+  url === undefined
+    ? new (offering(StdioClientTransport))(server)
+    : new (offering(StreamableHTTPClientTransport))(new URL(url));
 const validator = new AjvJsonSchemaValidator();
 
 await run({
   name: '@modelcontextprotocol/sdk',
   client,
   transport,
-  protocolVersion: () => transport.protocolVersion,
+  protocolVersion: () => transport.negotiated,
   callTool: (params, options) => client.callTool(params, types.CallToolResultSchema, options),
   compile: schema => validator.getValidator(schema),
   answer: (method, handler) => client.setRequestHandler(SCHEMAS[method], handler),

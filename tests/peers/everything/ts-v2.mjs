@@ -1,14 +1,14 @@
 // The features of the TypeScript SDK 2.x, in either era.
 //
-// usage: node ts-v2.mjs [--revision 2025-06-18] -- command [arguments]
+// usage: node ts-v2.mjs [--revision 2025-06-18] (--url http://... | -- command [arguments])
 
-import { Client, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, server } = commandLine(['revision']);
+const { revision, url, server } = commandLine(['revision', 'url']);
 const isModern = revision === '2026-07-28';
 
 const client = new Client(CLIENT_INFO, {
@@ -22,7 +22,7 @@ const validator = new AjvJsonSchemaValidator();
 await run({
   name: '@modelcontextprotocol/client',
   client,
-  transport: new StdioClientTransport(server),
+  transport: url === undefined ? new StdioClientTransport(server) : new StreamableHTTPClientTransport(new URL(url)),
   protocolVersion: () => client.getNegotiatedProtocolVersion(),
   callTool: (params, options) => client.callTool(params, options),
   compile: schema => validator.getValidator(schema),

@@ -1,20 +1,28 @@
-//! Clients of other SDKs use every feature they have against the everything-server, over stdio, in
-//! every revision they speak.
+//! Clients of other SDKs use every feature they have against the everything-server, over stdio and
+//! over HTTP, in every revision they speak.
 //!
 //! The peers (`tests/peers/everything`) use one feature after the other and print what each gave, in
 //! the same shape whatever the SDK, and which features the SDK has no method for. Here we say what
-//! they must have seen.
+//! they must have seen, over whatever transport.
 
 use std::process::{Command, Stdio};
 
 use bowline::types::revision::Revision;
 use bowline_tests::peers;
+use bowline_tests::serving::Serving;
 use serde_json::{Map, Value};
 
 mod expected;
 
 /// Lists have more than one page, so that clients have to turn them.
-const SERVER: [&str; 4] = [env!("CARGO_BIN_EXE_everything"), "stdio", "--page-size", "7"];
+const PAGE_SIZE: usize = 7;
+
+/// The transport between a client and the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Stdio,
+    Http,
+}
 
 /// A client of another SDK.
 struct Peer {
@@ -88,35 +96,48 @@ fn is_handshake(revision: Revision) -> bool {
 
 impl Peer {
     /// Runs the peer in each revision it speaks, and compares.
-    fn sees_everything(&self) {
+    fn sees_everything(&self, over: Over) {
         for revision in Revision::ALL.into_iter().filter(|revision| (self.speaks)(*revision)) {
-            self.sees_everything_in(revision);
+            self.sees_everything_in(revision, over);
         }
     }
 
-    fn sees_everything_in(&self, revision: Revision) {
-        let report = self.report(revision);
+    fn sees_everything_in(&self, revision: Revision, over: Over) {
+        let scene = format!("{} in {revision} over {over:?}", self.name);
+        let report = match over {
+            Over::Stdio => {
+                let items = PAGE_SIZE.to_string();
+                let server = [env!("CARGO_BIN_EXE_everything"), "stdio", "--page-size", &items];
+                self.report(revision, &[&["--"], &server[..]].concat(), &scene)
+            }
+            Over::Http => {
+                let server = Serving::start(bowline_conformance::server().page_size(PAGE_SIZE));
+                self.report(revision, &["--url", server.url()], &scene)
+            }
+        };
         assert_eq!(report["peer"], self.name);
         assert_eq!(report["protocolVersion"], revision.as_str());
-        assert_eq!(report["oddities"], Value::Array(Vec::new()), "{} in {revision}", self.name);
-        assert_eq!(report["exit"], 0, "the server exits when its input ends");
+        assert_eq!(report["oddities"], Value::Array(Vec::new()), "{scene}");
+        if over == Over::Stdio {
+            assert_eq!(report["exit"], 0, "the server exits when its input ends");
+        }
         assert_eq!(report["absent"], self.absent(), "{}: mend the list `ABSENT`", self.name);
-        assert_eq!(report["features"], self.expected(revision), "{} in {revision}", self.name);
+        assert_eq!(report["features"], self.expected(revision), "{scene}");
     }
 
     /// What the peer prints.
-    fn report(&self, revision: Revision) -> Value {
+    fn report(&self, revision: Revision, server: &[&str], scene: &str) -> Value {
         let (program, script) = peers::program(&self.program);
         let output = Command::new(program)
             .arg(script)
             .args(self.options)
-            .args(["--revision", revision.as_str(), "--"])
-            .args(SERVER)
+            .args(["--revision", revision.as_str()])
+            .args(server)
             .stdin(Stdio::null())
             .output()
             .expect("the peer starts");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{} in {revision} failed: {stderr}", self.name);
+        assert!(output.status.success(), "{scene} failed: {stderr}");
         serde_json::from_slice(&output.stdout).expect("the peer prints one JSON object")
     }
 
@@ -143,23 +164,43 @@ impl Peer {
 // spec: PAGE-10, CANC-5, PROG-4, LOG-3, ROOT-4, PING-1
 #[test]
 fn typescript_v1_uses_every_feature_in_every_handshake_revision() {
-    TYPESCRIPT_V1.sees_everything();
+    TYPESCRIPT_V1.sees_everything(Over::Stdio);
 }
 
 // spec: ERA-2, LOG-18, LOG-19
 #[test]
 fn typescript_v2_uses_every_feature_in_both_eras() {
-    TYPESCRIPT_V2.sees_everything();
+    TYPESCRIPT_V2.sees_everything(Over::Stdio);
 }
 
 // spec: ERA-2
 #[test]
 fn python_uses_every_feature_in_both_eras() {
-    PYTHON.sees_everything();
+    PYTHON.sees_everything(Over::Stdio);
 }
 
 // spec: ERA-2
 #[test]
 fn fastmcp_uses_every_feature_in_both_eras() {
-    FASTMCP.sees_everything();
+    FASTMCP.sees_everything(Over::Stdio);
+}
+
+#[test]
+fn typescript_v1_uses_every_feature_over_http_in_every_handshake_revision() {
+    TYPESCRIPT_V1.sees_everything(Over::Http);
+}
+
+#[test]
+fn typescript_v2_uses_every_feature_over_http_in_both_eras() {
+    TYPESCRIPT_V2.sees_everything(Over::Http);
+}
+
+#[test]
+fn python_uses_every_feature_over_http_in_both_eras() {
+    PYTHON.sees_everything(Over::Http);
+}
+
+#[test]
+fn fastmcp_uses_every_feature_over_http_in_both_eras() {
+    FASTMCP.sees_everything(Over::Http);
 }

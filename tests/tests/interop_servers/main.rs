@@ -1,4 +1,5 @@
-//! Our client calls servers of other SDKs over stdio, in every revision that they speak.
+//! Our client calls servers of other SDKs over stdio and over HTTP, in every revision that they
+//! speak.
 //!
 //! The servers of `tests/peers` offer the same tools, resources and prompts, whatever their SDK and
 //! language, so that one scenario fits all. What an SDK cannot do stands in `LACKS` of `peer.rs`.
@@ -15,39 +16,59 @@ mod tools;
 
 use bowline::types::revision::Revision;
 
-use crate::peer::Peer;
+use crate::peer::{Over, Peer};
 use crate::stage::Stage;
 
 // spec: LIFE-2, LIFE-4, LIFE-13
 #[tokio::test]
 async fn typescript_v1_serves_everything_in_every_handshake_revision() {
-    visit(Peer::TypescriptV1).await;
+    visit(Peer::TypescriptV1, Over::Stdio).await;
 }
 
 // spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
 #[tokio::test]
 async fn typescript_v2_serves_everything_in_every_revision() {
-    visit(Peer::TypescriptV2).await;
+    visit(Peer::TypescriptV2, Over::Stdio).await;
 }
 
 // spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
 #[tokio::test]
 async fn python_serves_everything_in_every_revision() {
-    visit(Peer::Python).await;
+    visit(Peer::Python, Over::Stdio).await;
 }
 
 // spec: ERA-3, ERA-4, LIFE-2, LIFE-4, LIFE-13
 #[tokio::test]
 async fn fastmcp_serves_everything_in_every_revision() {
-    visit(Peer::Fastmcp).await;
+    visit(Peer::Fastmcp, Over::Stdio).await;
+}
+
+#[tokio::test]
+async fn typescript_v1_serves_everything_over_http_in_every_handshake_revision() {
+    visit(Peer::TypescriptV1, Over::Http).await;
+}
+
+#[tokio::test]
+async fn typescript_v2_serves_everything_over_http_in_every_revision() {
+    visit(Peer::TypescriptV2, Over::Http).await;
+}
+
+#[tokio::test]
+async fn python_serves_everything_over_http_in_every_revision() {
+    visit(Peer::Python, Over::Http).await;
+}
+
+#[tokio::test]
+async fn fastmcp_serves_everything_over_http_in_every_revision() {
+    visit(Peer::Fastmcp, Over::Http).await;
 }
 
 /// Plays the whole scenario, one connection per revision.
-async fn visit(peer: Peer) {
+async fn visit(peer: Peer, over: Over) {
     for revision in peer.revisions() {
         // Shown only if the test fails, to say where it stopped.
-        eprintln!("{peer:?} in {revision}");
-        let stage = Stage::open(peer, *revision).await;
+        eprintln!("{peer:?} in {revision} over {over:?}");
+        let stage = Stage::open(peer, *revision, over).await;
         introduction(&stage).await;
         tools::check(&stage).await;
         logging::check(&stage).await;
@@ -75,8 +96,10 @@ async fn introduction(stage: &Stage) {
 #[tokio::test]
 async fn the_newest_revision_that_both_speak_is_found_out() {
     for peer in Peer::ALL {
-        let client = stage::builder(Revision::ALL).connect(peer.command()).await.unwrap();
-        assert_eq!(Some(&client.revision()), peer.revisions().last(), "{peer:?}");
-        client.close().await;
+        for over in [Over::Stdio, Over::Http] {
+            let (client, _server) = stage::connect(stage::builder(Revision::ALL), peer, over).await;
+            assert_eq!(Some(&client.revision()), peer.revisions().last(), "{peer:?}");
+            client.close().await;
+        }
     }
 }

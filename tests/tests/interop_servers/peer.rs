@@ -1,8 +1,12 @@
-//! The servers of `tests/peers`, and what their SDKs cannot do.
+//! The servers of `tests/peers`, how they are started, and what their SDKs cannot do.
+
+use std::process::Stdio;
 
 use bowline::Command;
 use bowline::types::revision::Revision;
 use bowline_tests::peers;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Child;
 
 /// A server of `tests/peers`, by its SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +15,13 @@ pub(crate) enum Peer {
     TypescriptV2,
     Python,
     Fastmcp,
+}
+
+/// The transport between our client and a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    Stdio,
+    Http,
 }
 
 impl Peer {
@@ -35,23 +46,52 @@ impl Peer {
         }
     }
 
-    /// How it is started.
-    pub(crate) fn command(self) -> Command {
-        server(match self {
+    fn script(self) -> &'static [&'static str] {
+        match self {
             Self::TypescriptV1 => &["node", "ts-v1-server.mjs"],
             Self::TypescriptV2 => &["node", "ts-v2-server.mjs"],
             Self::Python => &["python", "py_server.py"],
             Self::Fastmcp => &["python", "fastmcp_server.py"],
-        })
+        }
+    }
+
+    /// How it is started to serve over stdio.
+    pub(crate) fn command(self) -> Command {
+        server(self.script())
+    }
+
+    /// Starts it to serve over HTTP.
+    pub(crate) async fn listen(self) -> Listening {
+        let (program, script) = peers::program(self.script());
+        let mut command = tokio::process::Command::new(program);
+        command.arg(script).arg("--http").stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.kill_on_drop(true).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let url = lines.next_line().await.unwrap().expect("a server prints its address");
+        Listening { url, _process: process }
     }
 
     /// Why it lacks a feature of a revision; `None` if it has it.
-    pub(crate) fn lacks(self, feature: Feature, revision: Revision) -> Option<&'static str> {
+    pub(crate) fn lacks(
+        self,
+        feature: Feature,
+        revision: Revision,
+        over: Over,
+    ) -> Option<&'static str> {
         let applies = |lack: &&Lack| {
-            lack.peer == self && lack.feature == feature && lack.revisions.contains(&revision)
+            lack.peer == self
+                && lack.feature == feature
+                && lack.revisions.contains(&revision)
+                && lack.over.contains(&over)
         };
         LACKS.iter().find(applies).map(|lack| lack.why)
     }
+}
+
+/// A server that listens until this is dropped.
+pub(crate) struct Listening {
+    pub(crate) url: String,
+    _process: Child,
 }
 
 /// How a script of `tests/peers` is started.
@@ -86,12 +126,14 @@ pub(crate) struct Lack {
     peer: Peer,
     feature: Feature,
     revisions: &'static [Revision],
+    over: &'static [Over],
     why: &'static str,
 }
 
 const HANDSHAKE: &[Revision] =
     &[Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
 const STATELESS: &[Revision] = &[Revision::V2026_07_28];
+const EITHER: &[Over] = &[Over::Stdio, Over::Http];
 
 /// Everything that the scenario leaves out, and why. Each check fails if the feature is there after
 /// all.
@@ -100,54 +142,63 @@ const LACKS: &[Lack] = &[
         peer: Peer::TypescriptV1,
         feature: Feature::NotFound,
         revisions: HANDSHAKE,
+        over: EITHER,
         why: "answers -32602 without the URI",
     },
     Lack {
         peer: Peer::TypescriptV1,
         feature: Feature::TemplateDecoding,
         revisions: HANDSHAKE,
+        over: EITHER,
         why: "matches templates without decoding",
     },
     Lack {
         peer: Peer::TypescriptV2,
         feature: Feature::TemplateDecoding,
         revisions: &Revision::ALL,
+        over: EITHER,
         why: "matches templates without decoding",
     },
     Lack {
         peer: Peer::Python,
         feature: Feature::LogLevel,
         revisions: HANDSHAKE,
+        over: EITHER,
         why: "leaves it to its users to hold messages back",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::OutputChecks,
         revisions: &Revision::ALL,
+        over: EITHER,
         why: "trusts tools that make their results themselves",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::RootsChanged,
         revisions: HANDSHAKE,
+        over: EITHER,
         why: "has no handler for it",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::UrlRequired,
         revisions: HANDSHAKE,
+        over: EITHER,
         why: "turns the error into a failure of the tool",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::ResourceChanges,
         revisions: &Revision::ALL,
+        over: EITHER,
         why: "has no subscriptions",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::ListChanges,
         revisions: STATELESS,
+        over: EITHER,
         why: "has no subscriptions",
     },
 ];

@@ -11,14 +11,17 @@ use bowline::types::revision::Revision;
 use bowline::{Client, Question, client};
 use serde_json::{Value, json};
 
-use crate::peer::{Feature, Peer};
+use crate::peer::{Feature, Listening, Over, Peer};
 
 /// A client that is connected to a peer.
 pub(crate) struct Stage {
     pub(crate) peer: Peer,
+    pub(crate) over: Over,
     pub(crate) revision: Revision,
     pub(crate) client: Client,
     pub(crate) notes: Notes,
+    /// The server, if it was started beside the client and not by it.
+    _server: Option<Listening>,
 }
 
 /// What the application was asked and told.
@@ -46,15 +49,11 @@ pub(crate) enum Mood {
 
 impl Stage {
     /// Connects to a peer in one revision.
-    pub(crate) async fn open(peer: Peer, revision: Revision) -> Self {
+    pub(crate) async fn open(peer: Peer, revision: Revision, over: Over) -> Self {
         let notes = Notes::default();
-        let application = notes.listen(builder([revision]));
-        let client = application
-            .roots([directory("/")])
-            .connect(peer.command())
-            .await
-            .unwrap_or_else(|error| panic!("no connection: {error}"));
-        Self { peer, revision, client, notes }
+        let application = notes.listen(builder([revision])).roots([directory("/")]);
+        let (client, server) = connect(application, peer, over).await;
+        Self { peer, over, revision, client, notes, _server: server }
     }
 
     /// Ends the connection, after which nothing odd must have been noticed.
@@ -65,7 +64,7 @@ impl Stage {
 
     /// Whether the peer has a feature in this revision.
     pub(crate) fn has(&self, feature: Feature) -> bool {
-        let lack = self.peer.lacks(feature, self.revision);
+        let lack = self.peer.lacks(feature, self.revision, self.over);
         if let Some(why) = lack {
             eprintln!("  without {feature:?}: it {why}");
         }
@@ -139,6 +138,23 @@ impl Notes {
             Mood::Cancel => question.cancel(),
         }
     }
+}
+
+/// Starts a peer and connects to it.
+pub(crate) async fn connect(
+    application: ClientBuilder,
+    peer: Peer,
+    over: Over,
+) -> (Client, Option<Listening>) {
+    let (connected, server) = match over {
+        Over::Stdio => (application.connect(peer.command()).await, None),
+        Over::Http => {
+            let server = peer.listen().await;
+            (application.http(&server.url).connect().await, Some(server))
+        }
+    };
+    let client = connected.unwrap_or_else(|error| panic!("no connection to {peer:?}: {error}"));
+    (client, server)
 }
 
 /// A client that speaks these revisions.

@@ -13,7 +13,7 @@ use crate::consent::{Consent, ToolCall};
 use crate::hook::{Ear, Hook};
 use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 
-impl ClientBuilder {
+impl<S> ClientBuilder<S> {
     /// Says how the application itself calls the server: the name that questions, calls to consent
     /// to and audit records bear. What a server calls itself is no name to rely on.
     pub fn label(mut self, label: impl fmt::Display) -> Self {

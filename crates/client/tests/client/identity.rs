@@ -1,6 +1,6 @@
 //! What a server says of itself changes nothing, since it may say anything.
 
-use bowline_client::Client;
+use bowline_client::{Client, ToolOutcome};
 use serde_json::{Value, json};
 
 use crate::peer::{DISCOVERED, Peer, builder, initialized, pair};
@@ -39,7 +39,7 @@ async fn exchange((client, mut peer): (Client, Peer)) -> (Value, String) {
         request.params
     };
     let (outcome, params) = tokio::join!(client.call("work", ()).into_future(), serve);
-    (params, format!("{:?}", outcome.map(|outcome| outcome.into_message())))
+    (params, format!("{:?}", outcome.map(ToolOutcome::into_message)))
 }
 
 // spec: RQM-12, RQM-13

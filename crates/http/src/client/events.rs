@@ -47,8 +47,8 @@ impl Events {
         Self { body, reader: SseReader::new(frame), idle, silence, is_kept_alive: false }
     }
 
-    /// Lets the server be silent for as long as it likes, unless it keeps the stream alive: where
-    /// there is no coming back, only a dead connection is an end.
+    /// Lets the server be silent for as long as it likes, unless it keeps the stream alive: a stream
+    /// of news is silent when there is none, and only a dead connection is its end.
     pub(super) fn patient(mut self) -> Self {
         self.silence = Duration::from_secs(u64::from(u32::MAX));
         self

@@ -9,6 +9,7 @@ use bowline_proto::mirror::Mirror;
 use bowline_proto::transmit::{Failure, FailureKind};
 use bowline_types::error::code;
 use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use tokio::time::timeout;
@@ -176,6 +177,9 @@ impl Exchange {
     async fn stream(&self, reply: Reply) -> Result<Events, Failure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(&self.shared);
+        if self.mirror.method.is_some_and(Method::streams) {
+            events = events.patient();
+        }
         let mut resumption = Resumption::default();
         loop {
             match events.message().await {
@@ -229,7 +233,7 @@ impl Exchange {
     }
 
     fn is_modern(&self) -> bool {
-        self.mirror.revision.is_some_and(|revision| revision.is_modern()) && !self.is_handshake()
+        self.mirror.revision.is_some_and(Revision::is_modern) && !self.is_handshake()
     }
 }
 

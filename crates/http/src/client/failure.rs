@@ -31,10 +31,12 @@ impl fmt::Display for Asked<'_> {
 impl Asked<'_> {
     /// There was no answer at all.
     pub(super) fn unanswered(self, error: &BoxError) -> Failure {
-        let never_left = error.downcast_ref().is_some_and(legacy::Error::is_connect);
-        match never_left {
-            true => failure(FailureKind::NotSent, format!("{self}: {}", Chain(&**error))),
-            false => self.lost(format_args!("no answer: {}", Chain(&**error))),
+        let known = error.downcast_ref::<legacy::Error>();
+        // What this error says by itself is only which half of its code failed.
+        let why = Chain(known.and_then(StdError::source).unwrap_or(&**error));
+        match known.is_some_and(legacy::Error::is_connect) {
+            true => failure(FailureKind::NotSent, format!("{self}: cannot connect: {why}")),
+            false => self.lost(format_args!("no answer: {why}")),
         }
     }
 
@@ -95,7 +97,8 @@ struct Excerpt<'a>(&'a str);
 impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut written = 0;
-        for word in self.0.split(|character: char| character.is_whitespace() || character.is_control())
+        for word in
+            self.0.split(|character: char| character.is_whitespace() || character.is_control())
         {
             let is_first = written == 0;
             for character in (!is_first).then_some(' ').into_iter().chain(word.chars()) {

@@ -21,8 +21,7 @@ pub(super) async fn listen(shared: &Shared) {
             Ok(events) => events,
             Err(failure) if is_new && has_no_stream(&failure) => return,
             Err(failure) => {
-                let reason =
-                    format!("the server's own messages are not heard: {}", failure.reason);
+                let reason = format!("the server's own messages are not heard: {}", failure.reason);
                 return shared.fail(Failure { error: None, reason, ..failure }).await;
             }
         };

@@ -190,7 +190,8 @@ impl Shared {
         let mut headers = self.headers.clone();
         for (name, value) in mirror.headers() {
             // What is mirrored is encoded, so that any header can hold it.
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value))
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
             {
                 headers.insert(name, value);
             }
@@ -248,9 +249,10 @@ fn redirected(asked: Asked<'_>, response: &Response<Incoming>) -> Result<Address
     let status = response.status();
     let location = response.headers().get(header::LOCATION);
     let location = location.and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let target = asked.address.join(location).map_err(|error| {
-        asked.sent_away(status, location, &error.to_string())
-    })?;
+    let target = asked
+        .address
+        .join(location)
+        .map_err(|error| asked.sent_away(status, location, &error.to_string()))?;
     let shown = target.to_string();
     if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
         return Err(asked.sent_away(status, &shown, "only 307 and 308 keep the message"));

@@ -13,7 +13,8 @@ use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::error::Error;
 use bowline_transport::transport::{Reader, Transport, Writer};
 use bowline_types::method::Method;
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use bowline_types::revision::Revision;
+use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{Request, Response};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
@@ -29,6 +30,10 @@ use super::shared::Shared;
 
 /// Messages that wait to be read; whoever brings more waits, and so does the server.
 const QUEUE: usize = 16;
+
+/// Who we are, for those who read logs of servers; some refuse requests that do not say.
+const OURSELVES: HeaderValue =
+    HeaderValue::from_static(concat!("bowline/", env!("CARGO_PKG_VERSION")));
 
 /// A server that is spoken to over HTTP: Streamable HTTP in every revision, and the transport that
 /// 2024-11-05 had, if the server knows nothing else.
@@ -73,7 +78,8 @@ impl HttpTransport {
     }
 
     fn at(address: Address, fetch: Option<Arc<dyn Fetch>>) -> Self {
-        Self { address, headers: HeaderMap::new(), limits: HttpClientLimits::default(), fetch }
+        let headers = HeaderMap::from_iter([(USER_AGENT, OURSELVES)]);
+        Self { address, headers, limits: HttpClientLimits::default(), fetch }
     }
 
     /// Sends a header with every request, such as `Authorization`. Headers of the protocol itself
@@ -186,7 +192,7 @@ impl HttpWriter {
         let Transmit { route, role, frame: message, mirror } = transmit;
         let none = || Mirror { id: None, method: None, revision: None, name: None, params: vec![] };
         let mirror = mirror.map_or_else(none, |mirror| *mirror);
-        let is_modern = mirror.revision.is_some_and(|revision| revision.is_modern());
+        let is_modern = mirror.revision.is_some_and(Revision::is_modern);
         let method = mirror.method;
         let exchange = Exchange { shared: self.shared.clone(), mirror, message };
         match (role, method) {
@@ -274,6 +280,8 @@ impl Drop for HttpWriter {
 
 impl fmt::Debug for HttpWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpWriter").field("exchanges", &self.exchanges.len()).finish_non_exhaustive()
+        f.debug_struct("HttpWriter")
+            .field("exchanges", &self.exchanges.len())
+            .finish_non_exhaustive()
     }
 }

@@ -24,7 +24,7 @@ use http::{Method, Response, StatusCode};
 use tokio::sync::watch;
 
 use super::body::Body;
-use super::config::HttpConfig;
+use super::config::{self, HttpConfig};
 use super::legacy::{self, Sessions};
 use super::read::{self, TooMuch};
 use super::{head, modern, reply};
@@ -50,7 +50,17 @@ pub(super) struct Core {
     pub(super) config: HttpConfig,
     pub(super) calls: Slots,
     last: AtomicU64,
-    stop: watch::Sender<bool>,
+    phase: watch::Sender<Phase>,
+}
+
+/// How far the end of an endpoint has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Serving,
+    /// What would never end by itself is ended.
+    Stopping,
+    /// Nothing is waited for any more.
+    Over,
 }
 
 /// A request at the door: everything of it but its body.
@@ -81,15 +91,26 @@ impl Endpoint {
             calls: Slots::new(config.limits().calls),
             config,
             last: AtomicU64::new(0),
-            stop: watch::channel(false).0,
+            phase: watch::channel(Phase::Serving).0,
         });
         Self(Arc::new(Shared { sessions: Sessions::new(core.clone()), core }))
+    }
+
+    /// How many sessions stand.
+    pub fn sessions(&self) -> usize {
+        self.0.sessions.count()
     }
 
     /// Ends what would never end by itself: subscriptions are answered, streams of sessions are
     /// closed. Calls go on to their end.
     pub fn stop(&self) {
-        self.0.core.stop.send_replace(true);
+        self.0.core.enter(Phase::Stopping);
+    }
+
+    /// Ends everything that still goes on: calls are answered with an error, sessions are closed.
+    pub(super) fn give_up(&self) {
+        self.0.core.enter(Phase::Over);
+        self.0.sessions.close();
     }
 
     pub(super) fn config(&self) -> &HttpConfig {
@@ -109,10 +130,18 @@ impl Endpoint {
         let knock = Knock(parts);
         match knock.0.method {
             Method::POST => self.post(knock, body).await,
-            Method::GET => legacy::get(&self.0, &knock).await,
-            Method::DELETE => legacy::delete(&self.0, &knock).await,
-            _ => reply::method_not_allowed("GET, POST, DELETE"),
+            Method::GET if self.has_sessions(&knock) => legacy::get(&self.0, &knock).await,
+            Method::DELETE if self.has_sessions(&knock) => legacy::delete(&self.0, &knock),
+            _ if self.0.core.keeps_sessions() => reply::method_not_allowed("GET, POST, DELETE"),
+            _ => reply::method_not_allowed("POST"),
         }
+    }
+
+    /// Whether a GET or DELETE can be about a session. There are none since 2026-07-28.
+    fn has_sessions(&self, knock: &Knock) -> bool {
+        let version = head::mirrored(&knock.0.headers).version.required("MCP-Protocol-Version");
+        let version = version.ok().and_then(|version| version.parse::<Revision>().ok());
+        self.0.core.keeps_sessions() && !version.is_some_and(Revision::is_modern)
     }
 
     /// Answers a request for another path. Gated like all others, so that it tells nothing to
@@ -167,28 +196,22 @@ impl Endpoint {
                 return reply::json(StatusCode::BAD_REQUEST, message);
             }
         };
-        let params = match &frame {
-            Frame::Message(Message::Request(request)) => Some(&request.params),
-            Frame::Message(Message::Notification(notification)) => Some(&notification.params),
-            Frame::Message(Message::Response(_)) | Frame::Batch(_) => None,
-        };
-        let meta = match params.map(|params| params.object("_meta")).transpose() {
-            Ok(meta) => meta.unwrap_or_default(),
-            Err(error) => {
-                let error = ErrorObject::invalid_params(format!("`params._meta`: {error}"));
-                return reply::refusal(StatusCode::BAD_REQUEST, &error);
+        let (id, params) = match &frame {
+            Frame::Message(Message::Request(request)) => (Some(&request.id), Some(&request.params)),
+            Frame::Message(Message::Notification(notification)) => {
+                (None, Some(&notification.params))
             }
+            Frame::Message(Message::Response(_)) | Frame::Batch(_) => (None, None),
         };
-        match core.is_modern(&knock, &meta) {
-            Ok(true) => self.modern(knock, frame, meta).await,
-            Ok(false) => legacy::post(&self.0, frame, knock).await,
-            Err(error) => {
-                let id = match &frame {
-                    Frame::Message(Message::Request(request)) => Some(&request.id),
-                    _ => None,
-                };
-                reply::json(StatusCode::BAD_REQUEST, wire::refusal(id, &error))
-            }
+        let meta = params.map(|params| params.object("_meta")).transpose();
+        let meta = meta
+            .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))
+            .map(Option::unwrap_or_default);
+        let claimed = meta.and_then(|meta| Ok((core.is_modern(&knock, &meta)?, meta)));
+        match claimed {
+            Ok((true, meta)) => self.modern(knock, frame, meta).await,
+            Ok((false, _)) => legacy::post(&self.0, frame, knock).await,
+            Err(error) => reply::json(StatusCode::BAD_REQUEST, wire::refusal(id, &error)),
         }
     }
 
@@ -198,7 +221,8 @@ impl Endpoint {
                 modern::serve(&self.0.core, request, meta, knock).await
             }
             Frame::Message(Message::Notification(notification)) => {
-                match modern::check_notification(&notification, &knock.0.headers) {
+                let config = &self.0.core.server;
+                match modern::check_notification(&notification, &knock.0.headers, config) {
                     Ok(()) => reply::accepted(),
                     Err(error) => reply::refusal(StatusCode::BAD_REQUEST, &error),
                 }
@@ -247,15 +271,37 @@ impl Core {
 
     /// Resolves when what would never end by itself has to.
     pub(super) fn stopped(&self) -> BoxFuture<()> {
-        let mut stop = self.stop.subscribe();
-        Box::pin(async move {
-            // The sender lives as long as anything that could wait here.
-            let _ = stop.wait_for(|stop| *stop).await;
-        })
+        self.reached(Phase::Stopping)
+    }
+
+    /// Resolves when nothing is waited for any more.
+    pub(super) fn given_up(&self) -> BoxFuture<()> {
+        self.reached(Phase::Over)
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        *self.stop.borrow()
+        *self.phase.borrow() >= Phase::Stopping
+    }
+
+    /// Whether clients that shake hands get a session.
+    pub(super) fn keeps_sessions(&self) -> bool {
+        self.config.sessions == config::Sessions::Kept && self.server.newest_legacy().is_some()
+    }
+
+    fn reached(&self, wanted: Phase) -> BoxFuture<()> {
+        let mut phase = self.phase.subscribe();
+        Box::pin(async move {
+            // The sender lives as long as anything that could wait here.
+            let _ = phase.wait_for(|phase| *phase >= wanted).await;
+        })
+    }
+
+    fn enter(&self, next: Phase) {
+        self.phase.send_if_modified(|phase| {
+            let is_later = *phase < next;
+            *phase = next.max(*phase);
+            is_later
+        });
     }
 
     /// Which era a message belongs to: what it says itself counts, then what its header says.
@@ -328,25 +374,28 @@ pub(super) struct Slots {
     most: usize,
 }
 
-/// One of them; given back when it is dropped.
-pub(super) struct Slot(Arc<AtomicUsize>);
+/// Some of them; given back when it is dropped.
+pub(super) struct Slot {
+    taken: Arc<AtomicUsize>,
+    count: usize,
+}
 
 impl Slots {
     fn new(most: usize) -> Self {
         Self { taken: Arc::default(), most }
     }
 
-    /// A slot, if one is free.
-    pub(super) fn take(&self) -> Option<Slot> {
-        let slot = Slot(self.taken.clone());
-        // If there are too many, dropping the slot gives it back.
-        let before = self.taken.fetch_add(1, Ordering::Relaxed);
-        (before < self.most).then_some(slot)
+    /// So many slots, if they are free.
+    pub(super) fn take(&self, count: usize) -> Option<Slot> {
+        let slot = Slot { taken: self.taken.clone(), count };
+        // If there are too many, dropping the slot gives them back.
+        let before = self.taken.fetch_add(count, Ordering::Relaxed);
+        (before + count <= self.most).then_some(slot)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.taken.fetch_sub(self.count, Ordering::Relaxed);
     }
 }

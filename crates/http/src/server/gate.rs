@@ -100,9 +100,9 @@ impl Gate {
         let parsed = parsed.ok_or_else(|| InvalidSetting(format!("`{host}` is no host name")))?;
         match parsed.port {
             Some(_) => self.hosts.push(parsed),
-            None => self.hosts.extend(
-                [80, 443].map(|port| Host { name: parsed.name.clone(), port: Some(port) }),
-            ),
+            None => self
+                .hosts
+                .extend([80, 443].map(|port| Host { name: parsed.name.clone(), port: Some(port) })),
         }
         Ok(self)
     }

@@ -1,7 +1,7 @@
 //! The era of handshakes: sessions, their streams, and what came before them.
 
 mod drive;
-mod line;
+mod item;
 mod session;
 mod sessions;
 mod sse2024;
@@ -12,18 +12,19 @@ use std::sync::Arc;
 use bowline_proto::frame::{Frame, Message, MethodName};
 use bowline_proto::mirror::Field;
 use bowline_proto::transmit::Role;
-use bowline_store::events::ReplayError;
+use bowline_store::backend::Position;
+use bowline_store::events::{Replay, ReplayError};
+use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use http::header::HeaderValue;
 use http::{HeaderName, Response, StatusCode};
 
-pub(super) use self::sessions::Sessions;
 use self::drive::{Drive, Listening, Said};
 use self::session::{Kind, STANDALONE, Session};
-use self::stream::{GetStream, Place, PostStream, Resumed};
+pub(super) use self::sessions::Sessions;
+use self::stream::{GetStream, Place, PostStream, Resumed, Start};
 use super::body::{Body, Told};
-use super::config;
 use super::endpoint::{Knock, Shared};
 use super::{head, reply};
 
@@ -36,13 +37,16 @@ pub(super) async fn post(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Re
         Frame::Message(Message::Request(request))
             if request.method == MethodName::Known(Method::Initialize)
     );
-    if let Some(session) = sse2024::named(shared, &knock) {
-        return sse2024::post(&session, frame, knock);
+    if let Some(id) = sse2024::named(shared, &knock) {
+        return match shared.sessions.find(id, &knock.owner(), Kind::Sse2024) {
+            Some(session) => sse2024::post(&session, frame, knock),
+            None => unknown_session(),
+        };
     }
     match find(shared, &knock) {
         Ok(Some(session)) => in_session(&session, frame, knock).await,
         Ok(None) if is_handshake => shake_hands(shared, frame, knock).await,
-        Ok(None) if !keeps_sessions(shared) => stateless(shared, frame, knock).await,
+        Ok(None) if !shared.core.keeps_sessions() => stateless(shared, frame, knock).await,
         Ok(None) => {
             let reason = "send `initialize` first, and the `Mcp-Session-Id` of its answer with \
                           every further request";
@@ -63,14 +67,14 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Respon
     };
     let session = Session::new(id, knock.owner(), Kind::Streamable, core);
     let received = session.receive(Ok(frame), knock.attach());
-    let mut drive = Drive::new(session.clone(), received.line);
+    let mut drive = Drive::new(session.clone(), received.line, None);
     let Some(Said::Message(Role::Ends, message)) = drive.next().await else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "the handshake has no answer");
     };
     if session.revision().is_none() {
         return reply::json(StatusCode::BAD_REQUEST, message);
     }
-    if !keeps_sessions(shared) {
+    if !core.keeps_sessions() {
         return reply::json(StatusCode::OK, message);
     }
     if !shared.sessions.insert(&session) {
@@ -92,36 +96,58 @@ async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response
     };
     // Clients that send no header are older than the header.
     let revision = version.unwrap_or(Revision::V2025_03_26);
+    let spoken = shared.core.server.revisions();
+    if !spoken.contains(&revision) {
+        let error = ErrorObject::unsupported_version(&revision.to_string(), spoken);
+        return reply::refusal(StatusCode::BAD_REQUEST, &error);
+    }
     let session = Session::new(String::new(), knock.owner(), Kind::Streamable, &shared.core);
     session.assume(revision);
     in_session(&session, frame, knock).await
 }
 
-fn keeps_sessions(shared: &Shared) -> bool {
-    shared.core.config.sessions == config::Sessions::Kept
-}
-
 /// Serves a message in its session: in place, as JSON or as a stream.
 async fn in_session(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
+    let core = &session.core;
+    let has_batches = session.revision().is_some_and(|revision| revision.has_batches());
+    if matches!(frame, Frame::Batch(_)) && !has_batches {
+        let reason = "a message is one object; only 2025-03-26 has batches";
+        return reply::refused(StatusCode::BAD_REQUEST, reason);
+    }
+    let calls = requests_in(&frame);
+    let slot = core.calls.take(calls).filter(|_| calls == 0 || session.has_room());
+    let Some(slot) = slot else {
+        return reply::busy("too many calls run at the same time; try again");
+    };
     let received = session.receive(Ok(frame), knock.attach());
     if !received.awaits {
         return reply::accepted();
     }
-    let mut drive = Drive::new(session.clone(), received.line);
-    let keep_alive = session.core.limits().keep_alive;
+    let mut drive = Drive::new(session.clone(), received.line, Some(slot));
+    let keep_alive = core.limits().keep_alive;
     match drive.next().await {
         Some(Said::Message(Role::Ends, message)) => reply::json(StatusCode::OK, message),
         Some(said) => reply::events(Told::by(PostStream::new(drive, said)), keep_alive),
+        None if core.is_stopping() => reply::busy("the server is stopping"),
+        None if session.is_closed() => unknown_session(),
         // The request was cancelled: there is no answer, and so the stream of answers is empty.
         None => reply::events(Told::by(stream::Silence), keep_alive),
     }
 }
 
+/// How many calls a message makes.
+fn requests_in(frame: &Frame) -> usize {
+    let is_request = |message: &&Message| matches!(message, Message::Request(_));
+    match frame {
+        Frame::Message(message) => usize::from(is_request(&message)),
+        Frame::Batch(items) => items.iter().flatten().filter(is_request).count(),
+    }
+}
+
 /// Opens the stream of a session, or goes on with one.
 pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
-    let speaks_legacy = shared.core.server.newest_legacy().is_some();
-    if !speaks_legacy || !keeps_sessions(shared) {
-        return reply::method_not_allowed("POST");
+    if let Err(refusal) = check_version(shared, knock) {
+        return refusal;
     }
     if !head::accepts(&knock.0.headers, "text/event-stream") {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
@@ -141,62 +167,47 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
             let reason = "the stream of this session is open already";
             reply::refused(StatusCode::CONFLICT, reason)
         }
-        Field::Absent => listen(session, None),
-        Field::Value(id) => resume(session, id).await,
+        Field::Absent => match session.log(STANDALONE).follow().await {
+            Ok(replay) => listen(session, replay, Start::Fresh),
+            Err(error) => failing(&error),
+        },
+        Field::Value(id) => resume(session, id.trim()).await,
         Field::Repeated | Field::Unreadable => unknown_place(),
     }
 }
 
-fn listen(session: Arc<Session>, missed: Option<bowline_store::events::Replay>) -> Response<Body> {
+fn listen(session: Arc<Session>, replay: Replay, start: Start) -> Response<Body> {
     let keep_alive = session.core.limits().keep_alive;
-    let stream = GetStream::new(Listening::new(session), missed);
+    let stream = GetStream::new(Listening::new(session), replay, start);
     reply::events(Told::by(stream), keep_alive)
 }
 
 /// Goes on with a stream from where the client left it. What cannot be told any more is an error,
 /// never passed over.
 async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
-    let Some(place) = Place::parse(id.trim()) else { return unknown_place() };
-    let is_first = place.position.0 == 0;
+    let Some(place) = Place::parse(id) else { return unknown_place() };
+    // Known before the log is read: a stream that ends meanwhile says so there.
+    let Some(is_going_on) = session.knows(place.stream) else { return unknown_place() };
     let replay = match session.log(place.stream).replay(place.position).await {
-        Ok(replay) => Some(replay),
-        // Nothing was ever said there, so nothing was missed.
-        Err(ReplayError::Gap(_)) if is_first && place.stream == STANDALONE => None,
-        Err(ReplayError::Gap(oldest)) => {
-            let reason = format!(
-                "what followed the event `{id}` is not kept any more (the oldest is `{}.{}`); \
-                 answers may be lost, ask again",
-                place.stream, oldest.0,
-            );
-            return reply::refused(StatusCode::BAD_REQUEST, reason);
-        }
-        Err(ReplayError::Backend(error)) => {
-            return reply::busy(&format!("the store of events fails: {error}"));
-        }
+        Ok(replay) => replay,
+        Err(ReplayError::Gap(_)) => return forgotten(id),
+        Err(ReplayError::Backend(error)) => return failing(&error),
     };
-    match replay {
-        replay if place.stream == STANDALONE => listen(session, replay),
-        Some(replay) => {
-            let stopped = session.core.stopped();
-            let keep_alive = session.core.limits().keep_alive;
-            let resumed = Resumed {
-                stream: place.stream,
-                replay,
-                stopped,
-                is_over: false,
-                _busy: session.busy(),
-            };
-            reply::events(Told::by(resumed), keep_alive)
-        }
-        None => unknown_place(),
+    if place.stream == STANDALONE {
+        return listen(session, replay, Start::Again);
     }
+    // Every stream that has ended said at least its last word.
+    if !is_going_on && place.position == Position(0) && !replay.has_more() {
+        return forgotten(id);
+    }
+    let keep_alive = session.core.limits().keep_alive;
+    reply::events(Told::by(Resumed::new(session, place.stream, replay, is_going_on)), keep_alive)
 }
 
 /// Ends a session.
-pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
-    let speaks_legacy = shared.core.server.newest_legacy().is_some();
-    if !speaks_legacy || !keeps_sessions(shared) {
-        return reply::method_not_allowed("POST");
+pub(super) fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
+    if let Err(refusal) = check_version(shared, knock) {
+        return refusal;
     }
     match find(shared, knock) {
         Ok(Some(session)) => {
@@ -211,16 +222,29 @@ pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body
     }
 }
 
+/// Whether a request without a message speaks a revision that we do; clients older than the header
+/// send none.
+fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Response<Body>> {
+    let spoken = shared.core.server.revisions();
+    let version = match head::mirrored(&knock.0.headers).version {
+        Field::Absent => return Ok(()),
+        version => version.required("MCP-Protocol-Version"),
+    };
+    let refused = |error| reply::refusal(StatusCode::BAD_REQUEST, &error);
+    let version = version.map_err(refused)?;
+    let is_spoken = version.parse().is_ok_and(|version| spoken.contains(&version));
+    is_spoken
+        .then_some(())
+        .ok_or_else(|| refused(ErrorObject::unsupported_version(version, spoken)))
+}
+
 /// The session that a request names, if it names one.
 fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Response<Body>> {
     match head::field(&knock.0.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
-            let session = shared.sessions.find(id.trim(), &knock.owner());
-            session.map(Some).ok_or_else(|| {
-                let reason = "there is no such session; it ended or expired: `initialize` again";
-                reply::refused(StatusCode::NOT_FOUND, reason)
-            })
+            let session = shared.sessions.find(id.trim(), &knock.owner(), Kind::Streamable);
+            session.map(Some).ok_or_else(unknown_session)
         }
         Field::Repeated | Field::Unreadable => {
             let reason = "the header `Mcp-Session-Id` must come once and be plain text";
@@ -229,7 +253,23 @@ fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Response
     }
 }
 
+fn unknown_session() -> Response<Body> {
+    let reason = "there is no such session; it ended or expired: `initialize` again";
+    reply::refused(StatusCode::NOT_FOUND, reason)
+}
+
 fn unknown_place() -> Response<Body> {
     let reason = "`Last-Event-ID` names no event of this session";
     reply::refused(StatusCode::BAD_REQUEST, reason)
+}
+
+fn forgotten(id: &str) -> Response<Body> {
+    let reason = format!(
+        "what followed the event `{id}` is not kept any more; answers may be lost, ask again"
+    );
+    reply::refused(StatusCode::BAD_REQUEST, reason)
+}
+
+fn failing(error: &bowline_store::Error) -> Response<Body> {
+    reply::busy(&format!("the store of events fails: {error}"))
 }

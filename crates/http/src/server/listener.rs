@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use super::endpoint::Endpoint;
 use super::stall::Stall;
@@ -22,6 +22,13 @@ use super::stall::Stall;
 /// How long to wait after the system could not accept a connection, for example because too many
 /// files are open.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long it may take to write the answers of calls that were given up.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Bytes that HTTP itself may hold of one connection, in either direction: the head of a request,
+/// and what was written but not sent.
+const BUFFER: usize = 64 * 1024;
 
 /// Listens on an address and serves an endpoint to whoever connects.
 pub struct Listener {
@@ -35,10 +42,7 @@ impl Listener {
     /// # Errors
     ///
     /// If the address is taken or not ours.
-    pub async fn bind(
-        address: SocketAddr,
-        path: impl Into<String>,
-    ) -> Result<Self, BindError> {
+    pub async fn bind(address: SocketAddr, path: impl Into<String>) -> Result<Self, BindError> {
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| BindError { address, source })?;
         Ok(Self { listener, path: path.into() })
@@ -54,13 +58,16 @@ impl Listener {
     }
 
     /// Serves until `stop` says so. Then nobody else is let in, what would never end by itself is
-    /// ended, and calls may run on for [`HttpLimits::drain`].
+    /// ended, and calls may run on for [`HttpLimits::drain`]; those that run even then are answered
+    /// with an error.
     ///
     /// [`HttpLimits::drain`]: super::HttpLimits::drain
     pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
         let limits = endpoint.config().limits().clone();
         let room = Arc::new(Semaphore::new(limits.connections));
         let graceful = GracefulShutdown::new();
+        // Whoever is connected is cut off when this goes, for whatever reason we end.
+        let (open, cut) = watch::channel(());
         let path: Arc<str> = self.path.into();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -78,15 +85,23 @@ impl Listener {
             };
             let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
             let served = connection.serve(stream, &graceful);
+            let mut cut = cut.clone();
             tokio::spawn(async move {
-                served.await;
+                tokio::select! {
+                    () = served => {}
+                    _ = cut.changed() => {}
+                }
                 drop(permit);
             });
         }
         drop(self.listener);
         endpoint.stop();
-        // Whoever is still connected after that is cut off when the runtime ends.
-        let _ = tokio::time::timeout(limits.drain, graceful.shutdown()).await;
+        let mut ended = std::pin::pin!(graceful.shutdown());
+        if tokio::time::timeout(limits.drain, &mut ended).await.is_err() {
+            endpoint.give_up();
+            let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+        }
+        drop(open);
     }
 }
 
@@ -107,15 +122,22 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, limits.stall));
         let mut server = auto::Builder::new(TokioExecutor::new());
-        server.http1().timer(TokioTimer::new()).header_read_timeout(limits.head);
+        server
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head)
+            .max_buf_size(BUFFER);
         server
             .http2()
             .timer(TokioTimer::new())
+            .max_send_buf_size(BUFFER)
             .max_concurrent_streams(limits.requests_per_connection)
             .keep_alive_interval(limits.keep_alive)
             .keep_alive_timeout(limits.stall);
         let Self { endpoint, path, peer } = self;
+        let (heard, mut silent) = watch::channel(false);
         let service = service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
+            heard.send_replace(true);
             let endpoint = endpoint.clone();
             let is_here = request.uri().path() == &*path;
             request.extensions_mut().insert(Peer(peer.ip()));
@@ -130,8 +152,18 @@ impl Connection {
         let connection = server.serve_connection(io, service).into_owned();
         let connection = graceful.watch(connection);
         async move {
-            // A client that goes away or speaks no HTTP is its own affair.
-            let _ = connection.await;
+            // The time to send a head runs from the first byte on, of which there may be none.
+            let first = tokio::time::timeout(limits.head, silent.wait_for(|heard| *heard));
+            let silence = async {
+                if first.await.is_ok() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                // A client that goes away or speaks no HTTP is its own affair.
+                _ = connection => {}
+                () = silence => {}
+            }
         }
     }
 }

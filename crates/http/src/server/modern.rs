@@ -12,11 +12,13 @@ use bowline_proto::classify::{Claim, classify, method_of};
 use bowline_proto::codec::sse;
 use bowline_proto::frame::{NotificationMessage, RequestMessage};
 use bowline_proto::members::Members;
-use bowline_proto::request::{Outgoing, QuestionError, Response as Outcome};
+use bowline_proto::mirror::Field;
+use bowline_proto::request::{
+    Change, ExchangeId, Outgoing, QuestionError, Response as Outcome, Sink,
+};
 use bowline_proto::server::{Call, Caller, Exchange, ServerConfig};
 use bowline_proto::wire::{self, Lifted, modern};
 use bowline_transport::BoxFuture;
-use bowline_transport::mailbox::{Mailbox, mailbox};
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
 use bowline_types::method::Method;
@@ -25,11 +27,12 @@ use http::{HeaderMap, Response, StatusCode};
 
 use super::body::{Body, Source};
 use super::endpoint::{Core, Knock, Slot};
+use super::line::{Line, Weigh};
 use super::{calls, head, reply};
 
 /// Serves a request that stands alone.
 pub(super) async fn serve(
-    core: &Core,
+    core: &Arc<Core>,
     request: RequestMessage,
     meta: Members,
     knock: Knock,
@@ -44,35 +47,42 @@ pub(super) async fn serve(
             return reply::json(status, wire::refusal(Some(&request.id), &error));
         }
     };
-    let Some(slot) = core.calls.take() else {
+    let Some(slot) = core.calls.take(1) else {
         return reply::busy("too many calls run at the same time; try again");
     };
-    let (mailbox, sink) = mailbox(core.server.limits().outbox);
+    let back = Arc::new(Back(Line::new(core.limits().queue)));
     let headers = Some(head::params(&knock.0.headers));
+    let sink = back.clone();
     let caller = Caller { owner: knock.owner(), sink, extensions: knock.attach(), headers };
     let call = Call { id: request.id, method, params: request.params };
     let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
-    let talk = Talk {
-        call: core.call(request),
-        outcome: None,
-        mailbox,
-        exchange,
-        config: core.server.clone(),
-        stopped: method.streams().then(|| core.stopped()),
-        _slot: slot,
-    };
-    talk.answer(core).await
+    let call = core.call(request);
+    let talk =
+        Talk { call, outcome: None, back, exchange, core: core.clone(), end: None, _slot: slot };
+    talk.answer().await
 }
 
-/// Checks a notification that stands alone. There is none that a server would act on.
+/// Checks a notification that stands alone. There is none that a server would act on, and no rule
+/// says which headers it has beside the version; but those that it has must not lie.
 pub(super) fn check_notification(
     notification: &NotificationMessage,
     headers: &HeaderMap,
+    config: &ServerConfig,
 ) -> Result<(), ErrorObject> {
     let meta = notification.params.object("_meta").unwrap_or_default();
     let version = meta.parse::<String>(key::PROTOCOL_VERSION).unwrap_or_default();
-    let head = head::mirrored(headers);
-    head.check(&notification.method, &notification.params, version.as_deref())
+    let mut head = head::mirrored(headers);
+    if head.method == Field::Absent {
+        head.method = Field::Value(notification.method.as_str());
+    }
+    head.check(&notification.method, &notification.params, version.as_deref())?;
+    let version = head.version.required("MCP-Protocol-Version")?;
+    let is_spoken = version.parse().is_ok_and(|version| config.revisions().contains(&version));
+    if is_spoken {
+        Ok(())
+    } else {
+        Err(ErrorObject::unsupported_version(version, config.revisions()))
+    }
 }
 
 /// Whether a request may be served: its headers say what it says, and it says all that it must.
@@ -104,11 +114,12 @@ struct Talk {
     call: BoxFuture<Outcome>,
     /// Set when the call has ended.
     outcome: Option<Outcome>,
-    mailbox: Mailbox,
+    back: Arc<Back>,
     exchange: Exchange,
-    config: Arc<ServerConfig>,
-    /// For a call that would never end by itself.
-    stopped: Option<BoxFuture<()>>,
+    core: Arc<Core>,
+    /// Resolves when the call has to end, although it has not by itself. Made once the call is
+    /// found to take a while.
+    end: Option<BoxFuture<()>>,
     _slot: Slot,
 }
 
@@ -121,14 +132,14 @@ enum Next {
 }
 
 impl Talk {
-    async fn answer(mut self, core: &Core) -> Response<Body> {
+    async fn answer(mut self) -> Response<Body> {
         match std::future::poll_fn(|cx| self.poll_next(cx)).await {
             Next::Answer(status, message) => reply::json(status, message),
             Next::Notice(message) => {
                 let mut text = BytesMut::new();
                 sse::write_event(&mut text, None, &message);
-                let told = Told { talk: Some(self), text };
-                reply::events(Box::new(told), core.limits().keep_alive)
+                let keep_alive = self.core.limits().keep_alive;
+                reply::events(Box::new(Told { talk: Some(self), text }), keep_alive)
             }
         }
     }
@@ -141,27 +152,47 @@ impl Talk {
                 self.outcome = Some(outcome);
             }
             // What was said before the answer comes first.
-            while let Some((_, outgoing)) = self.mailbox.take() {
+            while let Some(outgoing) = self.back.0.take() {
                 if let Some(notice) = self.notice(outgoing) {
                     return Poll::Ready(Next::Notice(notice));
                 }
             }
             if let Some(outcome) = self.outcome.take() {
                 let status = outcome.as_ref().err().map_or(StatusCode::OK, reply::status_of);
-                let message = self.exchange.answer(outcome, &self.config);
-                return Poll::Ready(Next::Answer(status, message));
+                return Poll::Ready(self.last(status, outcome));
             }
-            if let Some(stopped) = &mut self.stopped
-                && stopped.as_mut().poll(cx).is_ready()
-            {
-                let message = self.exchange.end(&self.config);
-                return Poll::Ready(Next::Answer(StatusCode::OK, message));
+            if self.poll_end(cx).is_ready() {
+                return Poll::Ready(self.cut());
             }
-            let (_, outgoing) = std::task::ready!(self.mailbox.poll_next(cx));
-            if let Some(notice) = self.notice(outgoing) {
-                return Poll::Ready(Next::Notice(notice));
+            self.back.0.register(cx);
+            // What was said before we registered woke nobody.
+            if self.back.0.is_empty() {
+                return Poll::Pending;
             }
         }
+    }
+
+    /// Ready when the server stops, for a call that would never end by itself; for others, when
+    /// there is no more time to wait for them.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let end = self.end.get_or_insert_with(|| match self.exchange.method().streams() {
+            true => self.core.stopped(),
+            false => self.core.given_up(),
+        });
+        end.as_mut().poll(cx)
+    }
+
+    /// The answer to a call that had to end.
+    fn cut(&self) -> Next {
+        if self.exchange.method().streams() {
+            return Next::Answer(StatusCode::OK, self.exchange.end(&self.core.server));
+        }
+        let error = ErrorObject::internal("the server stopped before the call came to its end");
+        self.last(StatusCode::SERVICE_UNAVAILABLE, Err(error))
+    }
+
+    fn last(&self, status: StatusCode, outcome: Outcome) -> Next {
+        Next::Answer(status, self.exchange.answer(outcome, &self.core.server))
     }
 
     /// What the call says, as far as the caller wants to hear it.
@@ -169,7 +200,7 @@ impl Talk {
         match outgoing {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
             Outgoing::Log(message) => {
-                self.exchange.log(&message, None, self.config.limits(), Instant::now())
+                self.exchange.log(&message, None, self.core.server.limits(), Instant::now())
             }
             Outgoing::Change(change) => Some(self.exchange.change(&change)),
             Outgoing::Ask(question) => {
@@ -178,6 +209,46 @@ impl Talk {
             }
             Outgoing::Pause(_) | Outgoing::ElicitationComplete(_) => None,
         }
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.back.0.close();
+    }
+}
+
+/// The way back from the handler of a call.
+struct Back(Line<Outgoing>);
+
+impl Sink for Back {
+    fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.poll_room(cx)
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        if self.0.is_closed() {
+            return Err(outgoing);
+        }
+        if self.0.is_full() {
+            // A client that reads too slowly misses progress and logs, nothing else.
+            return if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) };
+        }
+        self.0.push(outgoing);
+        Ok(())
+    }
+}
+
+impl Weigh for Outgoing {
+    fn bytes(&self) -> usize {
+        let text = match self {
+            Self::Progress(advance) => advance.message.as_ref().map_or(0, String::len),
+            Self::Log(message) => message.data.as_str().len(),
+            Self::Change(Change::Resource(uri)) => uri.len(),
+            _ => 0,
+        };
+        // Something without text takes room too.
+        text + size_of::<Self>()
     }
 }
 

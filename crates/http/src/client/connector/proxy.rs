@@ -40,9 +40,9 @@ impl Proxied {
         let mut http = self.http.clone();
         if to.scheme() == Some(&Scheme::HTTP) {
             let connecting = http.call(address);
-            return Box::pin(async move {
-                Ok(Line { stream: connecting.await?, is_forwarded: true })
-            });
+            return Box::pin(
+                async move { Ok(Line { stream: connecting.await?, is_forwarded: true }) },
+            );
         }
         let mut tunnel = Tunnel::new(address, http);
         if let Some(secret) = proxy.basic_auth() {

@@ -7,14 +7,14 @@ use tokio::time::timeout;
 
 use super::super::address::Address;
 use super::super::events::Events;
-use super::super::shared::Shared;
+use super::super::shared::{Reply, Shared};
 
 /// The one stream.
 pub(in super::super) struct Stream(Events);
 
 /// Opens the stream, if there is one that says where to post. All further messages go there.
 pub(in super::super) async fn open(shared: &Shared) -> Option<Stream> {
-    let reply = shared.get(None).await.ok().filter(|reply| reply.is_stream())?;
+    let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
     let mut events = reply.into_events(shared).patient();
     let event = timeout(shared.limits.idle, events.next()).await.ok()?.ok()?;
     let Unit::Text(text) = event.unit else { return None };

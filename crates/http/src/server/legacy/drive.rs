@@ -7,13 +7,13 @@ use std::time::Duration;
 use bowline_proto::request::{ExchangeId, Response as Outcome};
 use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
-use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bytes::Bytes;
 
 use super::super::calls;
-use super::session::{Busy, Session, Standing};
-use super::line::{Item, Line};
+use super::super::endpoint::Slot;
+use super::item::{Item, Line};
+use super::session::{Busy, Session, Standing, StreamLog};
 
 /// Something to send.
 pub(super) enum Said {
@@ -31,27 +31,32 @@ pub(super) struct Drive {
     pub(super) session: Arc<Session>,
     line: Arc<Line>,
     calls: Vec<(ExchangeId, BoxFuture<Outcome>)>,
-    log: Option<EventLog>,
+    log: Option<StreamLog>,
+    /// What was said last and is not in the log for certain.
+    unrecorded: Option<(Role, Bytes)>,
     /// Whether it drives the subscription on behalf of the session too.
     follows: bool,
     standing: Option<Standing>,
     is_answered: bool,
     is_detached: bool,
+    slot: Option<Slot>,
     _busy: Busy,
 }
 
 impl Drive {
-    pub(super) fn new(session: Arc<Session>, line: Arc<Line>) -> Self {
+    pub(super) fn new(session: Arc<Session>, line: Arc<Line>, slot: Option<Slot>) -> Self {
         Self {
             _busy: session.busy(),
             session,
             line,
             calls: Vec::new(),
             log: None,
+            unrecorded: None,
             follows: false,
             standing: None,
             is_answered: false,
             is_detached: false,
+            slot,
         }
     }
 
@@ -60,28 +65,48 @@ impl Drive {
         self.follows = true;
     }
 
-    /// Writes what is said into a log from now on.
-    pub(super) fn log_to(&mut self, log: EventLog) {
+    /// Writes what is said into a log from now on, `first` included.
+    pub(super) fn log_to(&mut self, log: StreamLog, first: &Said) {
         self.log = Some(log);
+        self.note(first);
+    }
+
+    /// Whether no call runs and nothing waits to be said.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.calls.is_empty() && self.line.is_empty()
     }
 
     /// The next thing to send, or `None` when there will be nothing more. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<Said> {
-        std::future::poll_fn(|cx| self.poll_next(cx)).await
+        let said = std::future::poll_fn(|cx| self.poll_next(cx)).await?;
+        self.note(&said);
+        Some(said)
     }
 
-    /// Writes a message into the log; gives the id that it has there. A store that fails keeps
-    /// nobody from hearing the message, only from coming back to it.
+    /// Writes a message into the log; gives the place that it has there.
     pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
-        self.is_answered |= role == Role::Ends;
-        let log = self.log.as_ref()?;
-        log.append(message, role == Role::Ends).await.ok()
+        let is_last = role == Role::Ends;
+        let position = match &self.log {
+            Some(log) => log.record(message, is_last).await,
+            None => None,
+        };
+        self.unrecorded = None;
+        self.is_answered |= is_last;
+        position
     }
 
     /// Nothing more will come: whoever comes back for an answer that was cancelled is told so.
     pub(super) async fn finish(&mut self) {
-        if let (Some(log), false) = (self.log.take(), self.is_answered) {
-            let _ = log.append(b"", true).await;
+        if let (Some(log), false) = (&self.log, self.is_answered) {
+            log.record(b"", true).await;
+        }
+        self.log = None;
+    }
+
+    /// Remembers what has yet to be recorded, in case that nobody is left to do so.
+    fn note(&mut self, said: &Said) {
+        if let (Some(_), Said::Message(role, message)) = (&self.log, said) {
+            self.unrecorded = Some((*role, message.clone()));
         }
     }
 
@@ -104,12 +129,15 @@ impl Drive {
                 continue;
             }
             self.poll_standing(cx);
-            if self.line.is_over() {
+            self.line.register(cx);
+            // Looked at only now: what happened before we registered woke nobody.
+            if !self.line.is_empty() {
+                continue;
+            }
+            if self.line.is_over() || self.session.is_closed() {
                 return Poll::Ready(None);
             }
-            if self.line.register(cx) {
-                return Poll::Pending;
-            }
+            return Poll::Pending;
         }
     }
 
@@ -143,6 +171,9 @@ impl Drive {
 
     /// Drives on without anybody who listens.
     async fn drive_on(mut self) {
+        if let Some((role, message)) = self.unrecorded.take() {
+            self.record(role, &message).await;
+        }
         while let Some(said) = self.next().await {
             if let Said::Message(role, message) = said {
                 self.record(role, &message).await;
@@ -155,7 +186,8 @@ impl Drive {
 impl Drop for Drive {
     fn drop(&mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if self.is_detached || self.session.is_closed() || self.line.is_over() {
+        let is_over = self.line.is_over() && self.unrecorded.is_none();
+        if self.is_detached || self.session.is_closed() || is_over {
             return;
         }
         let rest = Self {
@@ -163,10 +195,12 @@ impl Drop for Drive {
             line: self.line.clone(),
             calls: std::mem::take(&mut self.calls),
             log: self.log.take(),
+            unrecorded: self.unrecorded.take(),
             follows: false,
             standing: None,
             is_answered: self.is_answered,
             is_detached: true,
+            slot: self.slot.take(),
             _busy: self.session.busy(),
         };
         runtime.spawn(rest.drive_on());
@@ -179,6 +213,8 @@ pub(super) struct Listening {
     line: Arc<Line>,
     listener: u64,
     standing: Option<Standing>,
+    /// What was taken last and is not in the log for certain.
+    unrecorded: Option<(Role, Bytes)>,
     stopped: BoxFuture<()>,
     _busy: Busy,
 }
@@ -186,17 +222,26 @@ pub(super) struct Listening {
 impl Listening {
     pub(super) fn new(session: Arc<Session>) -> Self {
         let (line, listener) = session.listen();
-        let stopped = session.core.stopped();
-        Self { _busy: session.busy(), session, line, listener, standing: None, stopped }
+        let (_busy, stopped) = (session.busy(), session.core.stopped());
+        Self { _busy, session, line, listener, standing: None, unrecorded: None, stopped }
     }
 
-    /// The next message, or `None` when somebody else listens, or nobody should.
-    pub(super) async fn next(&mut self) -> Option<(Role, Bytes)> {
-        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    /// The next message, or `None` when somebody else listens, or nobody should. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        let (role, message) = std::future::poll_fn(|cx| self.poll_next(cx)).await?;
+        self.unrecorded = Some((role, message.clone()));
+        Some(message)
+    }
+
+    /// The last message will be heard, whatever becomes of us.
+    pub(super) fn recorded(&mut self) {
+        self.unrecorded = None;
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Role, Bytes)>> {
         loop {
+            // Registered before anything is looked at, so that nothing is missed.
+            self.line.register(cx);
             if !self.session.listens(self.listener) || self.stopped.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
@@ -213,8 +258,7 @@ impl Listening {
                     return Poll::Ready(Some((role, message)));
                 }
                 Some(_) => {}
-                None if self.line.register(cx) => return Poll::Pending,
-                None => {}
+                None => return Poll::Pending,
             }
         }
     }
@@ -222,6 +266,9 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
+        if let Some((role, message)) = self.unrecorded.take() {
+            self.line.put_back(Item::Message(role, message));
+        }
         self.session.stop_listening(self.listener);
         if let Some(standing) = self.standing.take() {
             self.session.give_back(standing);

@@ -3,8 +3,7 @@
 //! No task and no channel belongs to it. A POST drives the calls that it opened, the GET stream
 //! drives the subscription that stands in for it; in between a session only is there.
 
-use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -15,14 +14,17 @@ use bowline_proto::request::{
 };
 use bowline_proto::server::{Event, ServerConnection};
 use bowline_proto::transmit::{Role, Route};
+use bowline_store::backend::Position;
 use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bowline_types::method;
 use bowline_types::revision::Revision;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::super::calls;
 use super::super::endpoint::Core;
-use super::line::{Item, Line};
+use super::item::{Item, Line};
 
 /// The stream that belongs to no POST.
 pub(super) const STANDALONE: u64 = 0;
@@ -33,10 +35,10 @@ pub(super) struct Session {
     pub(super) id: String,
     pub(super) owner: Owner,
     pub(super) core: Arc<Core>,
-    kind: Kind,
-    /// How far the stream that belongs to no POST has been told.
-    pub(super) told: AtomicU64,
+    pub(super) kind: Kind,
     state: Mutex<State>,
+    /// Whether it is closed, for whoever waits for that.
+    closed: watch::Sender<bool>,
 }
 
 /// Where the answers to POSTs go.
@@ -66,6 +68,8 @@ struct State {
     is_closed: bool,
     /// Streams that were opened so far.
     streams: u64,
+    /// Those of them that have not come to their end, whether or not anybody reads them.
+    going_on: HashSet<u64>,
 }
 
 /// The subscription on behalf of a session.
@@ -105,8 +109,8 @@ impl Session {
                 owner,
                 core: core.clone(),
                 kind,
-                told: AtomicU64::new(0),
                 state: Mutex::new(State::new(connection, standalone)),
+                closed: watch::channel(false).0,
             }
         })
     }
@@ -197,17 +201,31 @@ impl Session {
         Busy(self.clone())
     }
 
-    /// The log of a new stream, if the client can come back to it.
-    pub(super) fn new_log(&self) -> Option<(u64, EventLog)> {
+    /// Whether another call may wait for its turn.
+    pub(super) fn has_room(&self) -> bool {
+        self.lock().connection.wants_input()
+    }
+
+    /// A new stream, if the client can come back to it.
+    pub(super) fn new_stream(self: &Arc<Self>) -> Option<StreamLog> {
         if self.id.is_empty() {
             return None;
         }
-        let stream = {
+        let number = {
             let mut state = self.lock();
             state.streams += 1;
-            state.streams
+            let number = state.streams;
+            state.going_on.insert(number);
+            number
         };
-        Some((stream, self.log(stream)))
+        Some(StreamLog { number, log: self.log(number), session: self.clone() })
+    }
+
+    /// Whether a stream goes on, if there ever was one with that number.
+    pub(super) fn knows(&self, stream: u64) -> Option<bool> {
+        let state = self.lock();
+        let is_going_on = stream == STANDALONE || state.going_on.contains(&stream);
+        (stream <= state.streams).then_some(is_going_on)
     }
 
     /// The log of a stream.
@@ -216,8 +234,24 @@ impl Session {
         EventLog::new(self.core.config.store.clone(), &self.id, stream, kept)
     }
 
-    /// Begins to listen: gives the line to read, the number that says who listens, and whether
-    /// anybody did before. Whoever did so before is told to stop.
+    /// Writes a message into a log; gives the place that it has there. A store that fails keeps
+    /// nobody from hearing the message, only from coming back to it.
+    pub(super) async fn record(
+        &self,
+        log: &EventLog,
+        message: &[u8],
+        is_last: bool,
+    ) -> Option<Position> {
+        let position = log.append(message, is_last).await.ok()?;
+        // Nobody can come back to a session that is closed, and its logs may be deleted already.
+        if self.is_closed() {
+            let _ = log.delete().await;
+        }
+        Some(position)
+    }
+
+    /// Begins to listen: gives the line to read, and the number that says who listens. Whoever did
+    /// so before is told to stop.
     pub(super) fn listen(&self) -> (Arc<Line>, u64) {
         let mut state = self.lock();
         state.listener += 1;
@@ -289,18 +323,37 @@ impl Session {
         self.start(aside);
     }
 
-    /// Ends everything: calls are cancelled, streams end.
+    /// Ends everything: calls are cancelled, streams end, and what they said is forgotten.
     pub(super) fn close(&self) {
-        let standing = {
+        let (standing, streams) = {
             let mut state = self.lock();
             state.is_closed = true;
             state.connection.close();
             let _ = state.deliver(None);
             state.standalone.nudge();
-            state.standing.take()
+            (state.standing.take(), state.logged())
         };
+        self.closed.send_replace(true);
         // A handler must not be dropped under the lock, since it may have something to say.
         drop(standing);
+        let logs: Vec<_> = streams.into_iter().map(|stream| self.log(stream)).collect();
+        if let (Ok(runtime), false) = (Handle::try_current(), logs.is_empty()) {
+            runtime.spawn(async move {
+                for log in logs {
+                    // What cannot be deleted now expires.
+                    let _ = log.delete().await;
+                }
+            });
+        }
+    }
+
+    /// Resolves when the session is closed.
+    pub(super) fn closed(&self) -> BoxFuture<()> {
+        let mut closed = self.closed.subscribe();
+        Box::pin(async move {
+            // A session that is gone is closed.
+            let _ = closed.wait_for(|closed| *closed).await;
+        })
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -327,12 +380,41 @@ impl State {
             is_initialized: false,
             is_closed: false,
             streams: STANDALONE,
+            going_on: HashSet::new(),
         }
+    }
+
+    /// The streams whose logs do not expire by themselves.
+    fn logged(&self) -> Vec<u64> {
+        let standalone = (self.listener > 0).then_some(STANDALONE);
+        self.going_on.iter().copied().chain(standalone).collect()
     }
 
     /// Brings what the connection wants done and sent to the right lines. `current` belongs to the
     /// message that is being taken: what is answered at once is answered there.
     fn deliver(&mut self, current: Option<&Arc<Line>>) -> Vec<Aside> {
+        // Messages first: what a call said goes to its line before that ends.
+        while let Some(transmit) = self.connection.poll_transmit() {
+            let of_call = match transmit.route {
+                Route::Exchange(number) => self.lines.get(&number),
+                Route::Standalone => None,
+            };
+            let line = match transmit.role {
+                // Closing the stream says the same.
+                Role::Cancels => continue,
+                Role::Ends => of_call.or(current),
+                Role::Opens | Role::Within => of_call,
+            };
+            match line {
+                Some(line) => line.push(Item::Message(transmit.role, transmit.frame)),
+                None => {
+                    self.standalone.push(Item::Message(transmit.role, transmit.frame));
+                    if !self.is_listened_to {
+                        self.standalone.drop_oldest();
+                    }
+                }
+            }
+        }
         let mut aside = Vec::new();
         while let Some(event) = self.connection.poll_event() {
             match event {
@@ -354,27 +436,6 @@ impl State {
                         line.push(Item::Cancelled(number));
                     }
                     self.close_line(number);
-                }
-            }
-        }
-        while let Some(transmit) = self.connection.poll_transmit() {
-            let of_call = match transmit.route {
-                Route::Exchange(number) => self.lines.get(&number),
-                Route::Standalone => None,
-            };
-            let line = match transmit.role {
-                // Closing the stream says the same.
-                Role::Cancels => continue,
-                Role::Ends => of_call.or(current),
-                Role::Opens | Role::Within => of_call,
-            };
-            match line {
-                Some(line) => line.push(Item::Message(transmit.role, transmit.frame)),
-                None => {
-                    self.standalone.push(Item::Message(transmit.role, transmit.frame));
-                    if !self.is_listened_to {
-                        self.standalone.drop_oldest();
-                    }
                 }
             }
         }
@@ -400,6 +461,26 @@ impl Standing {
         let outcome = std::task::ready!(calls::poll(&mut self.call, cx));
         session.complete(self.number, outcome);
         Poll::Ready(())
+    }
+}
+
+/// The log of a stream that has not come to its end; it has when this is dropped.
+pub(super) struct StreamLog {
+    pub(super) number: u64,
+    log: EventLog,
+    session: Arc<Session>,
+}
+
+impl StreamLog {
+    /// As [`Session::record`].
+    pub(super) async fn record(&self, message: &[u8], is_last: bool) -> Option<Position> {
+        self.session.record(&self.log, message, is_last).await
+    }
+}
+
+impl Drop for StreamLog {
+    fn drop(&mut self) {
+        self.session.lock().going_on.remove(&self.number);
     }
 }
 

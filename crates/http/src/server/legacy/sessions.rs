@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 
 use super::super::endpoint::Core;
-use super::session::Session;
+use super::session::{Kind, Session};
 
 /// How often idle sessions are looked for.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -37,9 +37,13 @@ impl Sessions {
     }
 
     /// The session with an id. Somebody else's is as unknown as one that never was.
-    pub(super) fn find(&self, id: &str, owner: &Owner) -> Option<Arc<Session>> {
+    pub(super) fn find(&self, id: &str, owner: &Owner, kind: Kind) -> Option<Arc<Session>> {
         let session = lock(&self.table).get(id).cloned()?;
-        (session.owner == *owner).then_some(session)
+        (session.owner == *owner && session.kind == kind).then_some(session)
+    }
+
+    pub(in super::super) fn count(&self) -> usize {
+        lock(&self.table).len()
     }
 
     /// Keeps a session. If there are too many, the one that has been idle longest makes room;
@@ -67,21 +71,25 @@ impl Sessions {
         removed.iter().for_each(|session| session.close());
     }
 
+    /// Ends all of them.
+    pub(in super::super) fn close(&self) {
+        let sessions = std::mem::take(&mut *lock(&self.table));
+        sessions.values().for_each(|session| session.close());
+    }
+
     /// Looks for idle sessions from now on, as long as there is a table.
     fn sweep(&self) {
         if self.is_swept.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (idle, opening) =
-            (self.core.limits().session_idle, self.core.limits().session_opening);
+        let (idle, opening) = (self.core.limits().session_idle, self.core.limits().session_opening);
         tokio::spawn(sweep(Arc::downgrade(&self.table), idle, opening));
     }
 }
 
 impl Drop for Sessions {
     fn drop(&mut self) {
-        let sessions = std::mem::take(&mut *lock(&self.table));
-        sessions.values().for_each(|session| session.close());
+        self.close();
     }
 }
 

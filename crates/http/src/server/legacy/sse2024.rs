@@ -20,40 +20,47 @@ const QUERY: &str = "session=";
 
 /// Opens a stream, and names where to post.
 pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
+    if shared.core.is_stopping() {
+        return reply::busy("the server is stopping");
+    }
     let Some(id) = Sessions::new_id() else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
     };
     let session = Session::new(id, knock.owner(), Kind::Sse2024, &shared.core);
+    // Begun before anybody could take it for idle.
+    let mut drive = Drive::new(session.clone(), session.standalone(), None);
+    drive.follow();
     if !shared.sessions.insert(&session) {
         return reply::busy("too many sessions are open; try again later");
     }
     let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);
-    let mut drive = Drive::new(session.clone(), session.standalone());
-    drive.follow();
     let open = Open { shared: shared.clone(), session };
-    let stream = Stream { drive, endpoint: Some(endpoint), open };
+    let stream = Stream { open, drive, endpoint: Some(endpoint) };
     reply::events(Told::by(stream), shared.core.limits().keep_alive)
 }
 
 /// The session that a POST names in its query.
-pub(super) fn named(shared: &Shared, knock: &Knock) -> Option<Arc<Session>> {
-    let query = knock.0.uri.query()?;
-    let id = query.split('&').find_map(|part| part.strip_prefix(QUERY))?;
-    shared.sessions.find(id, &knock.owner())
+pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
+    let query = knock.0.uri.query().filter(|_| shared.core.config.sse2024)?;
+    query.split('&').find_map(|part| part.strip_prefix(QUERY))
 }
 
 /// Takes a message; its answer comes on the stream.
 pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
+    if !session.has_room() && super::requests_in(&frame) > 0 {
+        return reply::busy("too many calls run at the same time; try again");
+    }
     session.receive(Ok(frame), knock.attach());
     reply::accepted()
 }
 
 /// The one stream of a session.
 struct Stream {
+    /// Dropped first: what runs ends with the session.
+    open: Open,
     drive: Drive,
     /// Told first.
     endpoint: Option<String>,
-    open: Open,
 }
 
 impl Tell for Stream {
@@ -65,9 +72,11 @@ impl Tell for Stream {
         }
         loop {
             let stopped = self.open.session.core.stopped();
+            let is_quiet = self.drive.is_quiet();
             let said = tokio::select! {
                 said = self.drive.next() => said?,
-                () = stopped => return None,
+                // What runs comes to its end first.
+                () = stopped, if is_quiet => return None,
             };
             if let Said::Message(_, message) = said {
                 text.put_slice(b"event: message\n");

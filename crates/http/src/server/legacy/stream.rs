@@ -3,18 +3,18 @@
 //! An event's id names its stream and its place there, `3.17`, so that nobody who comes back gets
 //! what belongs to another stream.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use bowline_proto::codec::sse;
 use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
-use bowline_store::events::{EventLog, Replay};
+use bowline_store::events::{Event, EventLog, Replay, ReplayError};
 use bowline_transport::BoxFuture;
 use bytes::{Bytes, BytesMut};
 
 use super::super::body::Tell;
 use super::drive::{Drive, Listening, Said};
-use super::session::{Busy, STANDALONE};
+use super::session::{Busy, STANDALONE, Session};
 
 /// Where a stream was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,11 @@ impl PostStream {
     /// A stream that begins with what was said first.
     pub(super) fn new(mut drive: Drive, first: Said) -> Self {
         let revision = drive.session.revision();
-        let log = drive.session.new_log();
-        let stream = log.as_ref().map_or(0, |(stream, _)| *stream);
+        let log = drive.session.new_stream();
+        let stream = log.as_ref().map_or(STANDALONE, |log| log.number);
         let has_places = log.is_some() && revision.is_some_and(|it| it.has_stream_places());
-        if let Some((_, log)) = log {
-            drive.log_to(log);
+        if let Some(log) = log {
+            drive.log_to(log, &first);
         }
         Self { drive, stream, has_places, first: Some(first), is_begun: false, is_over: false }
     }
@@ -105,68 +105,93 @@ impl Tell for PostStream {
     }
 }
 
-/// The GET stream.
+/// The GET stream. It tells what is in its log, and writes there what is to be told; so nothing is
+/// lost between two of them that take turns.
 pub(super) struct GetStream {
     listening: Listening,
     log: EventLog,
-    has_places: bool,
-    /// What was said while nobody listened.
-    missed: Option<Replay>,
-    is_begun: bool,
+    replay: Replay,
+    /// What to begin with.
+    greeting: Option<Bytes>,
+}
+
+/// How a GET stream begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With what is said from now on.
+    Fresh,
+    /// With what the client missed.
+    Again,
 }
 
 impl GetStream {
-    pub(super) fn new(listening: Listening, missed: Option<Replay>) -> Self {
+    pub(super) fn new(listening: Listening, replay: Replay, start: Start) -> Self {
         let revision = listening.session.revision();
         let has_places = revision.is_some_and(|revision| revision.has_stream_places());
+        let mut greeting = BytesMut::new();
+        if has_places && start == Start::Fresh {
+            sse::write_place(&mut greeting, Some(&id(STANDALONE, replay.position())), None);
+        } else {
+            // So that the client sees at once that it is heard.
+            greeting.extend_from_slice(sse::KEEP_ALIVE);
+        }
         let log = listening.session.log(STANDALONE);
-        Self { listening, log, has_places, missed, is_begun: false }
+        Self { listening, log, replay, greeting: Some(greeting.freeze()) }
     }
 }
 
 impl Tell for GetStream {
     async fn tell(mut self) -> Option<(Bytes, Self)> {
-        let mut text = BytesMut::new();
-        if !std::mem::replace(&mut self.is_begun, true) {
-            let told = Position(self.listening.session.told.load(Ordering::Relaxed));
-            if self.has_places && self.missed.is_none() {
-                sse::write_place(&mut text, Some(&id(STANDALONE, told)), None);
-            } else {
-                // So that the client sees at once that it is heard.
-                text.extend_from_slice(sse::KEEP_ALIVE);
-            }
-            return Some((text.freeze(), self));
+        if let Some(greeting) = self.greeting.take() {
+            return Some((greeting, self));
         }
-        if let Some(missed) = &mut self.missed {
-            match missed.known().await {
-                Ok(Some(event)) => {
-                    let id = id(STANDALONE, event.position);
-                    sse::write_event(&mut text, Some(&id), &event.message);
-                    return Some((text.freeze(), self));
-                }
-                Ok(None) => self.missed = None,
+        loop {
+            match self.replay.known().await {
+                Ok(Some(event)) => return Some((told(STANDALONE, &event), self)),
                 // Cut rather than skipped: the client comes back and is told of the gap.
-                Err(_) => return None,
+                Err(ReplayError::Gap(_)) => return None,
+                Ok(None) | Err(ReplayError::Backend(_)) => {}
+            }
+            let message = tokio::select! {
+                message = self.listening.next() => message?,
+                // Somebody else, from whom we have just taken over, had something to say.
+                news = self.replay.news() => {
+                    news.ok()?;
+                    continue;
+                }
+            };
+            let place = self.listening.session.record(&self.log, &message, false).await;
+            self.listening.recorded();
+            if place.is_none() {
+                let mut text = BytesMut::new();
+                sse::write_event(&mut text, None, &message);
+                return Some((text.freeze(), self));
             }
         }
-        let (_, message) = self.listening.next().await?;
-        let position = self.log.append(&message, false).await.ok();
-        if let Some(position) = position {
-            self.listening.session.told.store(position.0, Ordering::Relaxed);
-        }
-        let id = position.map(|position| id(STANDALONE, position));
-        sse::write_event(&mut text, id.as_deref(), &message);
-        Some((text.freeze(), self))
     }
 }
 
 /// The stream of a POST, told again from where the client left it.
 pub(super) struct Resumed {
-    pub(super) stream: u64,
-    pub(super) replay: Replay,
-    pub(super) stopped: BoxFuture<()>,
-    pub(super) is_over: bool,
-    pub(super) _busy: Busy,
+    stream: u64,
+    replay: Replay,
+    /// Whether more may come than is known.
+    is_going_on: bool,
+    is_over: bool,
+    closed: BoxFuture<()>,
+    _busy: Busy,
+}
+
+impl Resumed {
+    pub(super) fn new(
+        session: Arc<Session>,
+        stream: u64,
+        replay: Replay,
+        is_going_on: bool,
+    ) -> Self {
+        let (closed, _busy) = (session.closed(), session.busy());
+        Self { stream, replay, is_going_on, is_over: false, closed, _busy }
+    }
 }
 
 impl Tell for Resumed {
@@ -174,19 +199,26 @@ impl Tell for Resumed {
         if self.is_over {
             return None;
         }
-        let event = tokio::select! {
-            event = self.replay.next() => event.ok()?,
-            () = &mut self.stopped => return None,
+        let event = match self.is_going_on {
+            true => tokio::select! {
+                event = self.replay.next() => event.ok()?,
+                () = &mut self.closed => return None,
+            },
+            false => self.replay.known().await.ok()??,
         };
         self.is_over = event.is_last;
         if event.message.is_empty() {
             return None;
         }
-        let mut text = BytesMut::new();
-        let id = id(self.stream, event.position);
-        sse::write_event(&mut text, Some(&id), &event.message);
-        Some((text.freeze(), self))
+        Some((told(self.stream, &event), self))
     }
+}
+
+/// An event of a stream, as text.
+fn told(stream: u64, event: &Event) -> Bytes {
+    let mut text = BytesMut::new();
+    sse::write_event(&mut text, Some(&id(stream, event.position)), &event.message);
+    text.freeze()
 }
 
 /// A stream on which nothing is said.

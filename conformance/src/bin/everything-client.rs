@@ -1,0 +1,124 @@
+//! Plays the client of the official conformance suite: `everything-client URL`.
+//!
+//! What to do comes in the environment: `MCP_CONFORMANCE_SCENARIO` names the scenario,
+//! `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision, `MCP_CONFORMANCE_CONTEXT` what the scenario
+//! needs to know.
+
+use std::env;
+use std::error::Error;
+
+use bowline::client::{Answer, Client, Question};
+use bowline::types::elicitation::schema::FormSchema;
+use bowline::types::revision::Revision;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[tokio::main]
+async fn main() -> Outcome {
+    let url = env::args().nth(1).ok_or("usage: everything-client URL")?;
+    let scenario = env::var("MCP_CONFORMANCE_SCENARIO")?;
+    let revision: Revision = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION")?.parse()?;
+    let client = Client::http(&url)
+        .revisions([revision])
+        .on_ask(|question| async move { answer(&question) })
+        .connect()
+        .await?;
+    let done = play(&client, &scenario).await;
+    client.close().await;
+    done
+}
+
+/// Confirms what is to be confirmed; whatever else is asked has a default.
+fn answer(question: &Question) -> Answer {
+    let confirms = |form: &FormSchema| form.fields().any(|(name, _)| name == "confirmed");
+    match question.form().is_some_and(confirms) {
+        true => question.accept(json!({ "confirmed": true })),
+        false => question.accept(json!({})),
+    }
+}
+
+/// Plays a scenario.
+async fn play(client: &Client, scenario: &str) -> Outcome {
+    match scenario {
+        "tools_call" => {
+            client.tools().all().await?;
+            client.call("add_numbers", json!({ "a": 5, "b": 3 })).await?;
+        }
+        "elicitation-sep1034-client-defaults" => {
+            call(client, &["test_client_elicitation_defaults"]).await?;
+        }
+        "sse-retry" => call(client, &["test_reconnection"]).await?,
+        "sep-2322-client-request-state" => {
+            let tools = ["test_mrtr_echo_state", "test_mrtr_no_state"];
+            call(client, &tools).await?;
+            call(client, &["test_mrtr_unrelated", "test_mrtr_no_result_type"]).await?;
+        }
+        "http-standard-headers" => use_everything(client).await?,
+        "http-custom-headers" => call_as_told(client).await?,
+        "http-invalid-tool-headers" => {
+            client.tools().all().await?;
+            client.call("valid_tool", json!({ "region": "us-west1" })).await?;
+        }
+        "json-schema-2020-12-preservation" => echo_schema(client).await?,
+        // The rest is about what happens while a client connects, and lists what there is.
+        _ if client.capabilities().supports_tools() => {
+            client.tools().all().await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Lists the tools and calls these, without arguments.
+async fn call(client: &Client, tools: &[&str]) -> Outcome {
+    client.tools().all().await?;
+    for tool in tools {
+        client.call(*tool, json!({})).await?;
+    }
+    Ok(())
+}
+
+/// Uses every tool, resource and prompt that there is.
+async fn use_everything(client: &Client) -> Outcome {
+    for tool in client.tools().all().await? {
+        client.call(tool.name, json!({})).await?;
+    }
+    for resource in client.resources().all().await? {
+        client.read(resource.uri).await?;
+    }
+    for prompt in client.prompts().all().await? {
+        client.prompt(prompt.name).await?;
+    }
+    Ok(())
+}
+
+/// Makes the calls that the scenario asks for.
+async fn call_as_told(client: &Client) -> Outcome {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Told {
+        tool_calls: Vec<ToolCall>,
+    }
+    #[derive(Deserialize)]
+    struct ToolCall {
+        name: String,
+        arguments: Value,
+    }
+    let told: Told = serde_json::from_str(&env::var("MCP_CONFORMANCE_CONTEXT")?)?;
+    client.tools().all().await?;
+    for ToolCall { name, arguments } in told.tool_calls {
+        client.call(name, arguments).await?;
+    }
+    Ok(())
+}
+
+/// Sends the schema of one tool back through another, as it came.
+async fn echo_schema(client: &Client) -> Outcome {
+    let tools = client.tools().all().await?;
+    let tool = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");
+    let schema = &tool.ok_or("the server has no `json_schema_2020_12_tool`")?.input_schema;
+    client.call("json_schema_echo", json!({ "schema": schema })).await?;
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! The client side over HTTP: against servers that the test plays, in virtual time and without
+//! sockets, and against our own server over real ones.
+
+mod modern;
+mod old;
+#[cfg(feature = "server")]
+mod own_server;
+mod refusals;
+mod sessions;
+mod streams;
+mod support;

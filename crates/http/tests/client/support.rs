@@ -1,0 +1,311 @@
+//! A server that the test plays, request by request, and whoever uses the client.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_http::client::{Body, HttpTransport};
+use bowline_proto::client::{CallRequest, ClientConfig};
+use bowline_transport::BoxFuture;
+use bowline_transport::connect::{ConnectError, Host, Link, connect};
+use bowline_types::capability::ClientCapabilities;
+use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
+use bowline_types::input::InputRequest;
+use bowline_types::json::{Json, Object};
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) const URL: &str = "http://server.example/mcp";
+
+/// A server that the test plays.
+pub(crate) struct Double(mpsc::UnboundedReceiver<Knock>);
+
+/// A request that the client has sent and that is not answered yet.
+pub(crate) struct Knock {
+    pub(crate) method: http::Method,
+    pub(crate) uri: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+    answer: oneshot::Sender<Response<Pieces>>,
+}
+
+/// A stream of events that the test writes.
+pub(crate) struct Events(mpsc::UnboundedSender<io::Result<Bytes>>);
+
+/// The body of an answer.
+pub(crate) struct Pieces(mpsc::UnboundedReceiver<io::Result<Bytes>>);
+
+impl http_body::Body for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<http_body::Frame<Bytes>>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|it| it.map(http_body::Frame::data)))
+    }
+}
+
+/// A transport to a server that the test plays.
+pub(crate) fn double() -> (HttpTransport, Double) {
+    let (sender, knocks) = mpsc::unbounded_channel();
+    (HttpTransport::with_service(URL, Wire(sender)).unwrap(), Double(knocks))
+}
+
+#[derive(Clone)]
+struct Wire(mpsc::UnboundedSender<Knock>);
+
+impl tower_service::Service<Request<Body>> for Wire {
+    type Response = Response<Pieces>;
+    type Error = io::Error;
+    type Future = BoxFuture<io::Result<Response<Pieces>>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let sender = self.0.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.unwrap_or_else(|never: Infallible| match never {});
+            let text = String::from_utf8(body.to_bytes().to_vec()).unwrap();
+            let (answer, answered) = oneshot::channel();
+            let uri = parts.uri.to_string();
+            let knock = Knock { method: parts.method, uri, headers: parts.headers, text, answer };
+            let gone = || io::Error::new(io::ErrorKind::ConnectionReset, "the server is gone");
+            sender.send(knock).map_err(|_| gone())?;
+            answered.await.map_err(|_| gone())
+        })
+    }
+}
+
+impl Double {
+    /// The next request.
+    pub(crate) async fn next(&mut self) -> Knock {
+        tokio::time::timeout(Duration::from_secs(24 * 3600), self.0.recv()).await.unwrap().unwrap()
+    }
+
+    /// The next request, which is a POST of this method.
+    pub(crate) async fn expect(&mut self, method: &str) -> Knock {
+        let knock = self.next().await;
+        assert_eq!((knock.method.as_str(), knock.rpc_method()), ("POST", method), "{}", knock.text);
+        knock
+    }
+
+    /// The next request, which is a GET.
+    pub(crate) async fn expect_get(&mut self) -> Knock {
+        let knock = self.next().await;
+        assert_eq!(knock.method, http::Method::GET, "{}", knock.text);
+        knock
+    }
+
+    /// Whether nothing has been sent that the test has not seen.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        self.0.try_recv().is_err()
+    }
+
+    /// Shakes hands, gives a session if one is named, and has a stream of its own or not.
+    pub(crate) async fn shake_hands(&mut self, session: Option<&str>) {
+        let knock = self.expect("initialize").await;
+        assert!(knock.header("mcp-session-id").is_none());
+        let revision = knock.json()["params"]["protocolVersion"].clone();
+        knock.initialize(&revision, session);
+        self.expect("notifications/initialized").await.status(202);
+        self.expect_get().await.status(405);
+    }
+
+    /// Answers the probe of a client that asks in a modern revision.
+    pub(crate) async fn discover(&mut self) {
+        self.expect("server/discover").await.result(&json!({
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": { "tools": {}, "logging": {} },
+        }));
+    }
+}
+
+impl Knock {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no message: {}", self.text))
+    }
+
+    pub(crate) fn rpc_method(&self) -> &str {
+        let Some((_, rest)) = self.text.split_once(r#""method":""#) else { return "" };
+        rest.split('"').next().unwrap_or_default()
+    }
+
+    pub(crate) fn id(&self) -> Value {
+        self.json()["id"].clone()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn status(self, status: u16) {
+        self.respond(status, &[], "");
+    }
+
+    /// Answers with a result.
+    pub(crate) fn result(self, result: &Value) {
+        let body = json!({ "jsonrpc": "2.0", "id": self.id(), "result": result }).to_string();
+        self.respond(200, &[("content-type", "application/json")], &body);
+    }
+
+    /// Answers a handshake.
+    pub(crate) fn initialize(self, revision: &Value, session: Option<&str>) {
+        let body = json!({ "jsonrpc": "2.0", "id": self.id(), "result": {
+            "protocolVersion": revision,
+            "capabilities": { "tools": {}, "logging": {} },
+            "serverInfo": { "name": "double", "version": "1" },
+        }});
+        let mut headers = vec![("content-type", "application/json")];
+        headers.extend(session.map(|session| ("mcp-session-id", session)));
+        self.respond(200, &headers, &body.to_string());
+    }
+
+    pub(crate) fn respond(self, status: u16, headers: &[(&str, &str)], body: &str) {
+        let events = self.begin(status, headers);
+        if !body.is_empty() {
+            events.write(body);
+        }
+    }
+
+    /// Answers with a stream.
+    pub(crate) fn events(self) -> Events {
+        self.begin(200, &[("content-type", "text/event-stream; charset=utf-8")])
+    }
+
+    fn begin(self, status: u16, headers: &[(&str, &str)]) -> Events {
+        let (sender, pieces) = mpsc::unbounded_channel();
+        let mut response = Response::new(Pieces(pieces));
+        *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        for (name, value) in headers {
+            let name = name.parse::<http::HeaderName>().unwrap();
+            response.headers_mut().insert(name, value.parse().unwrap());
+        }
+        let _ = self.answer.send(response);
+        Events(sender)
+    }
+
+    /// Waits until the client hangs up.
+    pub(crate) async fn given_up(mut self) {
+        self.answer.closed().await;
+    }
+}
+
+impl Events {
+    pub(crate) fn write(&self, text: &str) {
+        let _ = self.0.send(Ok(Bytes::copy_from_slice(text.as_bytes())));
+    }
+
+    pub(crate) fn message(&self, message: &Value) {
+        self.write(&format!("data: {message}\n\n"));
+    }
+
+    pub(crate) fn result(&self, id: &Value, result: &Value) {
+        self.message(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    }
+
+    /// Breaks off.
+    pub(crate) fn cut(self) {
+        let _ = self.0.send(Err(io::Error::new(io::ErrorKind::ConnectionReset, "cable pulled")));
+    }
+
+    /// Waits until the client hangs up.
+    pub(crate) async fn given_up(self) {
+        self.0.closed().await;
+    }
+}
+
+/// Whoever uses the client: hears what is odd, and of renewals.
+#[derive(Default)]
+pub(crate) struct User {
+    odd: std::sync::Mutex<Vec<String>>,
+    pub(crate) changed: tokio::sync::Notify,
+    pub(crate) noticed: tokio::sync::Notify,
+}
+
+impl User {
+    pub(crate) fn odd_things(&self) -> Vec<String> {
+        self.odd.lock().unwrap().clone()
+    }
+}
+
+impl Host for User {
+    fn answer(&self, _: InputRequest) -> BoxFuture<Result<Json, ErrorObject>> {
+        Box::pin(ready(Err(ErrorObject::internal("nobody answers here"))))
+    }
+
+    fn changed(&self, _: bowline_proto::request::Change) {
+        self.changed.notify_one();
+    }
+
+    fn odd(&self, what: &str) {
+        self.odd.lock().unwrap().push(what.to_owned());
+        self.noticed.notify_one();
+    }
+}
+
+pub(crate) fn config(revisions: &[Revision]) -> Arc<ClientConfig> {
+    let info = Implementation::new("test", "1.0.0");
+    let config = ClientConfig::new(info, ClientCapabilities::new());
+    Arc::new(config.with_revisions(revisions.iter().copied()))
+}
+
+/// Connects in one revision, which spares a handshake the probe before.
+pub(crate) async fn link(
+    transport: HttpTransport,
+    revision: Revision,
+    user: &Arc<User>,
+) -> Result<Link, ConnectError> {
+    connect(transport, config(&[revision]), user.clone()).await
+}
+
+/// A modern connection.
+pub(crate) async fn modern() -> (Link, Double, Arc<User>) {
+    let (transport, mut double) = double();
+    let user = Arc::new(User::default());
+    let (link, ()) = tokio::join!(link(transport, Revision::V2026_07_28, &user), double.discover());
+    (link.unwrap(), double, user)
+}
+
+/// A connection with a session, whose server has no stream of its own.
+pub(crate) async fn session() -> (Link, Double, Arc<User>) {
+    let (transport, mut double) = double();
+    let user = Arc::new(User::default());
+    let shaken = double.shake_hands(Some("first"));
+    let (link, ()) = tokio::join!(link(transport, Revision::V2025_11_25, &user), shaken);
+    (link.unwrap(), double, user)
+}
+
+/// A call of a tool.
+pub(crate) fn tool(name: &str) -> CallRequest {
+    let params = Json::from_value(&json!({ "name": name, "arguments": {} })).unwrap();
+    CallRequest::new(Method::ToolsCall, Object::new(params).unwrap())
+}
+
+/// The same, awaited for as long as it takes.
+pub(crate) fn patient(name: &str) -> CallRequest {
+    let mut call = tool(name);
+    call.timeout = Some(Duration::from_secs(24 * 3600));
+    call.deadline = call.timeout;
+    call
+}
+
+/// An empty result of a tool.
+pub(crate) fn done() -> Value {
+    json!({ "resultType": "complete", "content": [] })
+}

@@ -1,0 +1,115 @@
+//! The default backend keeps what it must, and no more than it may.
+
+use super::*;
+use crate::events::{EventLog, ReplayError};
+use crate::suite;
+
+const LONG: Duration = Duration::from_secs(3600);
+
+fn limits(change: impl FnOnce(&mut MemoryLimits)) -> MemoryLimits {
+    let mut limits = MemoryLimits::default();
+    change(&mut limits);
+    limits
+}
+
+#[tokio::test]
+async fn memory_does_what_every_backend_must() {
+    suite::passes(|| async { Arc::new(Memory::default()) }).await;
+}
+
+#[tokio::test]
+async fn a_log_forgets_its_oldest_items_and_tells_so() {
+    for limits in [limits(|it| it.log_items = 3), limits(|it| it.log_bytes = 3 * (1 + OVERHEAD))] {
+        let memory = Arc::new(Memory::new(limits));
+        let log = EventLog::new(memory.clone(), "session", 1, LONG);
+        for _ in 0..10 {
+            log.append(b"", false).await.unwrap();
+        }
+        assert!(matches!(log.replay(Position(6)).await, Err(ReplayError::Gap(Position(8)))));
+        let mut replay = log.replay(Position(7)).await.unwrap();
+        for expected in 8..=10 {
+            assert_eq!(replay.next().await.unwrap().position, Position(expected));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_newest_item_stays_however_long_it_is() {
+    let memory = Memory::new(limits(|it| it.log_bytes = 10));
+    let log = Key::new(["log"]);
+    for value in ["short", "much longer than the limit"] {
+        memory.append(&log, value.into(), LONG).await.unwrap();
+    }
+    let read = memory.read(&log, Position(1), 10).await.unwrap();
+    assert_eq!(read.items[0].value, "much longer than the limit");
+}
+
+#[tokio::test]
+async fn the_log_that_was_quiet_longest_makes_room_and_goes_on_counting() {
+    let memory = Memory::new(limits(|it| it.bytes = 1000));
+    let (quiet, busy) = (Key::new(["quiet"]), Key::new(["busy"]));
+    memory.append(&quiet, vec![0; 300].into(), LONG).await.unwrap();
+    memory.append(&busy, vec![0; 300].into(), LONG * 2).await.unwrap();
+    let position = memory.append(&busy, vec![0; 300].into(), LONG * 2).await.unwrap();
+    assert_eq!(position, Position(2));
+    let read = memory.read(&quiet, Position(0), 10).await.unwrap();
+    assert_eq!((read.oldest, read.items.len()), (Position(2), 0));
+    assert_eq!(memory.append(&quiet, "again".into(), LONG).await.unwrap(), Position(2));
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let memory = Memory::new(limits(|it| it.bytes = 1000));
+    let (key, log) = (Key::new(["key"]), Key::new(["log"]));
+    memory.put(&key, "kept".into(), LONG, Expect::Anything).await.unwrap();
+    memory.append(&log, "kept".into(), LONG).await.unwrap();
+    let huge = Bytes::from(vec![0; 2000]);
+    let error = memory.put(&key, huge.clone(), LONG, Expect::Anything).await.unwrap_err();
+    assert!(error.to_string().contains("1000 bytes"), "{error}");
+    assert!(memory.append(&log, huge, LONG).await.is_err());
+    assert_eq!(memory.get(&key).await.unwrap().unwrap().value, "kept");
+    assert_eq!(memory.read(&log, Position(0), 10).await.unwrap().items.len(), 1);
+}
+
+#[tokio::test]
+async fn a_value_may_be_replaced_in_a_store_that_is_full() {
+    let memory = Memory::new(limits(|it| it.bytes = 100));
+    let key = Key::new(["k"]);
+    for value in ["a", "b"] {
+        let value = Bytes::from(value.repeat(100 - OVERHEAD - 1));
+        assert!(memory.put(&key, value, LONG, Expect::Anything).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_held_after_everything_is_gone() {
+    let memory = Memory::default();
+    for number in 0..100 {
+        let key = Key::new(["value", &number.to_string()]);
+        let log = Key::new(["log", &number.to_string()]);
+        let expiry = if number % 2 == 0 { Duration::ZERO } else { LONG };
+        memory.put(&key, "value".into(), expiry, Expect::Anything).await.unwrap();
+        memory.append(&log, "item".into(), LONG).await.unwrap();
+        memory.append(&log, "item".into(), expiry).await.unwrap();
+        if number % 2 == 1 {
+            assert!(memory.delete(&key).await.unwrap() && memory.delete(&log).await.unwrap());
+        }
+    }
+    drop(memory.listen(&Key::new(["topic"])).await.unwrap());
+    assert_eq!(memory.bytes(), 0);
+    let state = memory.lock();
+    assert!(state.values.is_empty() && state.logs.is_empty() && state.topics.is_empty());
+    assert!(state.expiries.is_empty());
+}
+
+#[tokio::test]
+async fn a_listener_that_falls_behind_misses_the_oldest_news() {
+    let memory = Memory::default();
+    let topic = Key::new(["topic"]);
+    let mut listener = memory.listen(&topic).await.unwrap();
+    for number in 0..NEWS + 5 {
+        memory.publish(&topic, number.to_string().into()).await.unwrap();
+    }
+    let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;
+    assert_eq!(next.unwrap(), "5");
+}

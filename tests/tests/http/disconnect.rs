@@ -1,0 +1,110 @@
+//! A client that hangs up: a cancellation since 2026-07-28, nothing at all before.
+
+use std::time::{Duration, Instant};
+
+use bowline::types::revision::Revision;
+use serde_json::json;
+
+use crate::h2::H2;
+use crate::stage::{Random, Stage, call, listen, text_of, within};
+use crate::wire::Wire;
+
+/// Hangs up in either way.
+fn hang_up(wire: Wire, random: &mut Random) {
+    match random.below(2) {
+        0 => wire.reset(),
+        _ => drop(wire),
+    }
+}
+
+// spec: CANC-16, HTTP-37, CANC-20
+#[tokio::test]
+async fn a_modern_call_is_dropped_as_soon_as_its_client_hangs_up() {
+    let stage = Stage::open().await;
+    let mut random = Random(11);
+    for _ in 0..100 {
+        let mut wire = match random.below(3) {
+            0 => Wire::send(stage.address, &call("hold", json!({}))).await,
+            1 => Wire::send(stage.address, &call("tell", json!({ "count": 2 }))).await,
+            _ => {
+                stage.play.step(1);
+                let mut wire = stage.stream(&call("tell", json!({ "count": 2 }))).await;
+                within(wire.message()).await.unwrap();
+                wire
+            }
+        };
+        stage.play.running(1).await;
+        let hung_up = Instant::now();
+        hang_up(wire, &mut random);
+        stage.play.running(0).await;
+        assert!(hung_up.elapsed() < Duration::from_secs(1), "{:?}", hung_up.elapsed());
+        wire = Wire::send(stage.address, &call("echo", json!({ "text": "next" }))).await;
+        assert_eq!(text_of(&within(wire.answer()).await.json()), "next");
+    }
+}
+
+// spec: CANC-16
+#[tokio::test]
+async fn a_request_that_breaks_off_anywhere_starts_nothing() {
+    let stage = Stage::open().await;
+    let bytes = call("hold", json!({})).bytes();
+    let mut random = Random(12);
+    for _ in 0..100 {
+        let mut wire = Wire::open(stage.address).await;
+        wire.write(&bytes[..random.below(bytes.len() as u64) as usize]).await;
+        hang_up(wire, &mut random);
+    }
+    let answer = stage.ask(&call("echo", json!({ "text": "fine" }))).await;
+    assert_eq!(text_of(&answer.json()), "fine");
+    stage.play.running(0).await;
+}
+
+// spec: CANC-16, HTTP-37
+#[tokio::test]
+async fn over_http2_a_stream_is_hung_up_without_the_connection() {
+    let stage = Stage::open().await;
+    let mut client = H2::open(stage.address).await;
+    stage.play.step(1);
+    let answer = within(client.stream(&call("tell", json!({ "count": 2 })))).await;
+    stage.play.running(1).await;
+    drop(answer);
+    stage.play.running(0).await;
+    let request = call("echo", json!({ "text": "still here" }));
+    let (status, body) = within(client.ask(b"localhost", &request)).await.unwrap();
+    assert!(status == 200 && body.contains("still here"), "{body}");
+}
+
+// spec: SUB-11
+#[tokio::test]
+async fn a_subscription_ends_with_its_stream() {
+    let stage = Stage::limited(|it| it.calls = 1).await;
+    let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    within(wire.message()).await.unwrap();
+    let echo = call("echo", json!({ "text": "a" }));
+    assert_eq!(stage.ask(&echo).await.status(), 503, "the subscription takes the one place");
+    drop(wire);
+    within(async { while stage.ask(&echo).await.status() != 200 {} }).await;
+}
+
+// spec: HTTP-27
+#[tokio::test]
+async fn a_call_of_a_session_goes_on_without_its_client() {
+    let stage = Stage::open().await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let mut random = Random(13);
+    for round in 1..=10 {
+        let silent = Wire::send(stage.address, &session.call("hold", json!({}))).await;
+        stage.play.running(1).await;
+        hang_up(silent, &mut random);
+        stage.play.step(1);
+        stage.play.ended(2 * round - 1).await;
+        stage.play.step(1);
+        let mut told = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
+        let first = within(told.message()).await.unwrap().id.unwrap();
+        hang_up(told, &mut random);
+        stage.play.step(1);
+        stage.play.ended(2 * round).await;
+        let mut again = stage.stream(&session.resume(&first)).await;
+        assert_eq!(text_of(&within(again.messages()).await[0].json()), "told 1");
+    }
+}

@@ -1,0 +1,154 @@
+//! A server that is told to stop: what runs comes to its end, or is told that there is none.
+
+use std::time::{Duration, Instant};
+
+use bowline::types::revision::Revision;
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::stage::{Stage, call, initialize, listen, request, text_of, within};
+use crate::wire::{Request, Wire};
+
+/// Long enough that nobody should have to wait for it.
+const LONG: Duration = Duration::from_secs(15);
+const SHORT: Duration = Duration::from_millis(300);
+
+async fn draining(drain: Duration) -> Stage {
+    Stage::limited(|it| it.drain = drain).await
+}
+
+/// Waits for a server that was told to stop, and checks how long that takes.
+async fn ended(stopping: JoinHandle<()>, most: Duration) {
+    let begun = Instant::now();
+    within(stopping).await.unwrap();
+    assert!(begun.elapsed() < most + Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_server_without_work_stops_at_once() {
+    let stage = draining(LONG).await;
+    let idle = Wire::open(stage.address).await;
+    let mut used = Wire::send(stage.address, &call("echo", json!({ "text": "a" }))).await;
+    within(used.answer()).await;
+    ended(stage.stopping(), Duration::ZERO).await;
+    within(used.closed()).await;
+    drop(idle);
+}
+
+// spec: HTTP-44
+#[tokio::test]
+async fn an_idle_stream_of_a_session_ends_at_once() {
+    let stage = draining(LONG).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let mut wire = stage.stream(&session.get()).await;
+    ended(stage.stopping(), Duration::ZERO).await;
+    assert_eq!(within(wire.messages()).await, []);
+    assert!(wire.is_whole());
+}
+
+// spec: SUB-13
+#[tokio::test]
+async fn a_subscription_is_answered_at_once() {
+    let stage = draining(LONG).await;
+    let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    ended(stage.stopping(), Duration::ZERO).await;
+    let messages = within(wire.messages()).await;
+    assert_eq!(messages.last().unwrap().json()["result"]["resultType"], "complete");
+    assert!(wire.is_whole());
+}
+
+#[tokio::test]
+async fn a_call_that_ends_in_time_is_answered() {
+    let stage = draining(LONG).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let play = stage.play.clone();
+    let held = [call("hold", json!({})), session.call("hold", json!({}))];
+    let mut wires = Vec::new();
+    for request in &held {
+        wires.push(Wire::send(stage.address, request).await);
+    }
+    play.running(2).await;
+    play.step(1);
+    let mut told = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    play.running(2).await;
+    let stopping = stage.stopping();
+    play.step(10);
+    for wire in &mut wires {
+        assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
+    }
+    let last = within(told.messages()).await;
+    assert_eq!(text_of(&last.last().unwrap().json()), "told 1");
+    ended(stopping, Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_end_is_answered_with_an_error() {
+    let stage = draining(SHORT).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let play = stage.play.clone();
+    let mut modern = Wire::send(stage.address, &call("forever", json!({}))).await;
+    let mut legacy = Wire::send(stage.address, &session.call("forever", json!({}))).await;
+    play.running(2).await;
+    play.step(2);
+    let mut streams = Vec::new();
+    for request in [call("tell", json!({ "count": 5 })), session.call("tell", json!({ "count": 5 }))] {
+        let mut wire = stage.stream(&request).await;
+        within(wire.message()).await.unwrap();
+        streams.push(wire);
+    }
+    ended(stage.stopping(), SHORT).await;
+    let answer = within(modern.answer()).await;
+    assert_eq!((answer.status(), answer.code()), (503, -32603), "{answer:?}");
+    assert_eq!(answer.json()["id"], 1);
+    let answer = within(legacy.answer()).await;
+    assert_eq!(answer.status(), 503, "{answer:?}");
+    let last = within(streams[0].messages()).await;
+    assert_eq!(last.last().unwrap().json()["error"]["code"], -32603, "{last:?}");
+    within(streams[1].messages()).await;
+    assert!(streams.iter().all(Wire::is_whole), "nothing is cut in the middle");
+    play.running(0).await;
+}
+
+// spec: HTTP-25
+#[tokio::test]
+async fn an_open_question_does_not_hold_up_the_end() {
+    let stage = draining(SHORT).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let mut wire = stage.stream(&session.call("ask", json!({}))).await;
+    let question = within(wire.message()).await.unwrap().json();
+    assert_eq!(question["method"], "elicitation/create");
+    ended(stage.stopping(), SHORT).await;
+    within(wire.messages()).await;
+    assert!(wire.is_whole());
+}
+
+#[tokio::test]
+async fn a_client_of_2024_hears_the_answer_first() {
+    let limits = crate::stage::limits(|it| it.drain = LONG);
+    let stage = Stage::with(|http| http.limits(limits).sse2024()).await;
+    let mut wire = stage.stream(&Request::get()).await;
+    let target = within(wire.event()).await.unwrap().data.unwrap();
+    let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
+    for body in [initialize(Revision::V2024_11_05), hold] {
+        assert_eq!(stage.ask(&Request::post(body).target(&target)).await.status(), 202);
+    }
+    let play = stage.play.clone();
+    play.running(1).await;
+    let stopping = stage.stopping();
+    play.step(1);
+    let messages = within(wire.messages()).await;
+    assert_eq!(text_of(&messages.last().unwrap().json()), "held");
+    ended(stopping, Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn nobody_is_served_after_the_end() {
+    let stage = draining(SHORT).await;
+    let address = stage.address;
+    let mut wire = Wire::send(address, &call("forever", json!({}))).await;
+    stage.play.running(1).await;
+    ended(stage.stopping(), SHORT).await;
+    within(wire.answer()).await;
+    within(wire.closed()).await;
+    assert!(tokio::net::TcpStream::connect(address).await.is_err(), "nobody listens");
+}

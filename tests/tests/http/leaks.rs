@@ -1,0 +1,125 @@
+//! Clients that come and go in every way there is, thousands of times: nothing of them is left.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bowline::types::revision::Revision;
+use bowline_http::store::Memory;
+use serde_json::json;
+
+use crate::stage::{Random, Stage, call, initialize, limits, listen, request, within};
+use crate::wire::{Request, Wire};
+
+const CYCLES: u64 = 5000;
+const CLIENTS: u64 = 8;
+/// How many ways there are to go.
+const WAYS: u64 = 12;
+
+/// Comes, and goes in one of many ways.
+async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
+    let address = stage.address;
+    let whole = call("echo", json!({ "text": "a" })).bytes();
+    let some = random.below(whole.len() as u64) as usize;
+    let session = || stage.session(Revision::V2025_11_25);
+    match way {
+        0 => drop(Wire::open(address).await),
+        1 => {
+            let mut wire = Wire::open(address).await;
+            wire.write(&whole[..some]).await;
+            wire.reset();
+        }
+        2 => {
+            let mut wire = Wire::open(address).await;
+            wire.write(&whole[..some]).await;
+        }
+        3 => drop(Wire::send(address, &Request::post(initialize(Revision::V2025_11_25))).await),
+        4 => drop(stage.ask(&Request::post(initialize(Revision::V2025_11_25))).await),
+        5 => drop(stage.ask(&Request::post(request(0, "initialize", json!({})))).await),
+        6 => {
+            let session = session().await;
+            assert_eq!(stage.ask(&session.call("echo", json!({ "text": "a" }))).await.status(), 200);
+            assert_eq!(stage.ask(&session.delete()).await.status(), 204);
+        }
+        7 => stage.stream(&session().await.get()).await.reset(),
+        8 => {
+            let session = session().await;
+            let mut wire = stage.stream(&session.call("tell", json!({ "count": 3 }))).await;
+            within(wire.message()).await.unwrap();
+        }
+        9 => stage.stream(&listen(json!({ "toolsListChanged": true }))).await.reset(),
+        10 => drop(Wire::send(address, &call("forever", json!({}))).await),
+        _ => {
+            let mut wire = stage.stream(&Request::get()).await;
+            let target = within(wire.event()).await.unwrap().data.unwrap();
+            let forever = request(1, "tools/call", json!({ "name": "forever", "arguments": {} }));
+            for body in [initialize(Revision::V2024_11_05), forever] {
+                let posted = Request::post(body).target(&target);
+                assert_eq!(stage.ask(&posted).await.status(), 202);
+            }
+        }
+    }
+}
+
+/// What a server holds for its clients: sessions, tasks, descriptors, bytes in its store.
+type Held = (usize, usize, usize, usize);
+
+fn held(stage: &Stage, store: &Memory) -> Held {
+    let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    (stage.endpoint.sessions(), tasks, descriptors, store.bytes())
+}
+
+/// Waits until what is held is as it should be; gives what it is if that takes too long.
+async fn settled(
+    stage: &Stage,
+    store: &Memory,
+    is_settled: impl Fn(Held) -> bool,
+) -> Result<Held, Held> {
+    let begun = Instant::now();
+    loop {
+        let held = held(stage, store);
+        if is_settled(held) {
+            return Ok(held);
+        }
+        if begun.elapsed() > Duration::from_secs(10) {
+            return Err(held);
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+// spec: SESS-15
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_of_clients_that_are_gone() {
+    let store = Arc::new(Memory::default());
+    let kept = store.clone();
+    let limits = limits(|it| {
+        it.session_idle = Duration::from_millis(500);
+        it.session_opening = Duration::from_millis(500);
+        it.resumption = Duration::from_millis(500);
+    });
+    let stage = Stage::with(|http| http.store(store).limits(limits).sse2024()).await;
+    stage.play.step(CYCLES as usize * 4);
+    // The first ones start what stays: the sweep, and the sockets of the runtime.
+    for way in 0..WAYS {
+        come_and_go(&stage, way, &mut Random(1)).await;
+    }
+    let is_settled = |(sessions, _, _, bytes): Held| sessions == 0 && bytes == 0;
+    let before = settled(&stage, &kept, is_settled).await.unwrap();
+    let stage = Arc::new(stage);
+    let clients = (0..CLIENTS).map(|client| {
+        let stage = stage.clone();
+        async move {
+            let mut random = Random(client + 1);
+            for cycle in 0..CYCLES / CLIENTS {
+                come_and_go(&stage, (client + cycle) % WAYS, &mut random).await;
+            }
+        }
+    });
+    for client in clients.map(tokio::spawn).collect::<Vec<_>>() {
+        client.await.unwrap();
+    }
+    let after = settled(&stage, &kept, |held| held == before).await;
+    assert_eq!(after, Ok(before), "sessions, tasks, descriptors, bytes");
+    stage.play.running(0).await;
+}

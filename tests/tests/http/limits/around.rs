@@ -1,0 +1,144 @@
+//! The limits of HTTP itself: connections, heads, bodies, calls, what waits.
+
+use std::time::Instant;
+
+use bowline::types::revision::Revision;
+use serde_json::json;
+
+use super::{SHORT, bites};
+use crate::h2::H2;
+use crate::stage::{Stage, call, text_of, within};
+use crate::wire::Wire;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+bites! {
+    calls {
+        let stage = Stage::limited(|it| it.calls = 2).await;
+        let session = stage.session(Revision::V2025_03_26).await;
+        let mut held = [call("hold", json!({})), session.call("hold", json!({}))].map(|request| {
+            let address = stage.address;
+            tokio::spawn(async move { Wire::send(address, &request).await.answer().await })
+        });
+        stage.play.running(2).await;
+        let echo = |text: &str| (call("echo", json!({ "text": text })), session.call("echo", json!({ "text": text })));
+        let (modern, legacy) = echo("a");
+        for request in [&modern, &legacy] {
+            let answer = stage.ask(request).await;
+            assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+        }
+        let notice = session.post(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#);
+        assert_eq!(stage.ask(&notice).await.status(), 202, "what is no call passes");
+        stage.play.step(2);
+        for held in &mut held {
+            assert_eq!(text_of(&within(held).await.unwrap().json()), "held");
+        }
+        within(async { while stage.ask(&modern).await.status() != 200 {} }).await;
+        within(async { while stage.ask(&legacy).await.status() != 200 {} }).await;
+        let three = json!([1, 2, 3].map(|id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })));
+        assert_eq!(stage.ask(&session.post(three.to_string())).await.status(), 503);
+    }
+
+    queue {
+        let stage = Stage::limited(|it| it.queue = 4000).await;
+        let session = stage.session(Revision::V2025_11_25).await;
+        let arguments = json!({ "count": 100, "bytes": 1000 });
+        for request in [call("burst", arguments.clone()), session.call("burst", arguments)] {
+            let mut wire = stage.stream(&request).await;
+            let messages = within(wire.messages()).await;
+            let (answer, logs) = messages.split_last().unwrap();
+            assert_eq!(text_of(&answer.json()), "burst 100", "an answer is never dropped");
+            assert!((2..10).contains(&logs.len()), "{} of 100 fit", logs.len());
+        }
+    }
+
+    head {
+        let stage = Stage::limited(|it| it.head = SHORT).await;
+        let request = call("echo", json!({ "text": "a" })).head();
+        let settled = [PREFACE, SETTINGS].concat();
+        let starts: [&[u8]; 6] = [b"", b"P", b"POST /mcp", &request[..40], PREFACE, &settled];
+        for start in starts {
+            let begun = Instant::now();
+            let mut wire = Wire::open(stage.address).await;
+            wire.write(start).await;
+            within(wire.closed()).await;
+            let elapsed = begun.elapsed();
+            assert!(elapsed >= SHORT && elapsed < SHORT * 10, "{elapsed:?} after {start:?}");
+        }
+        // One byte at a time is no way around it.
+        let begun = Instant::now();
+        let mut wire = Wire::open(stage.address).await;
+        let (mut read, mut write) = wire.stream.split();
+        let dripping = async {
+            for byte in &request {
+                if tokio::io::AsyncWriteExt::write_all(&mut write, &[*byte]).await.is_err() {
+                    return;
+                }
+                tokio::time::sleep(SHORT / 10).await;
+            }
+        };
+        let closed = async {
+            let mut bytes = Vec::new();
+            let _ = tokio::io::AsyncReadExt::read_to_end(&mut read, &mut bytes).await;
+        };
+        tokio::select! {
+            () = dripping => panic!("a head may take as long as it likes"),
+            () = closed => {}
+        }
+        assert!(begun.elapsed() < SHORT * 10);
+    }
+
+    body {
+        let stage = Stage::limited(|it| it.body = SHORT).await;
+        let request = call("echo", json!({ "text": "a" }));
+        let mut bytes = request.bytes();
+        bytes.pop();
+        let begun = Instant::now();
+        let mut wire = Wire::open(stage.address).await;
+        wire.write(&bytes).await;
+        assert_eq!(within(wire.answer()).await.status(), 408);
+        assert!(begun.elapsed() < SHORT * 10);
+        within(wire.closed()).await;
+    }
+
+    connections {
+        let stage = Stage::limited(|it| it.connections = 2).await;
+        let echo = call("echo", json!({ "text": "a" })).bytes();
+        let mut two = [Wire::open(stage.address).await, Wire::open(stage.address).await];
+        for wire in &mut two {
+            wire.write(&echo).await;
+            assert_eq!(within(wire.answer()).await.status(), 200);
+        }
+        let mut third = Wire::open(stage.address).await;
+        third.write(&echo).await;
+        for _ in 0..20 {
+            two[0].write(&echo).await;
+            assert_eq!(within(two[0].answer()).await.status(), 200, "who is served is served");
+        }
+        let mut byte = [0];
+        assert!(third.stream.try_read(&mut byte).is_err(), "the third waits");
+        let [_, second] = two;
+        drop(second);
+        assert_eq!(within(third.answer()).await.status(), 200);
+    }
+
+    requests_per_connection {
+        let stage = Stage::limited(|it| it.requests_per_connection = 1).await;
+        let mut client = H2::open(stage.address).await;
+        let echo = call("echo", json!({ "text": "a" }));
+        // By now the client knows what is allowed.
+        assert_eq!(within(client.ask(b"localhost", &echo)).await.unwrap().0, 200);
+        let mut other = client.clone();
+        let held = tokio::spawn(async move { other.ask(b"localhost", &call("hold", json!({}))).await });
+        stage.play.running(1).await;
+        let waiting = tokio::spawn(async move { client.ask(b"localhost", &echo).await });
+        for _ in 0..20 {
+            stage.ask(&call("echo", json!({ "text": "another connection" }))).await;
+        }
+        assert!(!waiting.is_finished());
+        stage.play.step(1);
+        assert_eq!(within(held).await.unwrap().unwrap().0, 200);
+        assert_eq!(within(waiting).await.unwrap().unwrap().0, 200);
+    }
+}

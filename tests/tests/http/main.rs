@@ -1,0 +1,18 @@
+//! The HTTP server at its socket: who may knock, both eras, resumption, limits, and the end.
+
+mod disconnect;
+mod drain;
+mod gate;
+mod h2;
+mod leaks;
+mod limits;
+mod mirror;
+mod modern;
+mod older;
+mod resume;
+mod sessions;
+mod slow;
+mod stage;
+mod storm;
+mod subscriptions;
+mod wire;

@@ -1,0 +1,112 @@
+//! Headers that repeat what a message says: missing, doubled, different, unreadable.
+
+use serde_json::json;
+
+use crate::stage::{Stage, call, modern, text_of};
+use crate::wire::Request;
+
+const MISMATCH: i64 = -32020;
+
+/// A call whose every header repeats something.
+fn placed() -> Request {
+    call("place", json!({ "region": "us-west1", "zone": 42 }))
+        .with("Mcp-Param-Region", "us-west1")
+        .with("Mcp-Param-Zone", "42")
+}
+
+// spec: HDR-6, HDR-7, HDR-8, HDR-9, HDR-10, HDR-12, XMH-21, XMH-22, XMH-23
+#[tokio::test]
+async fn every_mirrored_header_comes_once_and_says_what_the_body_says() {
+    let stage = Stage::open().await;
+    let good = stage.ask(&placed()).await;
+    assert_eq!(text_of(&good.json()), "us-west1 42");
+    for (header, other_case) in [
+        ("MCP-Protocol-Version", "2026-07-28x"),
+        ("Mcp-Method", "Tools/Call"),
+        ("Mcp-Name", "PLACE"),
+        ("Mcp-Param-Region", "US-WEST1"),
+        ("Mcp-Param-Zone", "43"),
+    ] {
+        let same = placed().parts().1.iter().find(|(name, _)| name == header).unwrap().1.clone();
+        let broken = [
+            ("missing", placed().without(header)),
+            ("doubled", placed().with(header, &same)),
+            ("different", placed().set(header, "other")),
+            ("in another case", placed().set(header, other_case)),
+            ("empty", placed().set(header, "")),
+            ("not ASCII", placed().set(header, "größe")),
+            ("not UTF-8", placed().set(header, b"\xff\xfe")),
+            ("bad base64", placed().set(header, "=?base64?***?=")),
+        ];
+        for (how, request) in broken {
+            let answer = stage.ask(&request).await;
+            // A dual-era server takes a request that says its version in neither place for an old
+            // one; here it says so in the body, so the header is missing.
+            assert_eq!(answer.status(), 400, "{header} {how}: {answer:?}");
+            assert_eq!(answer.code(), MISMATCH, "{header} {how}: {answer:?}");
+            assert_eq!(answer.json()["id"], 1, "{header} {how}: {answer:?}");
+            assert!(answer.reason().contains(header), "{header} {how}: {answer:?}");
+        }
+    }
+}
+
+// spec: HDR-11, HDR-13, HDR-14, XMH-24
+#[tokio::test]
+async fn a_header_may_be_encoded_padded_or_say_a_number_otherwise() {
+    let stage = Stage::open().await;
+    let encoded = [
+        ("Mcp-Name", "=?base64?cGxhY2U=?="),
+        ("Mcp-Param-Region", "=?base64?dXMtd2VzdDE=?="),
+        ("Mcp-Param-Region", "\t us-west1  "),
+        ("Mcp-Param-Zone", "42.0"),
+        ("Mcp-Method", "  tools/call"),
+        ("MCP-Protocol-Version", "2026-07-28 "),
+    ];
+    for (header, value) in encoded {
+        let answer = stage.ask(&placed().set(header, value)).await;
+        assert_eq!(answer.status(), 200, "{header}: {value}: {answer:?}");
+    }
+    let names_in_any_case =
+        placed().without("Mcp-Name").with("MCP-NAME", "place").without("Mcp-Param-Zone");
+    let names_in_any_case = names_in_any_case.with("mcp-param-ZONE", "42");
+    assert_eq!(stage.ask(&names_in_any_case).await.status(), 200);
+}
+
+// spec: XMH-20, XMH-25
+#[tokio::test]
+async fn an_argument_that_is_absent_needs_no_header_and_unknown_ones_are_ignored() {
+    let stage = Stage::open().await;
+    let absent = call("place", json!({ "region": "a" })).with("Mcp-Param-Region", "a");
+    assert_eq!(stage.ask(&absent).await.status(), 200);
+    let claimed = stage.ask(&absent.clone().with("Mcp-Param-Zone", "1")).await;
+    assert_eq!((claimed.status(), claimed.code()), (400, MISMATCH));
+    let unknown = absent.with("Mcp-Param-Unknown", "x");
+    assert_eq!(stage.ask(&unknown).await.status(), 200);
+    let elsewhere = call("echo", json!({ "text": "a" })).with("Mcp-Param-Region", "b");
+    assert_eq!(stage.ask(&elsewhere).await.status(), 200, "this tool marks nothing");
+}
+
+// spec: HDR-4, HDR-7
+#[tokio::test]
+async fn a_resource_is_named_by_its_uri() {
+    let stage = Stage::open().await;
+    let read = modern(1, "resources/read", json!({ "uri": "note://a" }));
+    assert_eq!(stage.ask(&read).await.status(), 200);
+    for broken in [read.clone().without("Mcp-Name"), read.set("Mcp-Name", "note://b")] {
+        let answer = stage.ask(&broken).await;
+        assert_eq!((answer.status(), answer.code()), (400, MISMATCH), "{answer:?}");
+    }
+}
+
+// spec: RQM-4, RQM-5
+#[tokio::test]
+async fn a_body_that_says_less_than_the_headers_is_refused() {
+    let stage = Stage::open().await;
+    let bare = crate::stage::request(7, "tools/list", json!({}));
+    let request = Request::post(bare)
+        .with("MCP-Protocol-Version", "2026-07-28")
+        .with("Mcp-Method", "tools/list");
+    let answer = stage.ask(&request).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32602), "{answer:?}");
+    assert_eq!(answer.json()["id"], 7);
+}

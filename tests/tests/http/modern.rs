@@ -1,0 +1,230 @@
+//! Requests that stand alone (2026-07-28): statuses, kinds of answers, ids.
+
+use bowline::types::revision::Revision;
+use serde_json::json;
+
+use crate::stage::{Stage, call, meta, modern, request, server, text_of, within};
+use crate::wire::Request;
+
+/// A modern server without any older revision.
+async fn modern_only() -> Stage {
+    let (server, play) = server();
+    Stage::of((server.revisions([Revision::V2026_07_28]), play), |http| http).await
+}
+
+fn with_meta(change: impl FnOnce(&mut serde_json::Value)) -> Request {
+    let mut meta = meta();
+    change(&mut meta);
+    let version = meta["io.modelcontextprotocol/protocolVersion"].as_str().unwrap_or("2026-07-28");
+    let version = version.to_owned();
+    Request::post(request(1, "tools/list", json!({ "_meta": meta })))
+        .with("MCP-Protocol-Version", version)
+        .with("Mcp-Method", "tools/list")
+}
+
+// spec: HTTP-2, HTTP-13, SESS-17, H26-5, H26-6
+#[tokio::test]
+async fn an_answer_that_comes_at_once_is_json_and_knows_no_session() {
+    let stage = Stage::open().await;
+    let plain = call("echo", json!({ "text": "hello" }));
+    let named = plain.clone().with("Mcp-Session-Id", "made-up").with("Last-Event-ID", "1.1");
+    for request in [plain, named] {
+        let answer = stage.ask(&request).await;
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("mcp-session-id"), None, "{answer:?}");
+        assert_eq!(text_of(&answer.json()), "hello");
+        assert_eq!(answer.json()["id"], 1);
+    }
+}
+
+// spec: HTTP-13, HTTP-26, HTTP-30, HTTP-33
+#[tokio::test]
+async fn an_answer_after_something_else_is_a_stream_that_ends_with_it() {
+    let stage = Stage::open().await;
+    let mut wire = crate::wire::Wire::send(stage.address, &call("tell", json!({ "count": 2 }))).await;
+    stage.play.running(1).await;
+    stage.play.step(1);
+    let head = within(wire.head()).await;
+    assert!(head.is_stream(), "{head:?}");
+    assert_eq!(head.header("x-accel-buffering"), Some("no"));
+    assert_eq!(head.header("cache-control"), Some("no-cache, no-transform"));
+    assert_eq!(head.header("mcp-session-id"), None);
+    let first = within(wire.event()).await.unwrap();
+    assert_eq!(first.json()["params"]["data"], "1", "said as soon as it is known");
+    stage.play.step(2);
+    let rest = within(wire.messages()).await;
+    assert_eq!(rest[0].json()["params"]["data"], "2");
+    assert_eq!(text_of(&rest[1].json()), "told 2");
+    assert_eq!(rest.len(), 2, "nothing follows the answer");
+    assert!(wire.is_whole() && rest.iter().all(|event| event.id.is_none()));
+}
+
+// spec: H26-1, ERR-7
+#[tokio::test]
+async fn a_method_that_is_not_served_is_404_with_a_body() {
+    let stage = Stage::open().await;
+    for method in ["no/such", "ping", "initialize", "resources/subscribe", "prompts/list"] {
+        let answer = stage.ask(&modern("x", method, json!({}))).await;
+        assert_eq!((answer.status(), answer.code()), (404, -32601), "{method}: {answer:?}");
+        assert_eq!(answer.json()["id"], "x");
+    }
+}
+
+// spec: VER-1, VER-2
+#[tokio::test]
+async fn a_version_that_is_not_spoken_is_400_with_those_that_are() {
+    let stage = Stage::open().await;
+    for version in ["2099-01-01", "2025-11-25", "nonsense"] {
+        let request = with_meta(|meta| {
+            meta["io.modelcontextprotocol/protocolVersion"] = version.into();
+        });
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.code()), (400, -32022), "{version}: {answer:?}");
+        let data = &answer.json()["error"]["data"];
+        assert_eq!((&data["requested"], &data["supported"][0]), (&json!(version), &json!("2026-07-28")));
+    }
+}
+
+// spec: RQM-4, RQM-5, ERR-2
+#[tokio::test]
+async fn meta_that_lacks_something_is_400_and_names_it() {
+    let stage = Stage::open().await;
+    for key in ["protocolVersion", "clientCapabilities"] {
+        let key = format!("io.modelcontextprotocol/{key}");
+        let request = with_meta(|meta| {
+            meta.as_object_mut().unwrap().remove(&key);
+        });
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.code()), (400, -32602), "{answer:?}");
+        assert!(answer.reason().contains(&key), "{answer:?}");
+        assert_eq!(answer.json()["id"], 1);
+    }
+    let broken = Request::post(request(3, "tools/list", json!({ "_meta": 7 })));
+    let answer = stage.ask(&broken.with("MCP-Protocol-Version", "2026-07-28")).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32602), "{answer:?}");
+    assert_eq!(answer.json()["id"], 3, "the id is known, so it is told: {answer:?}");
+}
+
+// spec: RQM-8, RQM-9
+#[tokio::test]
+async fn a_capability_that_is_missing_is_400() {
+    let stage = Stage::open().await;
+    let answer = stage.ask(&call("ask", json!({}))).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32021), "{answer:?}");
+    let required = &answer.json()["error"]["data"]["requiredCapabilities"];
+    assert!(required["elicitation"].is_object(), "{answer:?}");
+}
+
+// spec: HTTP-10, HTTP-11, HTTP-12
+#[tokio::test]
+async fn a_notification_is_202_without_a_body_or_400() {
+    let stage = Stage::open().await;
+    let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let notification = Request::post(cancelled).with("MCP-Protocol-Version", "2026-07-28");
+    for accepted in [
+        notification.clone(),
+        notification.clone().with("Mcp-Method", "notifications/cancelled"),
+    ] {
+        let answer = stage.ask(&accepted).await;
+        assert_eq!((answer.status(), answer.body.as_str()), (202, ""), "{answer:?}");
+    }
+    let lying = notification.clone().with("Mcp-Method", "tools/call");
+    let unknown = Request::post(cancelled).with("MCP-Protocol-Version", "2099-01-01");
+    for refused in [lying, unknown] {
+        let answer = stage.ask(&refused).await;
+        assert_eq!(answer.status(), 400, "{answer:?}");
+        assert!(answer.json().get("id").is_none(), "{answer:?}");
+    }
+}
+
+// spec: HTTP-7, HTTP-8, HTTP-9, HTTP-11
+#[tokio::test]
+async fn answers_batches_and_nonsense_are_400() {
+    let stage = Stage::open().await;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for (body, code) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(), -32600),
+        (format!("[{list}]"), -32600),
+        ("[]".to_owned(), -32600),
+        ("{".to_owned(), -32700),
+        (String::new(), -32700),
+        ("\u{1}".to_owned(), -32700),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#.to_owned(), -32600),
+        (r#"{"jsonrpc":"2.0","id":1}"#.to_owned(), -32600),
+        ("null".to_owned(), -32600),
+    ] {
+        let request = Request::post(body.clone()).with("MCP-Protocol-Version", "2026-07-28");
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.code()), (400, code), "{body}: {answer:?}");
+    }
+}
+
+// spec: RPC-4
+#[tokio::test]
+async fn an_id_comes_back_as_it_was() {
+    let stage = Stage::open().await;
+    for id in [json!(0), json!(-5), json!("1"), json!(""), json!("größe \"x\""), json!(9007199254740993_i64)] {
+        let answer = stage.ask(&modern(id.clone(), "tools/list", json!({}))).await;
+        assert_eq!(answer.json()["id"], id);
+    }
+}
+
+// spec: H26-3, H26-4, HTTP-40, SESS-11
+#[tokio::test]
+async fn a_modern_server_takes_post_alone_and_wants_the_version() {
+    let stage = modern_only().await;
+    for request in [Request::get(), Request::delete(), Request::new("PUT", String::new())] {
+        let answer = stage.ask(&request.with("Mcp-Session-Id", "x")).await;
+        assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST")), "{answer:?}");
+    }
+    let bare = Request::post(request(1, "tools/list", json!({})));
+    let answer = stage.ask(&bare).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32020), "{answer:?}");
+    let old = Request::post(crate::stage::initialize(Revision::V2025_06_18));
+    let answer = stage.ask(&old.with("MCP-Protocol-Version", "2025-06-18")).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32022), "{answer:?}");
+    assert_eq!(answer.header("mcp-session-id"), None);
+}
+
+// spec: H26-4
+#[tokio::test]
+async fn a_get_that_speaks_the_new_revision_is_405() {
+    let stage = Stage::open().await;
+    for request in [Request::get(), Request::delete()] {
+        let request = request.with("MCP-Protocol-Version", "2026-07-28");
+        assert_eq!(stage.ask(&request).await.status(), 405);
+    }
+}
+
+// spec: ERA-1, ERA-2, ST-1, ST-3
+#[tokio::test]
+async fn both_eras_share_one_connection() {
+    let stage = Stage::open().await;
+    let session = stage.session(Revision::V2025_06_18).await;
+    let mut wire = crate::wire::Wire::open(stage.address).await;
+    for _ in 0..3 {
+        for request in [session.call("echo", json!({ "text": "x" })), call("echo", json!({ "text": "x" }))] {
+            wire.write(&request.bytes()).await;
+            let answer = within(wire.answer()).await;
+            assert_eq!(text_of(&answer.json()), "x");
+        }
+    }
+    let modern = session.named(Request::post("")).parts().1.len();
+    assert!(modern > 0);
+}
+
+// spec: HTTP-34
+#[tokio::test]
+async fn a_silent_stream_is_kept_alive_by_comments() {
+    let stage = Stage::limited(|it| it.keep_alive = std::time::Duration::from_millis(20)).await;
+    let mut wire = crate::wire::Wire::send(stage.address, &call("tell", json!({ "count": 1 }))).await;
+    stage.play.step(1);
+    within(wire.head()).await;
+    assert!(within(wire.event()).await.unwrap().has_message());
+    for _ in 0..3 {
+        assert!(within(wire.event()).await.unwrap().is_comment);
+    }
+    stage.play.step(1);
+    assert_eq!(within(wire.messages()).await.len(), 1);
+}

@@ -1,0 +1,168 @@
+//! What came before sessions, and what does without them: HTTP+SSE of 2024-11-05, and no sessions.
+
+use bowline::types::revision::Revision;
+use bowline_http::server::Sessions;
+use serde_json::json;
+
+use crate::sessions::answer_to;
+use crate::stage::{Session, Stage, initialize, request, text_of, within};
+use crate::wire::{Request, Wire};
+
+/// A client of 2024-11-05.
+struct Old {
+    stream: Wire,
+    target: String,
+}
+
+impl Old {
+    async fn open(stage: &Stage) -> Self {
+        let mut stream = stage.stream(&Request::get()).await;
+        let first = within(stream.event()).await.unwrap();
+        assert_eq!(first.name.as_deref(), Some("endpoint"));
+        Self { stream, target: first.data.unwrap() }
+    }
+
+    async fn post(&self, stage: &Stage, body: impl Into<String>) -> u16 {
+        let request = Request::post(body).set("Accept", "*/*").target(&self.target);
+        stage.ask(&request).await.status()
+    }
+
+    async fn next(&mut self) -> serde_json::Value {
+        let event = within(self.stream.message()).await.unwrap();
+        assert_eq!(event.name.as_deref(), Some("message"));
+        event.json()
+    }
+
+    async fn shake_hands(&mut self, stage: &Stage) {
+        assert_eq!(self.post(stage, initialize(Revision::V2024_11_05)).await, 202);
+        assert_eq!(self.next().await["result"]["protocolVersion"], "2024-11-05");
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(self.post(stage, initialized).await, 202);
+    }
+}
+
+fn echo(id: u32) -> String {
+    request(id, "tools/call", json!({ "name": "echo", "arguments": { "text": id.to_string() } }))
+}
+
+// spec: SSE1-1, SSE1-2, SSE1-3, SSE1-4, BC-1
+#[tokio::test]
+async fn a_client_of_2024_is_served_on_one_stream() {
+    let stage = Stage::with(|http| http.sse2024()).await;
+    let mut old = Old::open(&stage).await;
+    old.shake_hands(&stage).await;
+    for id in 1..=5 {
+        assert_eq!(old.post(&stage, echo(id)).await, 202);
+        let answer = old.next().await;
+        assert_eq!((&answer["id"], text_of(&answer)), (&json!(id), id.to_string().as_str()));
+    }
+    stage.notify.tools_changed();
+    assert_eq!(old.next().await["method"], "notifications/tools/list_changed");
+    // The endpoint serves everybody else beside.
+    let session = stage.session(Revision::V2025_11_25).await;
+    assert_eq!(stage.ask(&session.post(echo(1))).await.status(), 200);
+}
+
+// spec: SSE1-4
+#[tokio::test]
+async fn a_client_of_2024_hears_logs_and_answers_questions() {
+    let stage = Stage::with(|http| http.sse2024()).await;
+    let mut old = Old::open(&stage).await;
+    assert_eq!(old.post(&stage, initialize(Revision::V2025_06_18)).await, 202);
+    old.next().await;
+    let tell = json!({ "name": "tell", "arguments": { "count": 1 } });
+    assert_eq!(old.post(&stage, request(1, "tools/call", tell)).await, 202);
+    stage.play.step(2);
+    assert_eq!(old.next().await["method"], "notifications/message");
+    assert_eq!(text_of(&old.next().await), "told 1");
+    let ask = json!({ "name": "ask", "arguments": {} });
+    assert_eq!(old.post(&stage, request(2, "tools/call", ask)).await, 202);
+    let question = old.next().await;
+    let content = json!({ "action": "accept", "content": answer_to(&question) });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": content });
+    assert_eq!(old.post(&stage, answer.to_string()).await, 202);
+    assert_eq!(text_of(&old.next().await), "sure");
+}
+
+// spec: SSE1-2
+#[tokio::test]
+async fn a_client_of_2024_ends_with_its_stream() {
+    let stage = Stage::with(|http| http.sse2024()).await;
+    let mut old = Old::open(&stage).await;
+    old.shake_hands(&stage).await;
+    assert_eq!(old.post(&stage, request(1, "tools/call", json!({ "name": "hold", "arguments": {} }))).await, 202);
+    stage.play.running(1).await;
+    let Old { stream, target } = old;
+    drop(stream);
+    stage.play.running(0).await;
+    let gone = Request::post(echo(1)).target(target);
+    assert_eq!(stage.ask(&gone).await.status(), 404);
+}
+
+#[tokio::test]
+async fn the_two_kinds_of_sessions_do_not_mix() {
+    let stage = Stage::with(|http| http.sse2024()).await;
+    let mut old = Old::open(&stage).await;
+    old.shake_hands(&stage).await;
+    let id = old.target.split_once('=').unwrap().1.to_owned();
+    let posing = Session { id, revision: Revision::V2025_11_25 };
+    for request in [posing.post(echo(1)), posing.get(), posing.delete()] {
+        assert_eq!(stage.ask(&request).await.status(), 404);
+    }
+    let session = stage.session(Revision::V2025_11_25).await;
+    let posing = Request::post(echo(1)).target(format!("/mcp?session={}", session.id));
+    assert_eq!(stage.ask(&posing).await.status(), 404);
+    // Where it is not served, the query means nothing.
+    let stage = Stage::open().await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let posing = session.post(echo(1)).target(format!("/mcp?session={}", session.id));
+    assert_eq!(stage.ask(&posing).await.status(), 200);
+    assert_eq!(stage.ask(&Request::get()).await.status(), 400);
+}
+
+async fn stateless() -> Stage {
+    Stage::with(|http| http.sessions(Sessions::None)).await
+}
+
+// spec: SESS-1, SESS-11, PV-3, HTTP-40
+#[tokio::test]
+async fn without_sessions_every_request_stands_for_itself() {
+    let stage = stateless().await;
+    for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
+        let answer = stage.ask(&Request::post(initialize(revision))).await;
+        assert_eq!(answer.json()["result"]["protocolVersion"], revision.to_string());
+        assert_eq!(answer.header("mcp-session-id"), None);
+        let versioned = |body: String| match revision.has_version_header() {
+            true => Request::post(body).with("MCP-Protocol-Version", revision.to_string()),
+            false => Request::post(body),
+        };
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(stage.ask(&versioned(initialized.to_owned())).await.status(), 202);
+        assert_eq!(text_of(&stage.ask(&versioned(echo(1))).await.json()), "1");
+        stage.play.step(2);
+        let tell = json!({ "name": "tell", "arguments": { "count": 1 } });
+        let mut wire = stage.stream(&versioned(request(1, "tools/call", tell))).await;
+        let events = within(wire.messages()).await;
+        assert_eq!(events.len(), 2);
+        assert!(events.iter().all(|event| event.id.is_none()), "there is nowhere to come back to");
+    }
+    for request in [Request::get(), Request::delete()] {
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST")));
+    }
+    let batch = Request::post(format!("[{}]", echo(1)));
+    assert_eq!(stage.ask(&batch).await.status(), 200, "no header means 2025-03-26");
+    let batch = batch.with("MCP-Protocol-Version", "2025-06-18");
+    assert_eq!(stage.ask(&batch).await.status(), 400);
+}
+
+// spec: SESS-17
+#[tokio::test]
+async fn without_sessions_a_client_cannot_be_asked_but_a_modern_one_can() {
+    let stage = stateless().await;
+    let ask = request(1, "tools/call", json!({ "name": "ask", "arguments": {} }));
+    let answer = stage.ask(&Request::post(ask).with("MCP-Protocol-Version", "2025-11-25")).await;
+    assert_eq!(answer.json()["result"]["isError"], true, "{answer:?}");
+    let modern = stage.ask(&crate::stage::call("echo", json!({ "text": "hello" }))).await;
+    assert_eq!(text_of(&modern.json()), "hello");
+}

@@ -1,0 +1,388 @@
+//! The server under test, its limits, and what a test sees of its handlers.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline::proto::limits::Limits;
+use bowline::types::revision::Revision;
+use bowline::{
+    Args, Ask, Context, Log, Notify, Resource, Server, State, Tool, tool, tools,
+};
+use bowline_http::server::{Endpoint, HttpLimits};
+use bowline_server::http::Http;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::wire::{Answer, Request, Wire};
+
+/// Longer than anything here takes; a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for something that must happen.
+pub async fn within<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(PATIENCE, future).await.expect("it happens in time")
+}
+
+/// A server that listens.
+pub struct Stage {
+    pub address: SocketAddr,
+    pub play: Play,
+    pub notify: Notify,
+    pub endpoint: Endpoint,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+}
+
+/// What handlers and tests see of each other.
+#[derive(Clone)]
+pub struct Play(Arc<Scenes>);
+
+struct Scenes {
+    /// Handlers that run.
+    running: watch::Sender<usize>,
+    /// Handlers that came to their end.
+    ended: watch::Sender<usize>,
+    /// What `hold` and `tell` wait for.
+    steps: Semaphore,
+}
+
+/// A handler that runs.
+struct Running(Play);
+
+impl Play {
+    fn new() -> Self {
+        let (running, _) = watch::channel(0);
+        let (ended, _) = watch::channel(0);
+        Self(Arc::new(Scenes { running, ended, steps: Semaphore::new(0) }))
+    }
+
+    fn run(&self) -> Running {
+        self.0.running.send_modify(|running| *running += 1);
+        Running(self.clone())
+    }
+
+    /// Waits until so many handlers run.
+    pub async fn running(&self, count: usize) {
+        let mut running = self.0.running.subscribe();
+        within(running.wait_for(|running| *running == count)).await.unwrap();
+    }
+
+    /// Waits until so many handlers came to their end.
+    pub async fn ended(&self, count: usize) {
+        let mut ended = self.0.ended.subscribe();
+        within(ended.wait_for(|ended| *ended == count)).await.unwrap();
+    }
+
+    /// Lets handlers take so many steps more.
+    pub fn step(&self, count: usize) {
+        self.0.steps.add_permits(count);
+    }
+
+    /// Takes back the steps that nobody took.
+    pub fn take_back(&self) {
+        while let Ok(step) = self.0.steps.try_acquire() {
+            step.forget();
+        }
+    }
+
+    async fn may_step(&self) {
+        self.0.steps.acquire().await.unwrap().forget();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.0.running.send_modify(|running| *running -= 1);
+    }
+}
+
+/// Say it again, after others had so many turns
+#[tool]
+async fn echo(text: String, #[arg(default)] turns: u32) -> String {
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
+    }
+    text
+}
+
+/// Never end
+#[tool]
+async fn forever(State(play): State<Play>) {
+    let _running = play.run();
+    std::future::pending().await
+}
+
+/// Wait for a step
+#[tool]
+async fn hold(State(play): State<Play>) -> &'static str {
+    let _running = play.run();
+    play.may_step().await;
+    play.0.ended.send_modify(|ended| *ended += 1);
+    "held"
+}
+
+/// Say a number at each step, and how many there were in the end
+#[tool]
+async fn tell(State(play): State<Play>, log: Log, count: usize) -> String {
+    let _running = play.run();
+    for number in 1..=count {
+        play.may_step().await;
+        log.info(number);
+    }
+    play.may_step().await;
+    play.0.ended.send_modify(|ended| *ended += 1);
+    format!("told {count}")
+}
+
+/// Say much, and wait for a step in the end
+#[tool]
+async fn flood(State(play): State<Play>, log: Log, count: usize, bytes: usize) -> String {
+    let _running = play.run();
+    for _ in 0..count {
+        log.info("x".repeat(bytes));
+        tokio::task::yield_now().await;
+    }
+    play.may_step().await;
+    format!("said {count}")
+}
+
+/// Say much in one breath
+#[tool]
+async fn burst(log: Log, count: usize, bytes: usize) -> String {
+    for _ in 0..count {
+        log.info("x".repeat(bytes));
+    }
+    format!("burst {count}")
+}
+
+/// Answer at length
+#[tool]
+async fn long(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// Ask the user
+#[tool]
+async fn ask(State(play): State<Play>, ask: Ask) -> bowline::Result<&'static str> {
+    let _running = play.run();
+    Ok(if ask.confirm("Sure?").await? { "sure" } else { "not sure" })
+}
+
+/// Send the client away, and wait for a step
+#[tool]
+async fn pause(State(play): State<Play>, context: Context, milliseconds: u64) -> &'static str {
+    let _running = play.run();
+    context.pause(Duration::from_millis(milliseconds));
+    play.may_step().await;
+    "back again"
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: String,
+    #[serde(default)]
+    #[schemars(extend("x-mcp-header" = "Zone"))]
+    zone: i64,
+}
+
+async fn place(Args(Place { region, zone }): Args<Place>) -> String {
+    format!("{region} {zone}")
+}
+
+/// A server with all of these, and its play.
+pub fn server() -> (Server, Play) {
+    let play = Play::new();
+    let mut limits = Limits::default();
+    limits.logs_per_minute = 1_000_000;
+    let server = Server::new("stage", "1.0.0")
+        .limits(limits)
+        .state(play.clone())
+        .tools(tools![echo, forever, hold, tell, flood, burst, long, ask, pause])
+        .tool(Tool::new("place", place))
+        .resource(Resource::new("note://a", || async { "a" }))
+        .resource(Resource::new("note://b", || async { "b" }));
+    (server, play)
+}
+
+/// Limits that a test changes.
+pub fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
+    let mut limits = HttpLimits::default();
+    change(&mut limits);
+    limits
+}
+
+impl Stage {
+    /// The server, as it is by default.
+    pub async fn open() -> Self {
+        Self::with(|http| http).await
+    }
+
+    /// The server with limits of its own.
+    pub async fn limited(change: impl FnOnce(&mut HttpLimits)) -> Self {
+        let limits = limits(change);
+        Self::with(|http| http.limits(limits)).await
+    }
+
+    /// The server over HTTP that is set up otherwise.
+    pub async fn with(change: impl FnOnce(Http) -> Http) -> Self {
+        Self::of(server(), change).await
+    }
+
+    /// Another server.
+    pub async fn of(
+        (server, play): (Server, Play),
+        change: impl FnOnce(Http) -> Http,
+    ) -> Self {
+        let notify = server.notify();
+        let bound = change(server.http()).listen("127.0.0.1:0").await.unwrap();
+        let address = bound.address().unwrap();
+        let endpoint = bound.endpoint().clone();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(bound.serve_until(async {
+            let _ = stopped.await;
+        }));
+        Self { address, play, notify, endpoint, stop, serving }
+    }
+
+    /// Sends a request on a connection of its own, and reads the whole answer.
+    pub async fn ask(&self, request: &Request) -> Answer {
+        within(async { Wire::send(self.address, request).await.answer().await }).await
+    }
+
+    /// Sends a request, and reads the head of the answer, which is a stream.
+    pub async fn stream(&self, request: &Request) -> Wire {
+        let mut wire = Wire::send(self.address, request).await;
+        let head = within(wire.head()).await;
+        assert!(head.status == 200 && head.is_stream(), "{head:?}");
+        wire
+    }
+
+    /// Shakes hands; gives the id of the session.
+    pub async fn session(&self, revision: Revision) -> Session {
+        let answer = self.ask(&Request::post(initialize(revision))).await;
+        assert_eq!(answer.status(), 200, "{answer:?}");
+        let id = answer.header("mcp-session-id").expect("a session id").to_owned();
+        let session = Session { id, revision };
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert_eq!(self.ask(&session.post(initialized)).await.status(), 202);
+        session
+    }
+
+    /// Tells the server to stop; what it gives ends when the server has.
+    pub fn stopping(self) -> JoinHandle<()> {
+        let _ = self.stop.send(());
+        self.serving
+    }
+}
+
+/// A session, as its client knows it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub id: String,
+    pub revision: Revision,
+}
+
+impl Session {
+    pub fn post(&self, body: impl Into<String>) -> Request {
+        self.named(Request::post(body))
+    }
+
+    pub fn call(&self, name: &str, arguments: Value) -> Request {
+        let params = json!({ "name": name, "arguments": arguments });
+        self.post(request(1, "tools/call", params))
+    }
+
+    pub fn get(&self) -> Request {
+        self.named(Request::get())
+    }
+
+    pub fn resume(&self, id: &str) -> Request {
+        self.get().with("Last-Event-ID", id)
+    }
+
+    pub fn delete(&self) -> Request {
+        self.named(Request::delete())
+    }
+
+    /// Any request, in this session.
+    pub fn named(&self, request: Request) -> Request {
+        let request = request.with("Mcp-Session-Id", &self.id);
+        match self.revision.has_version_header() {
+            true => request.with("MCP-Protocol-Version", self.revision.to_string()),
+            false => request,
+        }
+    }
+}
+
+pub fn request(id: impl Into<Value>, method: &str, params: Value) -> String {
+    let id: Value = id.into();
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+pub fn initialize(revision: Revision) -> String {
+    let capabilities = json!({ "elicitation": {} });
+    let client = json!({ "name": "test", "version": "1" });
+    let version = revision.to_string();
+    let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
+    request(0, "initialize", params)
+}
+
+/// What every modern request says of itself.
+pub fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/logLevel": "info",
+    })
+}
+
+/// A modern request with the headers that repeat it.
+pub fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
+    params["_meta"] = meta();
+    let named = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let request = Request::post(request(id, method, params))
+        .with("MCP-Protocol-Version", "2026-07-28")
+        .with("Mcp-Method", method);
+    match named {
+        Some(name) => request.with("Mcp-Name", name),
+        None => request,
+    }
+}
+
+/// A modern call of a tool.
+pub fn call(name: &str, arguments: Value) -> Request {
+    modern(1, "tools/call", json!({ "name": name, "arguments": arguments }))
+}
+
+/// A modern subscription.
+pub fn listen(filter: Value) -> Request {
+    modern("sub", "subscriptions/listen", json!({ "notifications": filter }))
+}
+
+/// The text of a tool's result.
+pub fn text_of(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
+}
+
+/// Numbers that look random and are the same every time.
+#[derive(Clone, Copy)]
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.next() % most
+    }
+}

@@ -1,0 +1,76 @@
+//! `subscriptions/listen` over HTTP: acknowledged first, filtered, ended by either side.
+
+use serde_json::json;
+
+use crate::stage::{Stage, listen, within};
+
+const ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+// spec: SUB-3, SUB-4, SUB-6, SUB-8
+#[tokio::test]
+async fn the_acknowledgement_comes_first_and_nothing_after_it_is_lost() {
+    let stage = Stage::open().await;
+    let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["note://a"] });
+    let mut wire = stage.stream(&listen(filter.clone())).await;
+    let first = within(wire.event()).await.unwrap().json();
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(first["params"]["notifications"], filter);
+    stage.notify.tools_changed();
+    let second = within(wire.message()).await.unwrap().json();
+    assert_eq!(second["method"], "notifications/tools/list_changed");
+    stage.notify.resource_updated("note://a");
+    let third = within(wire.message()).await.unwrap().json();
+    assert_eq!(third["method"], "notifications/resources/updated");
+    assert_eq!(third["params"]["uri"], "note://a");
+    for message in [first, second, third] {
+        assert_eq!(message["params"]["_meta"][ID], "sub", "{message}");
+        assert!(message.get("id").is_none(), "{message}");
+    }
+}
+
+// spec: SUB-2, SUB-12
+#[tokio::test]
+async fn what_the_filter_does_not_name_is_not_told() {
+    let stage = Stage::open().await;
+    let filter = json!({ "toolsListChanged": false, "resourceSubscriptions": ["note://b"] });
+    let mut wire = stage.stream(&listen(filter)).await;
+    within(wire.message()).await.unwrap();
+    stage.notify.tools_changed();
+    stage.notify.resources_changed();
+    stage.notify.resource_updated("note://a");
+    stage.notify.resource_updated("note://b");
+    let told = within(wire.message()).await.unwrap().json();
+    assert_eq!(told["params"]["uri"], "note://b", "the first thing told is the one asked for");
+}
+
+// spec: SUB-10
+#[tokio::test]
+async fn many_subscriptions_hear_the_same_change() {
+    let stage = Stage::open().await;
+    let mut wires = Vec::new();
+    for _ in 0..20 {
+        let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
+        within(wire.message()).await.unwrap();
+        wires.push(wire);
+    }
+    stage.notify.tools_changed();
+    for wire in &mut wires {
+        let told = within(wire.message()).await.unwrap().json();
+        assert_eq!(told["method"], "notifications/tools/list_changed");
+    }
+}
+
+// spec: SUB-13, SUB-14, SUB-16
+#[tokio::test]
+async fn a_server_that_stops_answers_its_subscriptions() {
+    let stage = Stage::open().await;
+    let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    within(wire.message()).await.unwrap();
+    let stopping = stage.stopping();
+    let last = within(wire.message()).await.unwrap().json();
+    assert_eq!((&last["id"], &last["result"]["_meta"][ID]), (&json!("sub"), &json!("sub")));
+    assert_eq!(last["result"]["resultType"], "complete");
+    assert_eq!(within(wire.message()).await, None);
+    assert!(wire.is_whole());
+    within(stopping).await.unwrap();
+}

@@ -1,0 +1,360 @@
+//! A client that writes its own bytes, so that every one of them can be wrong.
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// A request, header by header.
+#[derive(Clone, Debug)]
+pub struct Request {
+    method: &'static str,
+    target: String,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    /// A POST of JSON to `/mcp`, as every client sends it.
+    pub fn post(body: impl Into<String>) -> Self {
+        Self::new("POST", body.into())
+            .with("Content-Type", "application/json")
+            .with("Accept", "application/json, text/event-stream")
+    }
+
+    /// A GET of the stream.
+    pub fn get() -> Self {
+        Self::new("GET", String::new()).with("Accept", "text/event-stream")
+    }
+
+    /// A DELETE.
+    pub fn delete() -> Self {
+        Self::new("DELETE", String::new())
+    }
+
+    /// Any method, with a `Host` and nothing else.
+    pub fn new(method: &'static str, body: String) -> Self {
+        let headers = vec![("Host".to_owned(), b"localhost".to_vec())];
+        Self { method, target: "/mcp".to_owned(), headers, body: body.into_bytes() }
+    }
+
+    /// One more header, even if there is one with that name already.
+    pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.to_owned(), value.as_ref().to_vec()));
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// This header instead of those with its name.
+    pub fn set(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.without(name).with(name, value)
+    }
+
+    pub fn target(mut self, target: impl Into<String>) -> Self {
+        self.target = target.into();
+        self
+    }
+
+    /// The head, with the length of the body.
+    pub fn head(&self) -> Vec<u8> {
+        let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.target).into_bytes();
+        let length = self.body.len().to_string().into_bytes();
+        let has_length = self.headers.iter().any(|(name, _)| name == "Content-Length");
+        let length = (!has_length).then(|| ("Content-Length".to_owned(), length));
+        for (name, value) in self.headers.iter().chain(&length) {
+            text.extend_from_slice(name.as_bytes());
+            text.extend_from_slice(b": ");
+            text.extend_from_slice(value);
+            text.extend_from_slice(b"\r\n");
+        }
+        text.extend_from_slice(b"\r\n");
+        text
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        [self.head(), self.body.clone()].concat()
+    }
+
+    /// What other clients need to send the same.
+    pub fn parts(&self) -> (&'static str, &[(String, Vec<u8>)], &[u8]) {
+        (self.method, &self.headers, &self.body)
+    }
+}
+
+/// The head of an answer.
+#[derive(Clone, Debug)]
+pub struct Head {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+}
+
+impl Head {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub fn is_stream(&self) -> bool {
+        self.header("content-type") == Some("text/event-stream")
+    }
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub head: Head,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn status(&self) -> u16 {
+        self.head.status
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.header(name)
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// The code of the JSON-RPC error in the body.
+    pub fn code(&self) -> i64 {
+        self.json()["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {self:?}"))
+    }
+
+    pub fn reason(&self) -> String {
+        self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// One thing on a stream of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    pub id: Option<String>,
+    pub name: Option<String>,
+    pub retry: Option<u64>,
+    pub data: Option<String>,
+    pub is_comment: bool,
+}
+
+impl Event {
+    fn parse(text: &str) -> Self {
+        let mut event = Self::default();
+        for line in text.lines() {
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value).to_owned();
+            match field {
+                "" => event.is_comment = true,
+                "id" => event.id = Some(value),
+                "event" => event.name = Some(value),
+                "retry" => event.retry = Some(value.parse().unwrap()),
+                "data" => {
+                    assert!(event.data.is_none(), "one line of data per event: {text}");
+                    event.data = Some(value);
+                }
+                other => panic!("unknown field `{other}` in {text}"),
+            }
+        }
+        event
+    }
+
+    pub fn json(&self) -> Value {
+        let data = self.data.as_deref().unwrap_or_default();
+        serde_json::from_str(data).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    pub fn has_message(&self) -> bool {
+        self.data.as_ref().is_some_and(|data| !data.is_empty())
+    }
+}
+
+/// A connection.
+pub struct Wire {
+    pub stream: TcpStream,
+    buffer: Vec<u8>,
+    body: Option<Body>,
+    /// Of the body, what has been cut out of its chunks and not been looked at yet.
+    text: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Body {
+    Length(usize),
+    Chunked,
+    Over,
+}
+
+impl Wire {
+    pub async fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, buffer: Vec::new(), body: None, text: Vec::new() }
+    }
+
+    /// Opens a connection and sends a request.
+    pub async fn send(address: SocketAddr, request: &Request) -> Self {
+        let mut wire = Self::open(address).await;
+        wire.write(&request.bytes()).await;
+        wire
+    }
+
+    /// Writes; whether anybody takes it shows in the answer.
+    pub async fn write(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes).await;
+    }
+
+    /// Reads the head of an answer.
+    pub async fn head(&mut self) -> Head {
+        self.try_head().await.expect("an answer before the end of the connection")
+    }
+
+    /// Reads the head of an answer, unless the connection ends before.
+    pub async fn try_head(&mut self) -> Option<Head> {
+        let end = loop {
+            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+                break end;
+            }
+            if !self.read().await {
+                return None;
+            }
+        };
+        let rest = self.buffer.split_off(end + 4);
+        let head = String::from_utf8(std::mem::replace(&mut self.buffer, rest)).unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap();
+        let headers = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let head = Head { status: status.parse().unwrap(), headers };
+        self.text.clear();
+        self.body = Some(match head.header("content-length") {
+            Some(length) => Body::Length(length.parse().unwrap()),
+            None if head.header("transfer-encoding") == Some("chunked") => Body::Chunked,
+            None => Body::Over,
+        });
+        Some(head)
+    }
+
+    /// Reads a whole answer.
+    pub async fn answer(&mut self) -> Answer {
+        let head = self.head().await;
+        while self.piece().await.expect("the body before the end of the connection") {}
+        let body = String::from_utf8(std::mem::take(&mut self.text)).unwrap();
+        Answer { head, body }
+    }
+
+    /// The next event, or `None` at the end of the stream or of the connection.
+    pub async fn event(&mut self) -> Option<Event> {
+        loop {
+            if let Some(end) = find(&self.text, b"\n\n") {
+                let rest = self.text.split_off(end + 2);
+                let text = std::mem::replace(&mut self.text, rest);
+                return Some(Event::parse(std::str::from_utf8(&text).unwrap().trim_end()));
+            }
+            if self.piece().await != Some(true) {
+                assert!(self.text.is_empty(), "half an event: {:?}", self.text);
+                return None;
+            }
+        }
+    }
+
+    /// The next event that carries a message.
+    pub async fn message(&mut self) -> Option<Event> {
+        loop {
+            let event = self.event().await?;
+            if event.has_message() {
+                return Some(event);
+            }
+        }
+    }
+
+    /// All messages up to the end of the stream.
+    pub async fn messages(&mut self) -> Vec<Event> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.message().await {
+            messages.push(message);
+        }
+        messages
+    }
+
+    /// Whether the stream came to its end, rather than being cut.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.body, Some(Body::Over))
+    }
+
+    /// Waits until the server closes the connection; whatever still comes is thrown away.
+    pub async fn closed(&mut self) {
+        while self.read().await {
+            self.buffer.clear();
+        }
+    }
+
+    /// Closes with RST instead of FIN.
+    pub fn reset(self) {
+        self.stream.set_zero_linger().unwrap();
+    }
+
+    /// Reads one more piece of the body; gives whether there was one, or `None` if the connection
+    /// ended in the middle.
+    async fn piece(&mut self) -> Option<bool> {
+        loop {
+            match self.body.expect("a head was read") {
+                Body::Over | Body::Length(0) => {
+                    self.body = Some(Body::Over);
+                    return Some(false);
+                }
+                Body::Length(left) if !self.buffer.is_empty() => {
+                    let taken = left.min(self.buffer.len());
+                    self.text.extend(self.buffer.drain(..taken));
+                    self.body = Some(Body::Length(left - taken));
+                    return Some(true);
+                }
+                Body::Chunked => {
+                    if let Some(is_last) = self.chunk() {
+                        if is_last {
+                            self.body = Some(Body::Over);
+                        }
+                        return Some(!is_last);
+                    }
+                }
+                Body::Length(_) => {}
+            }
+            if !self.read().await {
+                return None;
+            }
+        }
+    }
+
+    /// Moves a whole chunk, if there is one; gives whether it was the last.
+    fn chunk(&mut self) -> Option<bool> {
+        let line = find(&self.buffer, b"\r\n")?;
+        let length = std::str::from_utf8(&self.buffer[..line]).unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        let end = line + 2 + length + 2;
+        if self.buffer.len() < end {
+            return None;
+        }
+        self.text.extend_from_slice(&self.buffer[line + 2..end - 2]);
+        self.buffer.drain(..end);
+        Some(length == 0)
+    }
+
+    async fn read(&mut self) -> bool {
+        let mut bytes = [0; 16 * 1024];
+        let read = self.stream.read(&mut bytes).await.unwrap_or(0);
+        self.buffer.extend_from_slice(&bytes[..read]);
+        read > 0
+    }
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
