@@ -37,6 +37,19 @@ require_python() {
     exit 1
 }
 
+# The proxy that stands in front of our server in one test.
+require_nginx() {
+    command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && return
+    if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
+        apt-get update -qq
+        # In runlevel 1 nothing is started: the test starts its own.
+        RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light
+        return
+    fi
+    echo "install.sh: nginx is needed (Debian: apt-get install nginx-light)" >&2
+    exit 1
+}
+
 install_peers() {
     rm -rf .venv
     npm ci --ignore-scripts --no-progress --loglevel=error
@@ -53,4 +66,5 @@ exec 9<install.sh
 flock 9
 require_node
 require_python
+require_nginx
 installed || install_peers

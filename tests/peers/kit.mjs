@@ -115,7 +115,8 @@ export function sightings() {
     /** Sleeps, reporting progress to those who asked for it, until it is cancelled. */
     async sleep(seconds, { signal, token, notify }) {
       const total = seconds * 1000;
-      signal.addEventListener('abort', () => (this.cancelled += 1));
+      const count = () => (this.cancelled += 1);
+      signal.addEventListener('abort', count);
       for (let slept = 0; slept < total; ) {
         await pause(Math.min(PROGRESS_INTERVAL, total - slept), undefined, { signal });
         slept = Math.min(slept + PROGRESS_INTERVAL, total);
@@ -123,6 +124,8 @@ export function sightings() {
         const params = { progressToken: token, progress: slept / 1000, total: seconds, message: 'sleeping' };
         await notify({ method: 'notifications/progress', params });
       }
+      // What is over can be aborted, but not cancelled.
+      signal.removeEventListener('abort', count);
       return text(`Slept ${seconds} s.`);
     }
   };

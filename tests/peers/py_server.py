@@ -4,6 +4,7 @@ usage: .venv/bin/python py_server.py [--http]
 """
 
 import json
+from functools import partial
 from typing import Annotated, Any
 
 import anyio
@@ -253,11 +254,12 @@ async def main() -> None:
     below.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe)
     below.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
     below.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
+    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    below.create_initialization_options = partial(below.create_initialization_options, changes)
     if kit.is_over_http():
         return await kit.listen(server.streamable_http_app())
-    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     async with stdio_server() as (reader, writer):
-        await below.run(reader, writer, below.create_initialization_options(changes))
+        await below.run(reader, writer, below.create_initialization_options())
 
 
 if __name__ == "__main__":

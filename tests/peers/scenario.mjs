@@ -20,12 +20,12 @@ const LATE_PROGRESS = 'Received a progress notification for an unknown token';
 export const CLIENT_INFO = { name: 'bowline-peer', version: '1.0.0' };
 export const CLIENT_CAPABILITIES = { elicitation: { form: {} } };
 
-/** Reads `[options] -- command [arguments]`; `names` are the string options the program takes. With `--url` there is no command. */
+/** Reads `[options] -- command [arguments]`; `names` are the string options the program takes. With `--url` or `--sse` there is no command. */
 export function commandLine(names) {
   const options = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [command, ...args] = positionals;
-  if (command === undefined && values.url === undefined) throw new Error('usage: [options] -- command [arguments]');
+  if ((command ?? values.url ?? values.sse) === undefined) throw new Error('usage: [options] -- command [arguments]');
   return { ...values, server: { command, args } };
 }
 

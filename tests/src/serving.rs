@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use bowline::Server;
+use bowline_server::http::Http;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -21,13 +21,13 @@ impl Serving {
     /// # Panics
     ///
     /// If the server cannot be built, or nothing can be listened on.
-    pub fn start(server: Server) -> Self {
+    pub fn start(http: Http) -> Self {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
             let runtime = Runtime::new().expect("there is a runtime");
             runtime.block_on(async {
-                let bound = server.http().listen("127.0.0.1:0").await.expect("the server listens");
+                let bound = http.listen("127.0.0.1:0").await.expect("the server listens");
                 tell.send(bound.address()).expect("somebody waits for the address");
                 // Whether it was told or dropped, it is the end.
                 bound.serve_until(async { drop(stopped.await) }).await;

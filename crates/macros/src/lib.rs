@@ -341,7 +341,8 @@ pub fn resources(names: TokenStream) -> TokenStream {
 ///
 /// The tests of this one are called `asks_before_it_deploys::stdio::v2026_07_28` and so on: each
 /// era is spoken in its newest revision. `#[bowline::test(every_revision)]` runs all of them; two of
-/// the older ones cannot ask the user anything.
+/// the older ones cannot ask the user anything. `#[bowline::test(stateless)]` adds a server over HTTP
+/// that keeps no sessions, which cannot ask in the older era either.
 #[proc_macro_attribute]
 pub fn test(words: TokenStream, function: TokenStream) -> TokenStream {
     test::expand(words.into(), function.into()).into()

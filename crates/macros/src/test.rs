@@ -14,10 +14,14 @@ use crate::function::Function;
 
 const TEST: Syntax = Syntax {
     attribute: "`#[bowline::test(..)]`",
-    words: &[Word { name: EVERY_REVISION, value: Value::None }],
+    words: &[
+        Word { name: EVERY_REVISION, value: Value::None },
+        Word { name: STATELESS, value: Value::None },
+    ],
 };
 
 const EVERY_REVISION: &str = "every_revision";
+const STATELESS: &str = "stateless";
 
 /// Attributes that belong to a test and not to the function that it calls.
 const ABOUT_TESTS: &[&str] = &["ignore", "should_panic"];
@@ -42,6 +46,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
         .collect();
     let which = if words.has(EVERY_REVISION) { EVERY_REVISION } else { "every_era" };
     let which = format_ident!("{which}");
+    let stateless = words.has(STATELESS).then(|| format_ident!("{STATELESS}"));
     let name = &function.signature.ident;
     let output = &function.signature.output;
     let conditions = function.conditions();
@@ -55,7 +60,7 @@ pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {
             #[allow(unused_imports)]
             use super::*;
 
-            ::bowline_testing::tests! { #which { #(#about_tests)* fn #name() #output } }
+            ::bowline_testing::tests! { #stateless #which { #(#about_tests)* fn #name() #output } }
         }
     }
 }

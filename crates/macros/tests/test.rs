@@ -12,6 +12,17 @@ macro_rules! tests {
             $crate::run(super::$function)
         }
     };
+    (stateless $which:ident $function:tt) => {
+        mod stateless {
+            $crate::tests!(@$which $function);
+        }
+    };
+    (@$which:ident { fn $function:ident() }) => {
+        #[::core::prelude::v1::test]
+        fn $which() {
+            $crate::run(super::super::$function)
+        }
+    };
 }
 
 use std::pin::pin;
@@ -42,6 +53,13 @@ async fn a_test_stands_in_a_module_of_its_own(_: Harness) {
 async fn a_test_may_be_run_in_every_revision(_: Harness) {
     let thread = std::thread::current();
     assert_eq!(thread.name(), Some("a_test_may_be_run_in_every_revision::every_revision"));
+}
+
+#[bowline_macros::test(every_revision, stateless)]
+async fn a_test_may_be_run_without_sessions_too(_: Harness) {
+    let thread = std::thread::current();
+    let name = "a_test_may_be_run_without_sessions_too::stateless::every_revision";
+    assert_eq!(thread.name(), Some(name));
 }
 
 #[bowline_macros::test]

@@ -68,10 +68,7 @@ pub trait Backend: Send + Sync + 'static {
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
     /// What is published on a topic from now on. A listener that falls behind may miss some.
-    fn listen<'a>(
-        &'a self,
-        topic: &'a Key,
-    ) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
 }
 
 /// The name of a value, a log or a topic: parts joined by `/`.

@@ -252,8 +252,7 @@ impl Backend for Memory {
         let now = Instant::now();
         let state = self.lock();
         let value = state.values.get(key).filter(|value| now < value.expires);
-        let entry =
-            value.map(|value| Entry { value: value.value.clone(), version: value.version });
+        let entry = value.map(|value| Entry { value: value.value.clone(), version: value.version });
         Box::pin(ready(Ok(entry)))
     }
 
@@ -329,10 +328,7 @@ impl Backend for Memory {
         Box::pin(ready(Ok(())))
     }
 
-    fn listen<'a>(
-        &'a self,
-        topic: &'a Key,
-    ) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
         let listener = Arc::new(Listener::default());
         let weak = Arc::downgrade(&listener);
         self.lock().topics.entry(topic.clone()).or_default().push(weak);

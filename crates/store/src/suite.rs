@@ -122,7 +122,8 @@ async fn logs_are_read_from_anywhere(store: &impl Backend) {
     for after in 0..=5 {
         let found = read(store, &log, after).await;
         assert_eq!((found.oldest, found.next), (Position(1), Position(6)), "after {after}");
-        let items: Vec<_> = found.items.iter().map(|item| (item.position.0, item.value.clone())).collect();
+        let items: Vec<_> =
+            found.items.iter().map(|item| (item.position.0, item.value.clone())).collect();
         let expected: Vec<_> = (after + 1..=5).map(|number| (number, text(number))).collect();
         assert_eq!(items, expected, "after {after}");
     }

@@ -38,10 +38,17 @@
 //! `#[bowline::test(every_revision)]` the test runs in all of them; [`Harness::revision`] tells
 //! which, for those that lack something.
 //!
-//! Time is virtual: a tool that sleeps for an hour takes no time at all.
+//! With the feature `http`, every test runs over HTTP too. A server that keeps no sessions is a case
+//! of its own, because in the older era it can neither ask nor tell anything of its own accord: a
+//! test that needs none of that says `#[bowline::test(stateless)]` and then runs there as well.
+//!
+//! Time is virtual: a tool that sleeps for an hour takes no time at all. HTTP is spoken in memory
+//! for that reason.
 
 mod case;
 mod flight;
+#[cfg(feature = "http")]
+mod http;
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -58,7 +65,9 @@ use bowline::transport::socket::{UnixTransport, listen};
 use bowline::transport::transport::Transport;
 #[doc(no_inline)]
 pub use bowline::types::revision::Revision;
-use bowline::{Client, Question, Server};
+use bowline::{BuildError, Client, Question, Server};
+#[cfg(feature = "http")]
+use bowline_http::server::Sessions;
 use tokio::net::unix::pipe;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -70,7 +79,7 @@ use self::flight::Flight;
 ///
 /// # Panics
 ///
-/// If the test does, if a server that it connected to broke down, or if a month passes: then the
+/// If the test does, if a server that it connected to broke down, or if two days pass: then the
 /// test waits for something that never happens.
 pub fn run<F, T>(case: Case, test: F) -> T::Output
 where
@@ -82,15 +91,16 @@ where
         runtime.enable_all().start_paused(true).build().expect("a runtime wants a few descriptors");
     let notes = Arc::<Notes>::default();
     let test = test(Harness { case, notes: Arc::clone(&notes) });
-    let outcome = runtime.block_on(async { timeout(MONTH, test).await });
+    let outcome = runtime.block_on(async { timeout(TWO_DAYS, test).await });
     drop(runtime);
     let broken = notes.broken();
     assert!(broken.is_empty(), "a server broke down: {}", broken.join("; "));
     outcome.expect("the test waits for something that never happens")
 }
 
-/// Virtual time flies when nobody does anything, so even this is over in an instant.
-const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Virtual time flies when nobody does anything, so even this is soon over. Over HTTP somebody does:
+/// streams are kept alive every few seconds.
+const TWO_DAYS: Duration = Duration::from_secs(2 * 24 * 3600);
 
 /// What a test gets: a way to connect to servers, and an eye on what they ask.
 #[derive(Clone, Debug)]
@@ -108,6 +118,11 @@ impl Harness {
     /// The revision that is spoken, to know what to expect where revisions differ.
     pub fn revision(&self) -> Revision {
         self.case.revision
+    }
+
+    /// Whether servers can ask the user: the revision has words for it, and the carrier a way back.
+    pub fn can_be_asked(&self) -> bool {
+        self.case.revision.has_elicitation() && self.case.carrier.has_way_back()
     }
 
     /// Starts a server and connects a client to it, when awaited.
@@ -156,26 +171,36 @@ impl Connect {
         match self.harness.case.carrier {
             Carrier::Duplex => {
                 let (near, far) = duplex();
-                self.join(near, far).await
+                self.serve(far).open(near).await
             }
             Carrier::Socket => {
                 let (near, far) = socket().await;
                 let (near, far) = Flight::watch(near, far);
-                self.join(near, far).await
+                self.serve(far).open(near).await
             }
             Carrier::Stdio => {
                 let ((to_server, from_client), (to_client, from_server)) = (pipes(), pipes());
                 let near = Lines::new(from_server, to_server);
                 let (near, far) = Flight::watch(near, Lines::new(from_client, to_client));
-                self.join(near, far).await
+                self.serve(far).open(near).await
+            }
+            #[cfg(feature = "http")]
+            Carrier::Http => {
+                let endpoint = built(self.server.http().sse2024().build());
+                let near = http::reach(endpoint, self.harness.revision());
+                self.open(near).await
+            }
+            #[cfg(feature = "http")]
+            Carrier::Stateless => {
+                let endpoint = built(self.server.http().sessions(Sessions::None).build());
+                let near = http::reach(endpoint, self.harness.revision());
+                self.open(near).await
             }
         }
     }
 
-    async fn join<N: Transport, F: Transport>(self, near: N, far: F) -> Client {
-        if let Err(error) = self.server.build() {
-            panic!("the server cannot be built: {error}");
-        }
+    fn serve(self, far: impl Transport) -> Self {
+        built(self.server.build());
         let notes = Arc::clone(&self.harness.notes);
         let serving = self.server.serve(far);
         tokio::spawn(async move {
@@ -183,6 +208,10 @@ impl Connect {
                 notes.broken().push(error.to_string());
             }
         });
+        self
+    }
+
+    async fn open(self, near: impl Transport) -> Client {
         let mut builder = self.client.revisions([self.harness.revision()]);
         if let Some(answer) = self.answer {
             let notes = Arc::clone(&self.harness.notes);
@@ -231,6 +260,13 @@ impl Notes {
 
     fn broken(&self) -> MutexGuard<'_, Vec<String>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn built<T>(outcome: Result<T, BuildError>) -> T {
+    match outcome {
+        Ok(built) => built,
+        Err(error) => panic!("the server cannot be built: {error}"),
     }
 }
 

@@ -116,6 +116,17 @@ async fn each_case_has_a_test_of_its_own(t: Harness) {
     assert_eq!(thread.name(), Some(name.as_str()));
 }
 
+#[cfg(feature = "http")]
+#[bowline::test(every_revision, stateless)]
+async fn a_server_without_sessions_is_a_case_for_those_who_ask(t: Harness) {
+    let client = t.connect(server()).await;
+    assert_eq!(client.revision(), t.revision());
+    if t.case().carrier == Carrier::Stateless {
+        let greeted = client.call("greet", ()).await.unwrap();
+        assert!(greeted.is_error(), "nobody can be asked: {}", greeted.text());
+    }
+}
+
 #[test]
 fn every_revision_is_spoken_over_every_carrier() {
     for &carrier in Carrier::ALL {

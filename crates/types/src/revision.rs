@@ -153,6 +153,11 @@ impl Revision {
         V2025_11_25 <= self
     }
 
+    /// Streamable HTTP; before, a server over HTTP has one stream for all that it says.
+    pub fn has_streamable_http(self) -> bool {
+        V2025_03_26 <= self
+    }
+
     /// HTTP requests name the revision in the header `MCP-Protocol-Version`.
     pub fn has_version_header(self) -> bool {
         Self::V2025_06_18 <= self

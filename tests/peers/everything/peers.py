@@ -1,12 +1,14 @@
 """The two Python clients, the official SDK's and FastMCP's, behind one set of methods."""
 
 import json
+from argparse import Namespace
 
 import mcp.client.session
 from fastmcp import Client as FastClient
 from fastmcp.client.elicitation import ElicitResult as FastElicitResult
-from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp_types import (
     CreateMessageResult,
     CreateMessageResultWithTools,
@@ -39,11 +41,11 @@ class McpPeer:
     name = "mcp"
     NAMES = {"ping": "send_ping"}
 
-    def __init__(self, world, revision: str, server: str | list[str]) -> None:
+    def __init__(self, world, options: Namespace) -> None:
         self.world = world
         self.client = Client(
-            self.way_to(server),
-            mode=negotiation(revision),
+            self.way_to(options),
+            mode=negotiation(options.revision),
             client_info=INFO,
             sampling_callback=self.sampled,
             sampling_capabilities=SAMPLING,
@@ -53,9 +55,13 @@ class McpPeer:
         )
 
     @staticmethod
-    def way_to(server: str | list[str]):
+    def way_to(server: Namespace):
         """What the client takes for an address, or for a command."""
-        return server if isinstance(server, str) else StdioServerParameters(command=server[0], args=server[1:])
+        if server.url:
+            return server.url
+        if server.sse:
+            return sse_client(server.sse)
+        return StdioServerParameters(command=server.command[0], args=server.command[1:])
 
     def method(self, name: str):
         """A method of the client, or `None` if it has none of that name."""
@@ -89,11 +95,11 @@ class FastMcpPeer(McpPeer):
     name = "fastmcp"
     NAMES = {}
 
-    def __init__(self, world, revision: str, server: str | list[str]) -> None:
+    def __init__(self, world, options: Namespace) -> None:
         self.world = world
         self.client = FastClient(
-            self.way_to(server),
-            mode=negotiation(revision),
+            self.way_to(options),
+            mode=negotiation(options.revision),
             client_info=INFO,
             roots=lambda context: self.world.roots,
             sampling_handler=lambda messages, params, context: sampled(self.world, params),
@@ -103,10 +109,12 @@ class FastMcpPeer(McpPeer):
         )
 
     @staticmethod
-    def way_to(server: str | list[str]):
-        if isinstance(server, str):
-            return StreamableHttpTransport(server)
-        return StdioTransport(command=server[0], args=server[1:], keep_alive=False)
+    def way_to(server: Namespace):
+        if server.url:
+            return StreamableHttpTransport(server.url)
+        if server.sse:
+            return SSETransport(server.sse)
+        return StdioTransport(command=server.command[0], args=server.command[1:], keep_alive=False)
 
     async def call(self, name, arguments, progress=None, meta=None):
         return await self.client.call_tool_mcp(name, arguments, progress_handler=progress, meta=meta)

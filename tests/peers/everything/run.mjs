@@ -47,6 +47,8 @@ async function close({ client, transport }) {
   // Neither SDK tells how the server ended, so the child is taken before the transport lets go of it.
   const child = transport._process;
   if (child === undefined) {
+    // An SDK may abort a POST that was long answered on another stream, and complain of that.
+    client.onerror = undefined;
     await client.close();
     return null;
   }

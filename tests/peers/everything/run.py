@@ -1,6 +1,7 @@
 """Runs every feature of a Python client against the everything-server and prints what was seen.
 
-usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18 (--url http://... | -- command [arguments])
+usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18
+    (--url http://... | --sse http://... | -- command [arguments])
 
 The report has the shape that `run.mjs` gives it.
 """
@@ -22,7 +23,7 @@ SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
 
 async def run(options: argparse.Namespace) -> dict:
     world = World()
-    world.peer = SDKS[options.sdk](world, options.revision, options.url or options.command)
+    world.peer = SDKS[options.sdk](world, options)
     report = {"peer": options.sdk, "features": {}, "absent": []}
     processes = capture_processes()
     async with world.peer.client as client:
@@ -69,6 +70,7 @@ def command_line() -> argparse.Namespace:
     parser.add_argument("--revision", required=True)
     server = parser.add_mutually_exclusive_group(required=True)
     server.add_argument("--url")
+    server.add_argument("--sse")
     server.add_argument("command", nargs="*", default=[])
     return parser.parse_args()
 

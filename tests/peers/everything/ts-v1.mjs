@@ -1,8 +1,9 @@
 // The features of the TypeScript SDK 1.x, which knows only the handshake era.
 //
-// usage: node ts-v1.mjs [--revision 2025-06-18] (--url http://... | -- command [arguments])
+// usage: node ts-v1.mjs [--revision 2025-06-18] (--url http://... | --sse http://... | -- command [arguments])
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
@@ -10,7 +11,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, url, server } = commandLine(['revision', 'url']);
+const { revision, url, sse, server } = commandLine(['revision', 'url', 'sse']);
 
 /** This SDK always asks for its newest revision; an older one has to be written in on the way out. */
 const offering = Transport =>
@@ -28,6 +29,12 @@ const offering = Transport =>
     }
   };
 
+function open() {
+  if (url !== undefined) return new (offering(StreamableHTTPClientTransport))(new URL(url));
+  if (sse !== undefined) return new (offering(SSEClientTransport))(new URL(sse));
+  return new (offering(StdioClientTransport))(server);
+}
+
 /** The schemas of messages, which this SDK wants where others want methods. */
 const SCHEMAS = {
   'elicitation/create': types.ElicitRequestSchema,
@@ -42,10 +49,7 @@ const SCHEMAS = {
 };
 
 const client = new Client(CLIENT_INFO, { capabilities: CLIENT_CAPABILITIES });
-const transport =
-  url === undefined
-    ? new (offering(StdioClientTransport))(server)
-    : new (offering(StreamableHTTPClientTransport))(new URL(url));
+const transport = open();
 const validator = new AjvJsonSchemaValidator();
 
 await run({

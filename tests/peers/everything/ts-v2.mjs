@@ -1,15 +1,21 @@
 // The features of the TypeScript SDK 2.x, in either era.
 //
-// usage: node ts-v2.mjs [--revision 2025-06-18] (--url http://... | -- command [arguments])
+// usage: node ts-v2.mjs [--revision 2025-06-18] (--url http://... | --sse http://... | -- command [arguments])
 
-import { Client, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
+import { Client, SSEClientTransport, StreamableHTTPClientTransport, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { commandLine } from '../scenario.mjs';
 import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
-const { revision, url, server } = commandLine(['revision', 'url']);
+const { revision, url, sse, server } = commandLine(['revision', 'url', 'sse']);
 const isModern = revision === '2026-07-28';
+
+function open() {
+  if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url));
+  if (sse !== undefined) return new SSEClientTransport(new URL(sse));
+  return new StdioClientTransport(server);
+}
 
 const client = new Client(CLIENT_INFO, {
   capabilities: CLIENT_CAPABILITIES,
@@ -22,7 +28,7 @@ const validator = new AjvJsonSchemaValidator();
 await run({
   name: '@modelcontextprotocol/client',
   client,
-  transport: url === undefined ? new StdioClientTransport(server) : new StreamableHTTPClientTransport(new URL(url)),
+  transport: open(),
   protocolVersion: () => client.getNegotiatedProtocolVersion(),
   callTool: (params, options) => client.callTool(params, options),
   compile: schema => validator.getValidator(schema),

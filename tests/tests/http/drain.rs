@@ -62,15 +62,14 @@ async fn a_call_that_ends_in_time_is_answered() {
     let stage = draining(LONG).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let play = stage.play.clone();
+    play.step(1);
+    let mut told = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let held = [call("hold", json!({})), session.call("hold", json!({}))];
     let mut wires = Vec::new();
     for request in &held {
         wires.push(Wire::send(stage.address, request).await);
     }
-    play.running(2).await;
-    play.step(1);
-    let mut told = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
-    play.running(2).await;
+    play.running(3).await;
     let stopping = stage.stopping();
     play.step(10);
     for wire in &mut wires {
@@ -89,9 +88,9 @@ async fn a_call_that_does_not_end_is_answered_with_an_error() {
     let mut modern = Wire::send(stage.address, &call("forever", json!({}))).await;
     let mut legacy = Wire::send(stage.address, &session.call("forever", json!({}))).await;
     play.running(2).await;
-    play.step(2);
     let mut streams = Vec::new();
-    for request in [call("tell", json!({ "count": 5 })), session.call("tell", json!({ "count": 5 }))] {
+    let said = json!({ "count": 1, "bytes": 1 });
+    for request in [call("flood", said.clone()), session.call("flood", said)] {
         let mut wire = stage.stream(&request).await;
         within(wire.message()).await.unwrap();
         streams.push(wire);

@@ -12,10 +12,10 @@ use crate::wire::Request;
 
 /// A connection that speaks HTTP/2.
 #[derive(Clone)]
-pub struct H2(SendRequest<Full<Bytes>>);
+pub(crate) struct H2(SendRequest<Full<Bytes>>);
 
 impl H2 {
-    pub async fn open(address: SocketAddr) -> Self {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         let io = TokioIo::new(stream);
         let (send, connection) = handshake(TokioExecutor::new(), io).await.unwrap();
@@ -25,7 +25,11 @@ impl H2 {
 
     /// Sends a request to an authority, without a `Host` unless it is added; gives the status and
     /// the body. `None` if HTTP/2 has no way to say it.
-    pub async fn ask(&mut self, authority: &[u8], request: &Request) -> Option<(u16, String)> {
+    pub(crate) async fn ask(
+        &mut self,
+        authority: &[u8],
+        request: &Request,
+    ) -> Option<(u16, String)> {
         let response = self.0.send_request(translated(authority, request)?).await.unwrap();
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -33,7 +37,10 @@ impl H2 {
     }
 
     /// Sends a request and gives the answer as it comes.
-    pub async fn stream(&mut self, request: &Request) -> http::Response<hyper::body::Incoming> {
+    pub(crate) async fn stream(
+        &mut self,
+        request: &Request,
+    ) -> http::Response<hyper::body::Incoming> {
         let request = translated(b"localhost", request).unwrap();
         self.0.send_request(request).await.unwrap()
     }

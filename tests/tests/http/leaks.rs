@@ -37,7 +37,10 @@ async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
         5 => drop(stage.ask(&Request::post(request(0, "initialize", json!({})))).await),
         6 => {
             let session = session().await;
-            assert_eq!(stage.ask(&session.call("echo", json!({ "text": "a" }))).await.status(), 200);
+            assert_eq!(
+                stage.ask(&session.call("echo", json!({ "text": "a" }))).await.status(),
+                200
+            );
             assert_eq!(stage.ask(&session.delete()).await.status(), 204);
         }
         7 => stage.stream(&session().await.get()).await.reset(),

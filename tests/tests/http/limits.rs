@@ -41,14 +41,28 @@ fn all(lists: &[&[&str]]) -> BTreeSet<String> {
 #[test]
 fn every_limit_of_http_has_a_test() {
     // In `sessions`, `slow`, `resume`, `modern` and `drain`.
-    let elsewhere =
-        ["sessions", "session_idle", "session_opening", "stall", "resumption", "keep_alive", "drain"];
+    let elsewhere = [
+        "sessions",
+        "session_idle",
+        "session_opening",
+        "stall",
+        "resumption",
+        "keep_alive",
+        "drain",
+    ];
     assert_eq!(fields(&HttpLimits::default()), all(&[around::TESTED, &elsewhere]));
 }
 
 #[test]
 fn every_limit_of_a_message_has_a_test_unless_http_has_no_use_for_it() {
-    let of_clients = ["rounds", "request_timeout", "request_deadline", "probe_timeout", "noise"];
+    let of_clients = [
+        "rounds",
+        "request_timeout",
+        "request_deadline",
+        "probe_timeout",
+        "noise",
+        "questions_per_minute",
+    ];
     let of_one_channel = ["subscriptions", "outbox", "drain"];
     let of_memory_alone = ["abandoned", "elicitations"];
     let others = [&of_clients[..], &of_one_channel, &of_memory_alone].concat();

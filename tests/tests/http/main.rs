@@ -8,6 +8,7 @@ mod leaks;
 mod limits;
 mod mirror;
 mod modern;
+mod nginx;
 mod older;
 mod resume;
 mod sessions;

@@ -2,6 +2,7 @@
 
 use bowline::types::revision::Revision;
 use bowline_http::server::Sessions;
+use bowline_server::http::Http;
 use serde_json::json;
 
 use crate::sessions::answer_to;
@@ -48,7 +49,7 @@ fn echo(id: u32) -> String {
 // spec: SSE1-1, SSE1-2, SSE1-3, SSE1-4, BC-1
 #[tokio::test]
 async fn a_client_of_2024_is_served_on_one_stream() {
-    let stage = Stage::with(|http| http.sse2024()).await;
+    let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
     for id in 1..=5 {
@@ -66,7 +67,7 @@ async fn a_client_of_2024_is_served_on_one_stream() {
 // spec: SSE1-4
 #[tokio::test]
 async fn a_client_of_2024_hears_logs_and_answers_questions() {
-    let stage = Stage::with(|http| http.sse2024()).await;
+    let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     assert_eq!(old.post(&stage, initialize(Revision::V2025_06_18)).await, 202);
     old.next().await;
@@ -87,10 +88,14 @@ async fn a_client_of_2024_hears_logs_and_answers_questions() {
 // spec: SSE1-2
 #[tokio::test]
 async fn a_client_of_2024_ends_with_its_stream() {
-    let stage = Stage::with(|http| http.sse2024()).await;
+    let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
-    assert_eq!(old.post(&stage, request(1, "tools/call", json!({ "name": "hold", "arguments": {} }))).await, 202);
+    assert_eq!(
+        old.post(&stage, request(1, "tools/call", json!({ "name": "hold", "arguments": {} })))
+            .await,
+        202
+    );
     stage.play.running(1).await;
     let Old { stream, target } = old;
     drop(stream);
@@ -101,7 +106,7 @@ async fn a_client_of_2024_ends_with_its_stream() {
 
 #[tokio::test]
 async fn the_two_kinds_of_sessions_do_not_mix() {
-    let stage = Stage::with(|http| http.sse2024()).await;
+    let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
     let id = old.target.split_once('=').unwrap().1.to_owned();
@@ -139,9 +144,9 @@ async fn without_sessions_every_request_stands_for_itself() {
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         assert_eq!(stage.ask(&versioned(initialized.to_owned())).await.status(), 202);
         assert_eq!(text_of(&stage.ask(&versioned(echo(1))).await.json()), "1");
-        stage.play.step(2);
-        let tell = json!({ "name": "tell", "arguments": { "count": 1 } });
-        let mut wire = stage.stream(&versioned(request(1, "tools/call", tell))).await;
+        let meta = json!({ "progressToken": "p" });
+        let advance = json!({ "name": "advance", "arguments": {}, "_meta": meta });
+        let mut wire = stage.stream(&versioned(request(1, "tools/call", advance))).await;
         let events = within(wire.messages()).await;
         assert_eq!(events.len(), 2);
         assert!(events.iter().all(|event| event.id.is_none()), "there is nowhere to come back to");

@@ -93,7 +93,11 @@ async fn a_handshake_that_fails_leaves_nothing() {
 }
 
 /// An endpoint without a socket, asked on somebody's behalf.
-async fn asked(endpoint: &Endpoint, owner: &Owner, request: &Request) -> (u16, String, Option<String>) {
+async fn asked(
+    endpoint: &Endpoint,
+    owner: &Owner,
+    request: &Request,
+) -> (u16, String, Option<String>) {
     let (method, headers, body) = request.parts();
     let mut asked = http::Request::builder().method(method).uri("/mcp").extension(owner.clone());
     for (name, value) in headers {
@@ -179,7 +183,8 @@ async fn batches_are_served_in_the_one_revision_that_has_them() {
         let params = json!({ "name": "echo", "arguments": { "text": format!("{id}") } });
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
     };
-    let batch = json!([echo(1), ping(2), echo(3), { "jsonrpc": "2.0", "method": "notifications/x" }]);
+    let batch =
+        json!([echo(1), ping(2), echo(3), { "jsonrpc": "2.0", "method": "notifications/x" }]);
     let silent = json!([{ "jsonrpc": "2.0", "method": "notifications/x" }]);
     for revision in REVISIONS {
         let session = stage.session(revision).await;
@@ -189,7 +194,8 @@ async fn batches_are_served_in_the_one_revision_that_has_them() {
             continue;
         }
         let answers = answer.json();
-        let ids: HashSet<_> = answers.as_array().unwrap().iter().map(|it| it["id"].as_u64()).collect();
+        let ids: HashSet<_> =
+            answers.as_array().unwrap().iter().map(|it| it["id"].as_u64()).collect();
         assert_eq!(ids, HashSet::from([Some(1), Some(2), Some(3)]), "{answers}");
         let answer = stage.ask(&session.post(silent.to_string())).await;
         assert_eq!((answer.status(), answer.body.as_str()), (202, ""));
@@ -319,9 +325,13 @@ async fn a_question_comes_on_the_stream_of_its_call_and_is_answered_by_another_p
 }
 
 /// Yes to the one field of a form.
-pub fn answer_to(question: &Value) -> Value {
+pub(crate) fn answer_to(question: &Value) -> Value {
     let fields = question["params"]["requestedSchema"]["properties"].as_object().unwrap();
-    fields.keys().map(|field| (field.clone(), json!(true))).collect::<serde_json::Map<_, _>>().into()
+    fields
+        .keys()
+        .map(|field| (field.clone(), json!(true)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 // spec: CANC-1, CANC-3, HTTP-28

@@ -66,7 +66,7 @@ async fn one_stalled_reader_of_twenty_is_cut_and_the_others_go_on() {
 async fn a_session_survives_a_stream_that_stalled() {
     let stage = Stage::limited(|it| it.stall = STALL).await;
     let session = stage.session(Revision::V2025_11_25).await;
-    let flood = session.call("flood", json!({ "count": 2000, "bytes": 16384 }));
+    let flood = session.call("flood", json!({ "count": 400, "bytes": 16384 }));
     let stalled = stalled(&stage, &flood).await;
     stage.play.running(1).await;
     // The call runs on although nobody reads, and comes to its end.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bowline::proto::limits::Limits;
 use bowline::types::revision::Revision;
 use bowline::{
-    Args, Ask, Context, Log, Notify, Resource, Server, State, Tool, tool, tools,
+    Args, Ask, Context, Log, Notify, Progress, Resource, Server, State, Tool, tool, tools,
 };
 use bowline_http::server::{Endpoint, HttpLimits};
 use bowline_server::http::Http;
@@ -24,23 +24,23 @@ use crate::wire::{Answer, Request, Wire};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits for something that must happen.
-pub async fn within<F: Future>(future: F) -> F::Output {
+pub(crate) async fn within<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("it happens in time")
 }
 
 /// A server that listens.
-pub struct Stage {
-    pub address: SocketAddr,
-    pub play: Play,
-    pub notify: Notify,
-    pub endpoint: Endpoint,
+pub(crate) struct Stage {
+    pub(crate) address: SocketAddr,
+    pub(crate) play: Play,
+    pub(crate) notify: Notify,
+    pub(crate) endpoint: Endpoint,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
 
 /// What handlers and tests see of each other.
 #[derive(Clone)]
-pub struct Play(Arc<Scenes>);
+pub(crate) struct Play(Arc<Scenes>);
 
 struct Scenes {
     /// Handlers that run.
@@ -67,24 +67,24 @@ impl Play {
     }
 
     /// Waits until so many handlers run.
-    pub async fn running(&self, count: usize) {
+    pub(crate) async fn running(&self, count: usize) {
         let mut running = self.0.running.subscribe();
         within(running.wait_for(|running| *running == count)).await.unwrap();
     }
 
     /// Waits until so many handlers came to their end.
-    pub async fn ended(&self, count: usize) {
+    pub(crate) async fn ended(&self, count: usize) {
         let mut ended = self.0.ended.subscribe();
         within(ended.wait_for(|ended| *ended == count)).await.unwrap();
     }
 
     /// Lets handlers take so many steps more.
-    pub fn step(&self, count: usize) {
+    pub(crate) fn step(&self, count: usize) {
         self.0.steps.add_permits(count);
     }
 
     /// Takes back the steps that nobody took.
-    pub fn take_back(&self) {
+    pub(crate) fn take_back(&self) {
         while let Ok(step) = self.0.steps.try_acquire() {
             step.forget();
         }
@@ -114,7 +114,7 @@ async fn echo(text: String, #[arg(default)] turns: u32) -> String {
 #[tool]
 async fn forever(State(play): State<Play>) {
     let _running = play.run();
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Wait for a step
@@ -137,6 +137,13 @@ async fn tell(State(play): State<Play>, log: Log, count: usize) -> String {
     play.may_step().await;
     play.0.ended.send_modify(|ended| *ended += 1);
     format!("told {count}")
+}
+
+/// Say how far it is
+#[tool]
+async fn advance(progress: Progress) -> &'static str {
+    progress.report(1, None, "on the way");
+    "arrived"
 }
 
 /// Say much, and wait for a step in the end
@@ -196,14 +203,14 @@ async fn place(Args(Place { region, zone }): Args<Place>) -> String {
 }
 
 /// A server with all of these, and its play.
-pub fn server() -> (Server, Play) {
+pub(crate) fn server() -> (Server, Play) {
     let play = Play::new();
     let mut limits = Limits::default();
     limits.logs_per_minute = 1_000_000;
     let server = Server::new("stage", "1.0.0")
         .limits(limits)
         .state(play.clone())
-        .tools(tools![echo, forever, hold, tell, flood, burst, long, ask, pause])
+        .tools(tools![echo, forever, hold, tell, advance, flood, burst, long, ask, pause])
         .tool(Tool::new("place", place))
         .resource(Resource::new("note://a", || async { "a" }))
         .resource(Resource::new("note://b", || async { "b" }));
@@ -211,7 +218,7 @@ pub fn server() -> (Server, Play) {
 }
 
 /// Limits that a test changes.
-pub fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
+pub(crate) fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
     let mut limits = HttpLimits::default();
     change(&mut limits);
     limits
@@ -219,23 +226,23 @@ pub fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
 
 impl Stage {
     /// The server, as it is by default.
-    pub async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         Self::with(|http| http).await
     }
 
     /// The server with limits of its own.
-    pub async fn limited(change: impl FnOnce(&mut HttpLimits)) -> Self {
+    pub(crate) async fn limited(change: impl FnOnce(&mut HttpLimits)) -> Self {
         let limits = limits(change);
         Self::with(|http| http.limits(limits)).await
     }
 
     /// The server over HTTP that is set up otherwise.
-    pub async fn with(change: impl FnOnce(Http) -> Http) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(Http) -> Http) -> Self {
         Self::of(server(), change).await
     }
 
     /// Another server.
-    pub async fn of(
+    pub(crate) async fn of(
         (server, play): (Server, Play),
         change: impl FnOnce(Http) -> Http,
     ) -> Self {
@@ -251,12 +258,12 @@ impl Stage {
     }
 
     /// Sends a request on a connection of its own, and reads the whole answer.
-    pub async fn ask(&self, request: &Request) -> Answer {
+    pub(crate) async fn ask(&self, request: &Request) -> Answer {
         within(async { Wire::send(self.address, request).await.answer().await }).await
     }
 
     /// Sends a request, and reads the head of the answer, which is a stream.
-    pub async fn stream(&self, request: &Request) -> Wire {
+    pub(crate) async fn stream(&self, request: &Request) -> Wire {
         let mut wire = Wire::send(self.address, request).await;
         let head = within(wire.head()).await;
         assert!(head.status == 200 && head.is_stream(), "{head:?}");
@@ -264,7 +271,7 @@ impl Stage {
     }
 
     /// Shakes hands; gives the id of the session.
-    pub async fn session(&self, revision: Revision) -> Session {
+    pub(crate) async fn session(&self, revision: Revision) -> Session {
         let answer = self.ask(&Request::post(initialize(revision))).await;
         assert_eq!(answer.status(), 200, "{answer:?}");
         let id = answer.header("mcp-session-id").expect("a session id").to_owned();
@@ -275,7 +282,7 @@ impl Stage {
     }
 
     /// Tells the server to stop; what it gives ends when the server has.
-    pub fn stopping(self) -> JoinHandle<()> {
+    pub(crate) fn stopping(self) -> JoinHandle<()> {
         let _ = self.stop.send(());
         self.serving
     }
@@ -283,35 +290,35 @@ impl Stage {
 
 /// A session, as its client knows it.
 #[derive(Clone, Debug)]
-pub struct Session {
-    pub id: String,
-    pub revision: Revision,
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) revision: Revision,
 }
 
 impl Session {
-    pub fn post(&self, body: impl Into<String>) -> Request {
+    pub(crate) fn post(&self, body: impl Into<String>) -> Request {
         self.named(Request::post(body))
     }
 
-    pub fn call(&self, name: &str, arguments: Value) -> Request {
-        let params = json!({ "name": name, "arguments": arguments });
+    pub(crate) fn call(&self, name: &str, arguments: impl Into<Value>) -> Request {
+        let params = json!({ "name": name, "arguments": arguments.into() });
         self.post(request(1, "tools/call", params))
     }
 
-    pub fn get(&self) -> Request {
+    pub(crate) fn get(&self) -> Request {
         self.named(Request::get())
     }
 
-    pub fn resume(&self, id: &str) -> Request {
+    pub(crate) fn resume(&self, id: &str) -> Request {
         self.get().with("Last-Event-ID", id)
     }
 
-    pub fn delete(&self) -> Request {
+    pub(crate) fn delete(&self) -> Request {
         self.named(Request::delete())
     }
 
     /// Any request, in this session.
-    pub fn named(&self, request: Request) -> Request {
+    pub(crate) fn named(&self, request: Request) -> Request {
         let request = request.with("Mcp-Session-Id", &self.id);
         match self.revision.has_version_header() {
             true => request.with("MCP-Protocol-Version", self.revision.to_string()),
@@ -320,21 +327,22 @@ impl Session {
     }
 }
 
-pub fn request(id: impl Into<Value>, method: &str, params: Value) -> String {
-    let id: Value = id.into();
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: impl Into<Value>) -> String {
+    let (id, params) = (id.into(), params.into());
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
 }
 
-pub fn initialize(revision: Revision) -> String {
+pub(crate) fn initialize(revision: Revision) -> String {
     let capabilities = json!({ "elicitation": {} });
     let client = json!({ "name": "test", "version": "1" });
     let version = revision.to_string();
-    let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
+    let params =
+        json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
     request(0, "initialize", params)
 }
 
 /// What every modern request says of itself.
-pub fn meta() -> Value {
+pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -343,7 +351,7 @@ pub fn meta() -> Value {
 }
 
 /// A modern request with the headers that repeat it.
-pub fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
+pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
     params["_meta"] = meta();
     let named = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
     let request = Request::post(request(id, method, params))
@@ -356,33 +364,33 @@ pub fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request 
 }
 
 /// A modern call of a tool.
-pub fn call(name: &str, arguments: Value) -> Request {
-    modern(1, "tools/call", json!({ "name": name, "arguments": arguments }))
+pub(crate) fn call(name: &str, arguments: impl Into<Value>) -> Request {
+    modern(1, "tools/call", json!({ "name": name, "arguments": arguments.into() }))
 }
 
 /// A modern subscription.
-pub fn listen(filter: Value) -> Request {
-    modern("sub", "subscriptions/listen", json!({ "notifications": filter }))
+pub(crate) fn listen(filter: impl Into<Value>) -> Request {
+    modern("sub", "subscriptions/listen", json!({ "notifications": filter.into() }))
 }
 
 /// The text of a tool's result.
-pub fn text_of(answer: &Value) -> &str {
+pub(crate) fn text_of(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
 }
 
 /// Numbers that look random and are the same every time.
 #[derive(Clone, Copy)]
-pub struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
-    pub fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.next() % most
     }
 }

@@ -6,62 +6,65 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+/// A name and a value.
+pub(crate) type Header = (String, Vec<u8>);
+
 /// A request, header by header.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(crate) struct Request {
     method: &'static str,
     target: String,
-    headers: Vec<(String, Vec<u8>)>,
+    headers: Vec<Header>,
     body: Vec<u8>,
 }
 
 impl Request {
     /// A POST of JSON to `/mcp`, as every client sends it.
-    pub fn post(body: impl Into<String>) -> Self {
+    pub(crate) fn post(body: impl Into<String>) -> Self {
         Self::new("POST", body.into())
             .with("Content-Type", "application/json")
             .with("Accept", "application/json, text/event-stream")
     }
 
     /// A GET of the stream.
-    pub fn get() -> Self {
+    pub(crate) fn get() -> Self {
         Self::new("GET", String::new()).with("Accept", "text/event-stream")
     }
 
     /// A DELETE.
-    pub fn delete() -> Self {
+    pub(crate) fn delete() -> Self {
         Self::new("DELETE", String::new())
     }
 
     /// Any method, with a `Host` and nothing else.
-    pub fn new(method: &'static str, body: String) -> Self {
+    pub(crate) fn new(method: &'static str, body: String) -> Self {
         let headers = vec![("Host".to_owned(), b"localhost".to_vec())];
         Self { method, target: "/mcp".to_owned(), headers, body: body.into_bytes() }
     }
 
     /// One more header, even if there is one with that name already.
-    pub fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.to_owned(), value.as_ref().to_vec()));
         self
     }
 
-    pub fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
         self
     }
 
     /// This header instead of those with its name.
-    pub fn set(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn set(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.without(name).with(name, value)
     }
 
-    pub fn target(mut self, target: impl Into<String>) -> Self {
+    pub(crate) fn target(mut self, target: impl Into<String>) -> Self {
         self.target = target.into();
         self
     }
 
     /// The head, with the length of the body.
-    pub fn head(&self) -> Vec<u8> {
+    pub(crate) fn head(&self) -> Vec<u8> {
         let mut text = format!("{} {} HTTP/1.1\r\n", self.method, self.target).into_bytes();
         let length = self.body.len().to_string().into_bytes();
         let has_length = self.headers.iter().any(|(name, _)| name == "Content-Length");
@@ -76,72 +79,72 @@ impl Request {
         text
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         [self.head(), self.body.clone()].concat()
     }
 
     /// What other clients need to send the same.
-    pub fn parts(&self) -> (&'static str, &[(String, Vec<u8>)], &[u8]) {
+    pub(crate) fn parts(&self) -> (&'static str, &[Header], &[u8]) {
         (self.method, &self.headers, &self.body)
     }
 }
 
 /// The head of an answer.
 #[derive(Clone, Debug)]
-pub struct Head {
-    pub status: u16,
+pub(crate) struct Head {
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
 }
 
 impl Head {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         self.header("content-type") == Some("text/event-stream")
     }
 }
 
 /// A whole answer.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    pub head: Head,
-    pub body: String,
+pub(crate) struct Answer {
+    pub(crate) head: Head,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         self.head.status
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.header(name)
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
     /// The code of the JSON-RPC error in the body.
-    pub fn code(&self) -> i64 {
+    pub(crate) fn code(&self) -> i64 {
         self.json()["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {self:?}"))
     }
 
-    pub fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
     }
 }
 
 /// One thing on a stream of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
-    pub id: Option<String>,
-    pub name: Option<String>,
-    pub retry: Option<u64>,
-    pub data: Option<String>,
-    pub is_comment: bool,
+pub(crate) struct Event {
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) retry: Option<u64>,
+    pub(crate) data: Option<String>,
+    pub(crate) is_comment: bool,
 }
 
 impl Event {
@@ -165,19 +168,19 @@ impl Event {
         event
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let data = self.data.as_deref().unwrap_or_default();
         serde_json::from_str(data).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
-    pub fn has_message(&self) -> bool {
+    pub(crate) fn has_message(&self) -> bool {
         self.data.as_ref().is_some_and(|data| !data.is_empty())
     }
 }
 
 /// A connection.
-pub struct Wire {
-    pub stream: TcpStream,
+pub(crate) struct Wire {
+    pub(crate) stream: TcpStream,
     buffer: Vec<u8>,
     body: Option<Body>,
     /// Of the body, what has been cut out of its chunks and not been looked at yet.
@@ -192,31 +195,31 @@ enum Body {
 }
 
 impl Wire {
-    pub async fn open(address: SocketAddr) -> Self {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, buffer: Vec::new(), body: None, text: Vec::new() }
     }
 
     /// Opens a connection and sends a request.
-    pub async fn send(address: SocketAddr, request: &Request) -> Self {
+    pub(crate) async fn send(address: SocketAddr, request: &Request) -> Self {
         let mut wire = Self::open(address).await;
         wire.write(&request.bytes()).await;
         wire
     }
 
     /// Writes; whether anybody takes it shows in the answer.
-    pub async fn write(&mut self, bytes: &[u8]) {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
     }
 
     /// Reads the head of an answer.
-    pub async fn head(&mut self) -> Head {
+    pub(crate) async fn head(&mut self) -> Head {
         self.try_head().await.expect("an answer before the end of the connection")
     }
 
     /// Reads the head of an answer, unless the connection ends before.
-    pub async fn try_head(&mut self) -> Option<Head> {
+    pub(crate) async fn try_head(&mut self) -> Option<Head> {
         let end = loop {
             if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
                 break end;
@@ -244,7 +247,7 @@ impl Wire {
     }
 
     /// Reads a whole answer.
-    pub async fn answer(&mut self) -> Answer {
+    pub(crate) async fn answer(&mut self) -> Answer {
         let head = self.head().await;
         while self.piece().await.expect("the body before the end of the connection") {}
         let body = String::from_utf8(std::mem::take(&mut self.text)).unwrap();
@@ -252,7 +255,7 @@ impl Wire {
     }
 
     /// The next event, or `None` at the end of the stream or of the connection.
-    pub async fn event(&mut self) -> Option<Event> {
+    pub(crate) async fn event(&mut self) -> Option<Event> {
         loop {
             if let Some(end) = find(&self.text, b"\n\n") {
                 let rest = self.text.split_off(end + 2);
@@ -267,7 +270,7 @@ impl Wire {
     }
 
     /// The next event that carries a message.
-    pub async fn message(&mut self) -> Option<Event> {
+    pub(crate) async fn message(&mut self) -> Option<Event> {
         loop {
             let event = self.event().await?;
             if event.has_message() {
@@ -277,7 +280,7 @@ impl Wire {
     }
 
     /// All messages up to the end of the stream.
-    pub async fn messages(&mut self) -> Vec<Event> {
+    pub(crate) async fn messages(&mut self) -> Vec<Event> {
         let mut messages = Vec::new();
         while let Some(message) = self.message().await {
             messages.push(message);
@@ -286,19 +289,19 @@ impl Wire {
     }
 
     /// Whether the stream came to its end, rather than being cut.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         matches!(self.body, Some(Body::Over))
     }
 
     /// Waits until the server closes the connection; whatever still comes is thrown away.
-    pub async fn closed(&mut self) {
+    pub(crate) async fn closed(&mut self) {
         while self.read().await {
             self.buffer.clear();
         }
     }
 
     /// Closes with RST instead of FIN.
-    pub fn reset(self) {
+    pub(crate) fn reset(self) {
         self.stream.set_zero_linger().unwrap();
     }
 
@@ -348,10 +351,7 @@ impl Wire {
     }
 
     async fn read(&mut self) -> bool {
-        let mut bytes = [0; 16 * 1024];
-        let read = self.stream.read(&mut bytes).await.unwrap_or(0);
-        self.buffer.extend_from_slice(&bytes[..read]);
-        read > 0
+        self.stream.read_buf(&mut self.buffer).await.unwrap_or(0) > 0
     }
 }
 

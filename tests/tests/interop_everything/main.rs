@@ -22,6 +22,8 @@ const PAGE_SIZE: usize = 7;
 enum Over {
     Stdio,
     Http,
+    /// HTTP as it was in 2024-11-05.
+    Sse,
 }
 
 /// A client of another SDK.
@@ -104,15 +106,16 @@ impl Peer {
 
     fn sees_everything_in(&self, revision: Revision, over: Over) {
         let scene = format!("{} in {revision} over {over:?}", self.name);
+        let http = bowline_conformance::server().page_size(PAGE_SIZE).http();
         let report = match over {
             Over::Stdio => {
                 let items = PAGE_SIZE.to_string();
                 let server = [env!("CARGO_BIN_EXE_everything"), "stdio", "--page-size", &items];
                 self.report(revision, &[&["--"], &server[..]].concat(), &scene)
             }
-            Over::Http => {
-                let server = Serving::start(bowline_conformance::server().page_size(PAGE_SIZE));
-                self.report(revision, &["--url", server.url()], &scene)
+            Over::Http => self.report(revision, &["--url", Serving::start(http).url()], &scene),
+            Over::Sse => {
+                self.report(revision, &["--sse", Serving::start(http.sse2024()).url()], &scene)
             }
         };
         assert_eq!(report["peer"], self.name);
@@ -185,11 +188,13 @@ fn fastmcp_uses_every_feature_in_both_eras() {
     FASTMCP.sees_everything(Over::Stdio);
 }
 
+// spec: HTTP-1, HTTP-10, HTTP-13, HTTP-47
 #[test]
 fn typescript_v1_uses_every_feature_over_http_in_every_handshake_revision() {
     TYPESCRIPT_V1.sees_everything(Over::Http);
 }
 
+// spec: HTTP-2, HTTP-13, HTTP-37
 #[test]
 fn typescript_v2_uses_every_feature_over_http_in_both_eras() {
     TYPESCRIPT_V2.sees_everything(Over::Http);
@@ -203,4 +208,11 @@ fn python_uses_every_feature_over_http_in_both_eras() {
 #[test]
 fn fastmcp_uses_every_feature_over_http_in_both_eras() {
     FASTMCP.sees_everything(Over::Http);
+}
+
+#[test]
+fn every_sdk_uses_every_feature_over_http_as_it_was_in_2024() {
+    for peer in [TYPESCRIPT_V1, TYPESCRIPT_V2, PYTHON, FASTMCP] {
+        peer.sees_everything_in(Revision::V2024_11_05, Over::Sse);
+    }
 }

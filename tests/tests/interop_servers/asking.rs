@@ -79,7 +79,7 @@ async fn page_before_call(stage: &Stage) {
         ("https://example.com/sign-in", Some("unlock"))
     );
     stage.client.call("unlock", ()).await.unwrap().into_result().unwrap();
-    assert_eq!(stage.notes.take(|noted| &mut noted.pages_done), ["unlock"]);
+    assert_eq!(stage.noted(|noted| &mut noted.pages_done, 1).await, ["unlock"]);
 }
 
 async fn model(stage: &Stage) {

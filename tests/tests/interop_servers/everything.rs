@@ -1,24 +1,71 @@
-//! The official reference server, which shows every feature of the handshake revisions.
+//! The official reference server, which shows every feature of the handshake revisions, over every
+//! transport that there is.
 
+use std::net::TcpListener;
+use std::process::Stdio;
 use std::time::Duration;
 
 use bowline::Client;
-use bowline::client::Change;
+use bowline::client::{Change, ClientBuilder};
 use bowline::types::completion::Reference;
 use bowline::types::content::Content;
 use bowline::types::revision::Revision;
+use bowline_tests::peers;
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
 
-use crate::peer::server;
+use crate::peer::{Listening, server};
 use crate::stage::{Notes, builder, directory};
+
+const PROGRAM: [&str; 2] =
+    ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];
 
 // spec: ERA-5, ERA-6
 #[tokio::test]
 async fn the_everything_server_is_found_to_be_legacy_and_serves_everything() {
-    let script = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
     let notes = Notes::default();
-    let application = notes.listen(builder(Revision::ALL)).roots([directory("/")]);
-    let client = application.connect(server(&["node", script]).arg("stdio")).await.unwrap();
+    let client = application(&notes).connect(server(&PROGRAM).arg("stdio")).await.unwrap();
+    visit(client, notes).await;
+}
+
+// spec: ERA-5, ERA-6
+#[tokio::test]
+async fn the_everything_server_serves_everything_over_http() {
+    let server = listen("streamableHttp", "/mcp").await;
+    let notes = Notes::default();
+    let client = application(&notes).http(&server.url).connect().await.unwrap();
+    visit(client, notes).await;
+}
+
+#[tokio::test]
+async fn the_everything_server_serves_everything_over_http_as_it_was_in_2024() {
+    let server = listen("sse", "/sse").await;
+    let notes = Notes::default();
+    let client = application(&notes).http(&server.url).connect().await.unwrap();
+    visit(client, notes).await;
+}
+
+fn application(notes: &Notes) -> ClientBuilder {
+    notes.listen(builder(Revision::ALL)).roots([directory("/")])
+}
+
+/// Starts the server over HTTP; it has to be given a port.
+async fn listen(transport: &str, path: &str) -> Listening {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (program, script) = peers::program(&PROGRAM);
+    let mut command = Command::new(program);
+    command.arg(script).arg(transport).env("PORT", port.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = command.kill_on_drop(true).spawn().unwrap();
+    let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
+    while !said.next_line().await.unwrap().expect("it listens").ends_with(&port.to_string()) {}
+    // It may say more, and would wait for somebody to read it.
+    tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
+    Listening::new(format!("http://127.0.0.1:{port}{path}"), process)
+}
+
+async fn visit(client: Client, notes: Notes) {
     assert_eq!(client.revision(), Revision::V2025_11_25);
     tools(&client).await;
     resources_and_prompts(&client).await;

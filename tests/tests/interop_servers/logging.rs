@@ -10,12 +10,12 @@ pub(crate) async fn check(stage: &Stage) {
     assert!(stage.client.capabilities().supports_logging());
     stage.notes.take(|noted| &mut noted.logs);
     stage.client.call("chatter", ()).await.unwrap();
-    let logs = stage.notes.take(|noted| &mut noted.logs);
-    let levels: Vec<_> = logs.iter().map(|(level, ..)| *level).collect();
     let mut expected = vec![LoggingLevel::Info, LoggingLevel::Warning, LoggingLevel::Error];
     if !stage.has(Feature::LogLevel) {
         expected.insert(0, LoggingLevel::Debug);
     }
+    let logs = stage.noted(|noted| &mut noted.logs, expected.len()).await;
+    let levels: Vec<_> = logs.iter().map(|(level, ..)| *level).collect();
     assert_eq!(levels, expected);
     for (level, logger, data) in logs {
         assert_eq!(logger.as_deref(), Some("peer"));

@@ -43,11 +43,13 @@ async fn fastmcp_serves_everything_in_every_revision() {
     visit(Peer::Fastmcp, Over::Stdio).await;
 }
 
+// spec: HTTP-3, HTTP-4, HTTP-14, HTTP-15, HTTP-28
 #[tokio::test]
 async fn typescript_v1_serves_everything_over_http_in_every_handshake_revision() {
     visit(Peer::TypescriptV1, Over::Http).await;
 }
 
+// spec: HTTP-3, HTTP-4, HTTP-14, HTTP-15
 #[tokio::test]
 async fn typescript_v2_serves_everything_over_http_in_every_revision() {
     visit(Peer::TypescriptV2, Over::Http).await;
@@ -100,6 +102,24 @@ async fn the_newest_revision_that_both_speak_is_found_out() {
             let (client, _server) = stage::connect(stage::builder(Revision::ALL), peer, over).await;
             assert_eq!(Some(&client.revision()), peer.revisions().last(), "{peer:?}");
             client.close().await;
+        }
+    }
+}
+#[tokio::test]
+async fn zz_latency() {
+    for peer in Peer::ALL {
+        for revision in peer.revisions() {
+            let start = std::time::Instant::now();
+            let stage = Stage::open(peer, *revision, Over::Http).await;
+            let opened = start.elapsed();
+            let start = std::time::Instant::now();
+            for _ in 0..20 {
+                stage.client.call("echo", serde_json::json!({"message": "a"})).await.unwrap();
+            }
+            let called = start.elapsed() / 20;
+            let start = std::time::Instant::now();
+            stage.close().await;
+            eprintln!("{peer:?} {revision} open {opened:?} call {called:?} close {:?}", start.elapsed());
         }
     }
 }

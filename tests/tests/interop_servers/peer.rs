@@ -68,21 +68,13 @@ impl Peer {
         let mut process = command.kill_on_drop(true).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let url = lines.next_line().await.unwrap().expect("a server prints its address");
-        Listening { url, _process: process }
+        Listening::new(url, process)
     }
 
     /// Why it lacks a feature of a revision; `None` if it has it.
-    pub(crate) fn lacks(
-        self,
-        feature: Feature,
-        revision: Revision,
-        over: Over,
-    ) -> Option<&'static str> {
+    pub(crate) fn lacks(self, feature: Feature, revision: Revision) -> Option<&'static str> {
         let applies = |lack: &&Lack| {
-            lack.peer == self
-                && lack.feature == feature
-                && lack.revisions.contains(&revision)
-                && lack.over.contains(&over)
+            lack.peer == self && lack.feature == feature && lack.revisions.contains(&revision)
         };
         LACKS.iter().find(applies).map(|lack| lack.why)
     }
@@ -92,6 +84,12 @@ impl Peer {
 pub(crate) struct Listening {
     pub(crate) url: String,
     _process: Child,
+}
+
+impl Listening {
+    pub(crate) fn new(url: String, process: Child) -> Self {
+        Self { url, _process: process }
+    }
 }
 
 /// How a script of `tests/peers` is started.
@@ -126,79 +124,68 @@ pub(crate) struct Lack {
     peer: Peer,
     feature: Feature,
     revisions: &'static [Revision],
-    over: &'static [Over],
     why: &'static str,
 }
 
 const HANDSHAKE: &[Revision] =
     &[Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
 const STATELESS: &[Revision] = &[Revision::V2026_07_28];
-const EITHER: &[Over] = &[Over::Stdio, Over::Http];
 
-/// Everything that the scenario leaves out, and why. Each check fails if the feature is there after
-/// all.
+/// Everything that the scenario leaves out, and why; over either transport it is the same. Each check
+/// fails if the feature is there after all.
 const LACKS: &[Lack] = &[
     Lack {
         peer: Peer::TypescriptV1,
         feature: Feature::NotFound,
         revisions: HANDSHAKE,
-        over: EITHER,
         why: "answers -32602 without the URI",
     },
     Lack {
         peer: Peer::TypescriptV1,
         feature: Feature::TemplateDecoding,
         revisions: HANDSHAKE,
-        over: EITHER,
         why: "matches templates without decoding",
     },
     Lack {
         peer: Peer::TypescriptV2,
         feature: Feature::TemplateDecoding,
         revisions: &Revision::ALL,
-        over: EITHER,
         why: "matches templates without decoding",
     },
     Lack {
         peer: Peer::Python,
         feature: Feature::LogLevel,
         revisions: HANDSHAKE,
-        over: EITHER,
         why: "leaves it to its users to hold messages back",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::OutputChecks,
         revisions: &Revision::ALL,
-        over: EITHER,
         why: "trusts tools that make their results themselves",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::RootsChanged,
         revisions: HANDSHAKE,
-        over: EITHER,
         why: "has no handler for it",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::UrlRequired,
         revisions: HANDSHAKE,
-        over: EITHER,
         why: "turns the error into a failure of the tool",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::ResourceChanges,
         revisions: &Revision::ALL,
-        over: EITHER,
         why: "has no subscriptions",
     },
     Lack {
         peer: Peer::Fastmcp,
         feature: Feature::ListChanges,
         revisions: STATELESS,
-        over: EITHER,
         why: "has no subscriptions",
     },
 ];

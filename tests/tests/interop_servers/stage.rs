@@ -16,7 +16,6 @@ use crate::peer::{Feature, Listening, Over, Peer};
 /// A client that is connected to a peer.
 pub(crate) struct Stage {
     pub(crate) peer: Peer,
-    pub(crate) over: Over,
     pub(crate) revision: Revision,
     pub(crate) client: Client,
     pub(crate) notes: Notes,
@@ -53,7 +52,7 @@ impl Stage {
         let notes = Notes::default();
         let application = notes.listen(builder([revision])).roots([directory("/")]);
         let (client, server) = connect(application, peer, over).await;
-        Self { peer, over, revision, client, notes, _server: server }
+        Self { peer, revision, client, notes, _server: server }
     }
 
     /// Ends the connection, after which nothing odd must have been noticed.
@@ -64,7 +63,7 @@ impl Stage {
 
     /// Whether the peer has a feature in this revision.
     pub(crate) fn has(&self, feature: Feature) -> bool {
-        let lack = self.peer.lacks(feature, self.revision, self.over);
+        let lack = self.peer.lacks(feature, self.revision);
         if let Some(why) = lack {
             eprintln!("  without {feature:?}: it {why}");
         }
@@ -75,6 +74,24 @@ impl Stage {
     pub(crate) async fn tell(&self, tool: &str) -> Value {
         let outcome = self.client.call(tool, ()).await.unwrap().into_result().unwrap();
         serde_json::from_str(&outcome.text()).unwrap()
+    }
+
+    /// What was noted of one kind, once there is as much as `least`. What is said outside of a call
+    /// may come by another stream than the answer to it, and later.
+    pub(crate) async fn noted<T>(
+        &self,
+        kind: impl Fn(&mut Noted) -> &mut Vec<T>,
+        least: usize,
+    ) -> Vec<T> {
+        let mut noted = self.notes.take(&kind);
+        for _ in 0..100 {
+            if noted.len() >= least {
+                break;
+            }
+            self.client.ping().await.unwrap();
+            noted.append(&mut self.notes.take(&kind));
+        }
+        noted
     }
 
     /// Looks at what the server has seen until it is as expected. Notices that were sent before a

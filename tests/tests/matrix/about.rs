@@ -15,7 +15,7 @@ fn shop() -> Server {
         .tool(Tool::new("order", || async { "ordered" }))
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_says_who_it_is_as_far_as_its_revision_can(t: Harness) {
     let client = t.connect(shop()).await;
     let server = client.server_info().unwrap();
@@ -26,13 +26,13 @@ async fn a_server_says_who_it_is_as_far_as_its_revision_can(t: Harness) {
     assert_eq!(server.website_url.is_some(), revision.has_icons());
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn instructions_reach_the_host(t: Harness) {
     let client = t.connect(shop()).await;
     assert_eq!(client.instructions(), Some("Look at the list before you order."));
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_offers_what_it_has_and_nothing_else(t: Harness) {
     let client = t.connect(shop()).await;
     let offered = client.capabilities();
@@ -42,7 +42,7 @@ async fn a_server_offers_what_it_has_and_nothing_else(t: Harness) {
 }
 
 // spec: PING-1
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_that_is_there_answers_a_ping(t: Harness) {
     let client = t.connect(shop()).await;
     client.ping().await.unwrap();
@@ -51,7 +51,7 @@ async fn a_server_that_is_there_answers_a_ping(t: Harness) {
 }
 
 // spec: PING-3, PING-4
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_that_is_only_silent_is_kept(t: Harness) {
     let (interval, timeout) = (Duration::from_secs(60), Duration::from_secs(10));
     let client = t.connect(shop()).client(|client| client.keep_alive(interval, timeout)).await;

@@ -28,7 +28,7 @@ fn deployer() -> Server {
 /// What a user does with a question.
 type Reaction = fn(&Question) -> Answer;
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
     let answers: [(Reaction, &str); 4] = [
         (|question| question.accept(true), "deployed"),
@@ -39,12 +39,12 @@ async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
     for (answer, expected) in answers {
         let client = t.connect(deployer()).answering(answer).await;
         let outcome = client.call("deploy", ()).await.unwrap();
-        let can_ask = t.revision().has_elicitation();
+        let can_ask = t.can_be_asked();
         assert_eq!(outcome.text(), if can_ask { expected } else { "cannot ask" });
     }
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_client_that_cannot_be_asked_is_not_asked(t: Harness) {
     let client = t.connect(deployer()).await;
     assert_eq!(client.call("deploy", ()).await.unwrap().text(), "cannot ask");
@@ -56,7 +56,7 @@ async fn insist(ask: Ask) -> bowline::Result<bool> {
     Ok(ask.confirm("Well?").await?)
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Harness) {
     let server = Server::new("insistent", "1.0.0").tools(tools![insist]);
     match t.connect(server.clone()).await.call("insist", ()).await {
@@ -69,7 +69,7 @@ async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Har
             assert_eq!(error.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY);
         }
     }
-    if t.revision().has_elicitation() {
+    if t.can_be_asked() {
         let client = t.connect(server).answering(Question::cancel).await;
         let outcome = client.call("insist", ()).await.unwrap();
         assert!(outcome.is_error());
@@ -96,14 +96,14 @@ fn airline(held: Arc<AtomicUsize>) -> Server {
     Server::new("airline", "1.0.0").tool(Tool::new("book", book))
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_step_is_done_once_however_often_the_handler_runs(t: Harness) {
     let held = Arc::<AtomicUsize>::default();
     let server = airline(Arc::clone(&held));
     let client = t.connect(server).answering(|question| question.accept(true)).await;
     let outcome = client.call("book", ()).await.unwrap();
     assert_eq!(held.load(Ordering::Relaxed), 1);
-    if t.revision().has_elicitation() {
+    if t.can_be_asked() {
         assert_eq!(outcome.text(), "booked by the window for 40");
         assert_eq!(t.questions(), ["40 EUR?", "By the window?"]);
     } else {
@@ -119,7 +119,7 @@ async fn shift(ask: Ask) -> bowline::Result<String> {
     Ok(format!("earlier: {early}, online: {online}"))
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn questions_of_one_moment_reach_the_user_together(t: Harness) {
     let server = Server::new("calendar", "1.0.0").tools(tools![shift]);
     // Each is answered only when the other has been asked too.
@@ -134,7 +134,7 @@ async fn questions_of_one_moment_reach_the_user_together(t: Harness) {
         })
     };
     let outcome = t.connect(server).client(answering).await.call("shift", ()).await.unwrap();
-    if t.revision().has_elicitation() {
+    if t.can_be_asked() {
         assert_eq!(outcome.text(), "earlier: false, online: true");
     } else {
         assert!(outcome.is_error());

@@ -38,7 +38,7 @@ fn keeping(client: ClientBuilder) -> ClientBuilder {
 }
 
 // spec: CACHE-8, CACHE-10
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_may_be_kept_is_asked_for_once_a_minute(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
@@ -53,7 +53,7 @@ async fn what_may_be_kept_is_asked_for_once_a_minute(t: Harness) {
 }
 
 // spec: CACHE-7, CACHE-8
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn each_resource_has_a_time_of_its_own(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
@@ -80,7 +80,7 @@ async fn what_changed_is_forgotten(t: Harness) {
     assert_eq!(client.tools().all().await.unwrap().len(), 2);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_client_without_a_cache_always_asks(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).await;

@@ -69,6 +69,16 @@ async fn what_a_server_does_not_tell_is_said_to_be_missing(t: Harness) {
     assert!(!changes.missing().tools_list_changed);
 }
 
+#[bowline::test(every_revision, stateless)]
+async fn a_server_that_cannot_reach_its_clients_promises_no_changes(t: Harness) {
+    let client = t.connect(board()).await;
+    let opened = client.subscribe().tools().resource("board://sprint").open().await;
+    match opened {
+        Ok(_) => assert!(t.case().carrier.has_way_back()),
+        Err(error) => assert!(error.is_not_offered() && !t.case().carrier.has_way_back()),
+    }
+}
+
 #[bowline::test(every_revision)]
 async fn a_subscription_ends_with_the_connection(t: Harness) {
     let client = t.connect(board()).await;

@@ -29,14 +29,14 @@ fn code() -> Server {
     Server::new("code", "1.0.0").prompts(prompts![summarize]).resource(log)
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn arguments_of_prompts_are_completed(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::prompt("summarize")).argument("owner", "a");
     assert_eq!(asked.await.unwrap().values(), ["ada", "alan"]);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn variables_of_templates_are_completed(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::resource("logs://{service}")).argument("service", "");
@@ -44,7 +44,7 @@ async fn variables_of_templates_are_completed(t: Harness) {
 }
 
 // spec: COMP-4
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_was_chosen_before_counts_where_the_revision_can_say_it(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::prompt("summarize")).argument("repository", "");
@@ -55,7 +55,7 @@ async fn what_was_chosen_before_counts_where_the_revision_can_say_it(t: Harness)
 }
 
 // spec: COMP-2
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn more_than_fits_is_counted(t: Harness) {
     let years = Prompt::new("year", || async { "" })
         .argument(bowline::types::prompt::PromptArgument::new("year"))
@@ -67,7 +67,7 @@ async fn more_than_fits_is_counted(t: Harness) {
 }
 
 // spec: COMP-1
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_that_completes_nothing_says_so(t: Harness) {
     let client = t.connect(Server::new("mute", "1.0.0")).await;
     let error = client.complete(Reference::prompt("x")).argument("y", "").await.unwrap_err();

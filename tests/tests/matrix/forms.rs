@@ -44,7 +44,7 @@ enum Extra {
 async fn order(ask: Ask) -> bowline::Result<Json<Value>> {
     Ok(Json(match ask.form::<Order>("What do you want?").await {
         Ok(order) => json!(order),
-        Err(AskError::Unsupported(_)) => json!("cannot ask"),
+        Err(AskError::Unsupported(_)) => json!({ "cannot": "ask" }),
         Err(error) => return Err(error.into()),
     }))
 }
@@ -53,7 +53,7 @@ fn shop() -> Server {
     Server::new("shop", "1.0.0").tools(tools![order])
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn every_kind_of_field_is_asked_and_understood(t: Harness) {
     let of_several = match t.revision().has_elicitation_modes() {
         true => json!(["Ribbon", "Card"]),
@@ -69,22 +69,22 @@ async fn every_kind_of_field_is_asked_and_understood(t: Harness) {
     let understood = json!({
         "name": "Ada", "amount": 2, "gift": true, "size": "large", "extras": ["Ribbon", "Card"],
     });
-    let expected = if t.revision().has_elicitation() { understood } else { json!("cannot ask") };
+    let expected = if t.can_be_asked() { understood } else { json!({ "cannot": "ask" }) };
     assert_eq!(ordered, expected);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn fields_that_are_left_out_have_their_defaults(t: Harness) {
     let answer = |question: &Question| question.accept(json!({ "name": "Ada" }));
     let client = t.connect(shop()).answering(answer).await;
     let ordered: Value = client.call("order", ()).await.unwrap().parse().unwrap();
     let understood =
         json!({ "name": "Ada", "amount": 1, "gift": false, "size": null, "extras": [] });
-    let expected = if t.revision().has_elicitation() { understood } else { json!("cannot ask") };
+    let expected = if t.can_be_asked() { understood } else { json!({ "cannot": "ask" }) };
     assert_eq!(ordered, expected);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn an_answer_that_does_not_fit_is_not_sent(t: Harness) {
     let answer = |question: &Question| {
         let answer = question.accept(json!({ "name": "Ada", "amount": 10 }));
@@ -93,18 +93,18 @@ async fn an_answer_that_does_not_fit_is_not_sent(t: Harness) {
     };
     let client = t.connect(shop()).answering(answer).await;
     let outcome = client.call("order", ()).await.unwrap();
-    assert_eq!(outcome.is_error(), t.revision().has_elicitation());
-    assert_eq!(t.questions().len(), usize::from(t.revision().has_elicitation()));
+    assert_eq!(outcome.is_error(), t.can_be_asked());
+    assert_eq!(t.questions().len(), usize::from(t.can_be_asked()));
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_form_is_asked_before_a_handler_runs(t: Harness) {
     let order = |Elicited(order): Elicited<Order>| async move { order.name };
     let server = Server::new("shop", "1.0.0").tool(Tool::new("order", order));
     let answer = |question: &Question| question.accept(json!({ "name": "Ada" }));
     let client = t.connect(server).answering(answer).await;
     let outcome = client.call("order", ()).await.unwrap();
-    if t.revision().has_elicitation() {
+    if t.can_be_asked() {
         assert_eq!(outcome.text(), "Ada");
         assert_eq!(t.questions(), ["What do you want?"]);
     } else {
@@ -113,7 +113,7 @@ async fn a_form_is_asked_before_a_handler_runs(t: Harness) {
 }
 
 // spec: RSRC-28, PRMT-20
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn prompts_and_resources_ask_as_well(t: Harness) {
     let sure = |ask: Ask| async move {
         Ok::<_, AskError>(if ask.confirm("Sure?").await? { "sure" } else { "not sure" })
@@ -123,7 +123,7 @@ async fn prompts_and_resources_ask_as_well(t: Harness) {
         .resource(Resource::new("plan://today", sure));
     let client = t.connect(server).answering(|question| question.accept(true)).await;
     let (prompt, resource) = (client.prompt("plan").await, client.read("plan://today").await);
-    if t.revision().has_elicitation() {
+    if t.can_be_asked() {
         assert_eq!(prompt.unwrap().messages[0].content.as_text(), Some("sure"));
         assert_eq!(resource.unwrap().text(), "sure");
     } else {

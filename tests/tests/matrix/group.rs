@@ -18,7 +18,7 @@ async fn group(t: &Harness) -> (Group, Client) {
 }
 
 // spec: TOOL-24, TOOL-25
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn each_call_goes_to_the_server_that_its_name_says(t: Harness) {
     let (group, _) = group(&t).await;
     assert_eq!(group.call("git__status", ()).await.unwrap().text(), "git");
@@ -29,7 +29,7 @@ async fn each_call_goes_to_the_server_that_its_name_says(t: Harness) {
     assert!(group.call("status", ()).await.is_err());
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn lists_hold_what_all_servers_offer(t: Harness) {
     let (group, _) = group(&t).await;
     let tools = group.tools().await;
@@ -40,7 +40,7 @@ async fn lists_hold_what_all_servers_offer(t: Harness) {
     assert_eq!(members, ["git", "mail"]);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_that_is_gone_does_not_hide_the_others(t: Harness) {
     let (group, mail) = group(&t).await;
     mail.close().await;

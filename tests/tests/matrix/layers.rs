@@ -20,7 +20,7 @@ fn render() -> Tool {
 }
 
 // spec: TOOL-44
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn calls_that_come_too_fast_are_refused_for_a_while(t: Harness) {
     let roll = Tool::new("roll", || async { "4" }).layer(RateLimit::per_minute(2));
     let client = t.connect(studio(roll)).await;
@@ -33,7 +33,7 @@ async fn calls_that_come_too_fast_are_refused_for_a_while(t: Harness) {
     assert_eq!(client.call("roll", ()).await.unwrap().text(), "4");
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn calls_wait_their_turn_and_are_refused_if_too_many_wait(t: Harness) {
     let limit = ConcurrencyLimit::new(1).waiting(1);
     let client = t.connect(studio(render().layer(limit))).await;
@@ -47,7 +47,7 @@ async fn calls_wait_their_turn_and_are_refused_if_too_many_wait(t: Harness) {
     assert!(third.is_error() && third.text().contains("busy"), "{}", third.text());
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn calls_that_take_too_long_are_ended(t: Harness) {
     let client = t.connect(studio(render().layer(Timeout::new(Duration::from_secs(3))))).await;
     let begin = Instant::now();
@@ -56,7 +56,7 @@ async fn calls_that_take_too_long_are_ended(t: Harness) {
     assert_eq!(begin.elapsed().as_secs(), 3);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn results_that_are_too_long_are_refused(t: Harness) {
     let talk = Tool::new("talk", || async { "word ".repeat(1000) });
     let server = studio(talk).layer(ResultSizeLimit::new(1024));

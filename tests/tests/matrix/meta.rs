@@ -26,7 +26,7 @@ fn shown(outcome: &ToolOutcome) -> Value {
     serde_json::from_str(&outcome.text()).unwrap()
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_is_sent_along_reaches_the_handler_and_comes_back(t: Harness) {
     let client = t.connect(Server::new("mirror", "1.0.0").tools(tools![show])).await;
     let outcome = client.call("show", ()).meta("com.example/tenant", 7).await.unwrap();
@@ -35,7 +35,7 @@ async fn what_is_sent_along_reaches_the_handler_and_comes_back(t: Harness) {
 }
 
 // spec: META-11
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn the_context_of_a_trace_passes_through(t: Harness) {
     let client = t.connect(Server::new("mirror", "1.0.0").tools(tools![show])).await;
     let call = client.call("show", ()).meta("traceparent", TRACE).meta("tracestate", "a=1");
@@ -44,7 +44,7 @@ async fn the_context_of_a_trace_passes_through(t: Harness) {
     assert_eq!((&shown["tracestate"], &shown["baggage"]), (&json!("a=1"), &json!("user=ada")));
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_a_tool_bears_is_listed_where_items_have_it(t: Harness) {
     let tool = Tool::new("order", || async {}).meta("com.example/team", "shop");
     let client = t.connect(Server::new("shop", "1.0.0").tool(tool)).await;

@@ -19,7 +19,7 @@ fn alphabet() -> Server {
 }
 
 // spec: PAGE-1, PAGE-4, PAGE-5, PAGE-10, PRMT-17
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn every_list_is_whole(t: Harness) {
     let client = t.connect(alphabet()).await;
     let tools = client.tools().all().await.unwrap().into_iter().map(|tool| tool.name);
@@ -30,7 +30,7 @@ async fn every_list_is_whole(t: Harness) {
     assert_eq!(client.resource_templates().all().await.unwrap().len(), 5);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_list_is_read_one_by_one(t: Harness) {
     let client = t.connect(alphabet()).await;
     let mut tools = client.tools();

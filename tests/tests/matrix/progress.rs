@@ -23,7 +23,7 @@ fn files() -> Server {
 }
 
 // spec: PROG-3, PROG-4
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn every_step_is_told_in_order(t: Harness) {
     let client = t.connect(files()).await;
     let mut seen = Vec::new();
@@ -41,7 +41,7 @@ async fn every_step_is_told_in_order(t: Harness) {
 }
 
 // spec: TIME-5
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn progress_keeps_a_call_alive(t: Harness) {
     let client = t.connect(files()).await;
     let call = client.call("process", json!({ "files": ["a", "b", "c", "d"] }));

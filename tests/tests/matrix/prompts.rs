@@ -32,7 +32,7 @@ fn reviewer() -> Server {
     Server::new("reviewer", "1.0.0").prompts(prompts![review, describe])
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_prompt_is_filled_in_with_arguments(t: Harness) {
     let client = t.connect(reviewer()).await;
     let asked = client.prompt("review").argument("language", "Rust").argument("lines", "60");
@@ -44,7 +44,7 @@ async fn a_prompt_is_filled_in_with_arguments(t: Harness) {
 }
 
 // spec: PRMT-8, PRMT-9
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_conversation_has_both_sides(t: Harness) {
     let client = t.connect(reviewer()).await;
     let mut expected = describe();
@@ -55,7 +55,7 @@ async fn a_conversation_has_both_sides(t: Harness) {
     assert_eq!(client.prompt("describe").await.unwrap().messages, expected);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn prompts_are_listed_with_their_arguments(t: Harness) {
     let client = t.connect(reviewer()).await;
     let listed = client.prompts().all().await.unwrap();
@@ -69,7 +69,7 @@ async fn prompts_are_listed_with_their_arguments(t: Harness) {
 }
 
 // spec: PRMT-14, PRMT-16
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn arguments_that_are_missing_or_do_not_fit_are_refused_by_name(t: Harness) {
     let client = t.connect(reviewer()).await;
     let missing = client.prompt("review");
@@ -83,7 +83,7 @@ async fn arguments_that_are_missing_or_do_not_fit_are_refused_by_name(t: Harness
 }
 
 // spec: PRMT-13
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_prompt_that_is_not_there_is_refused(t: Harness) {
     let client = t.connect(reviewer()).await;
     let error = client.prompt("rewrite").await.unwrap_err();

@@ -28,7 +28,7 @@ fn library() -> Server {
 }
 
 // spec: RSRC-11, RSRC-25
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn text_and_bytes_are_read_as_they_are(t: Harness) {
     let client = t.connect(library()).await;
     assert_eq!(client.read("config://app").await.unwrap().text(), "log_level=info");
@@ -39,14 +39,14 @@ async fn text_and_bytes_are_read_as_they_are(t: Harness) {
     assert_eq!(contents.mime_type.as_deref(), Some("image/png"));
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn one_function_reads_all_that_match_its_template(t: Harness) {
     let client = t.connect(library()).await;
     assert_eq!(client.read("users://42/profile").await.unwrap().text(), r#"{"name":"Ada"}"#);
 }
 
 // spec: RSRC-18, RSRC-19, RSRC-20, RSRC-21
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn what_is_not_there_has_the_code_of_its_revision(t: Harness) {
     let client = t.connect(library()).await;
     for uri in ["users://7/profile", "users://ada/profile", "config://other"] {
@@ -61,7 +61,7 @@ async fn what_is_not_there_has_the_code_of_its_revision(t: Harness) {
 }
 
 // spec: RSRC-2, RSRC-10
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn resources_and_templates_are_listed_apart(t: Harness) {
     let client = t.connect(library()).await;
     let listed = client.resources().all().await.unwrap();
@@ -73,7 +73,7 @@ async fn resources_and_templates_are_listed_apart(t: Harness) {
 }
 
 // spec: RSRC-22
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_failure_to_read_is_told_to_the_client(t: Harness) {
     let torn = || async { Err::<String, _>(bowline::Error::from("the page is torn")) };
     let client =
@@ -83,7 +83,7 @@ async fn a_failure_to_read_is_told_to_the_client(t: Harness) {
     assert!(error.rpc().unwrap().message.contains("the page is torn"), "{error}");
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_without_resources_is_not_asked_for_any(t: Harness) {
     let client = t.connect(Server::new("empty", "1.0.0")).await;
     assert!(client.read("config://app").await.unwrap_err().is_not_offered());

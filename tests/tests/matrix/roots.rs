@@ -44,7 +44,7 @@ async fn a_root_that_is_not_permitted_is_not_told(t: Harness) {
     assert_eq!(client.call("whereabouts", ()).await.unwrap().text(), "/usr");
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_client_without_roots_is_not_asked(t: Harness) {
     let client = t.connect(indexer()).await;
     let outcome = client.call("whereabouts", ()).await.unwrap();

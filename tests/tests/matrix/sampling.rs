@@ -119,7 +119,7 @@ async fn the_user_may_change_or_deny_what_is_asked(t: Harness) {
     }
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_client_without_a_model_is_not_asked(t: Harness) {
     let client = t.connect(thinker()).await;
     match client.call("summarize", ()).await {
@@ -134,7 +134,7 @@ async fn a_client_without_a_model_is_not_asked(t: Harness) {
     }
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_server_can_do_without_a_model(t: Harness) {
     let guess = |ask: Ask| async move {
         match ask.sample("Guess a number.").await {

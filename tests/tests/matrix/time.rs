@@ -23,7 +23,7 @@ fn worker() -> Server {
 }
 
 // spec: TIME-1, TIME-4, TOOL-49
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_call_is_given_up_when_its_time_is_over(t: Harness) {
     let client = t.connect(worker()).await;
     let begin = Instant::now();
@@ -34,7 +34,7 @@ async fn a_call_is_given_up_when_its_time_is_over(t: Harness) {
 }
 
 // spec: TIME-6
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn progress_does_not_move_a_deadline(t: Harness) {
     let client = t.connect(worker()).await;
     let begin = Instant::now();
@@ -43,7 +43,7 @@ async fn progress_does_not_move_a_deadline(t: Harness) {
     assert_eq!(begin.elapsed().as_secs(), 30);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn the_limits_of_a_client_hold_for_all_of_its_calls(t: Harness) {
     let mut limits = Limits::default();
     limits.request_timeout = Duration::from_secs(2);

@@ -19,7 +19,7 @@ fn gallery() -> Vec<Content> {
 }
 
 // spec: TOOL-32, TOOL-39, TOOL-40
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn every_kind_of_content_arrives_or_is_said_in_words(t: Harness) {
     let client = t.connect(Server::new("gallery", "1.0.0").tools(tools![gallery])).await;
     let mut expected = gallery();
@@ -40,7 +40,7 @@ fn echo(value: Value) -> Json<Value> {
 }
 
 // spec: TOOL-31
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn structured_output_is_any_json(t: Harness) {
     let client = t.connect(Server::new("echo", "1.0.0").tools(tools![echo])).await;
     for value in [json!({ "a": 1 }), json!([2, 3, 5]), json!("text"), json!(7.5), json!(false)] {
@@ -63,7 +63,7 @@ fn primes() -> Json<Vec<u32>> {
     Json(vec![2, 3, 5])
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn structured_output_is_read_as_what_it_was(t: Harness) {
     let client = t.connect(Server::new("numbers", "1.0.0").tools(tools![primes])).await;
     let outcome = client.call("primes", ()).await.unwrap();
@@ -71,7 +71,7 @@ async fn structured_output_is_read_as_what_it_was(t: Harness) {
 }
 
 // spec: TOOL-26
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_tool_is_listed_with_what_the_revision_has_words_for(t: Harness) {
     let client = t.connect(Server::new("numbers", "1.0.0").tools(tools![primes])).await;
     let listed = client.tools().all().await.unwrap().remove(0);
@@ -116,7 +116,7 @@ fn house() -> Server {
 }
 
 // spec: TOOL-35, TOOL-37
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_failure_is_told_to_the_model(t: Harness) {
     let client = t.connect(house()).await;
     let outcome = client.call("open", json!({ "door": "cellar" })).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_failure_is_told_to_the_model(t: Harness) {
     assert!(outcome.into_result().unwrap_err().is_tool_failure());
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn an_error_of_the_protocol_is_told_to_the_client(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("open", json!({ "door": "vault" })).await.unwrap_err();
@@ -135,7 +135,7 @@ async fn an_error_of_the_protocol_is_told_to_the_client(t: Harness) {
 }
 
 // spec: TOOL-36, TOOL-42
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn arguments_that_do_not_fit_are_told_to_the_model(t: Harness) {
     let client = t.connect(house()).await;
     let outcome = client.call("open", json!({ "door": 7 })).await.unwrap();
@@ -144,7 +144,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model(t: Harness) {
 }
 
 // spec: TOOL-33
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_tool_that_is_not_there_is_refused(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("close", ()).await.unwrap_err();
@@ -153,7 +153,7 @@ async fn a_tool_that_is_not_there_is_refused(t: Harness) {
     assert!(error.message.contains("`close`"), "{}", error.message);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_panic_harms_its_own_call_only(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("open", json!({ "door": "trap" })).await.unwrap_err();

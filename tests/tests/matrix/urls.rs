@@ -53,7 +53,7 @@ async fn a_user_declines_to_visit_a_page(t: Harness) {
     assert_eq!(client.call("sign_in", ()).await.unwrap().text(), expected);
 }
 
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn a_client_that_allows_forms_alone_is_sent_nowhere(t: Harness) {
     let client = t.connect(mail()).answering(|question| question.accept(true)).await;
     assert_eq!(client.call("sign_in", ()).await.unwrap().text(), "cannot be sent");

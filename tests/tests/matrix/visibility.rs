@@ -47,7 +47,7 @@ async fn a_caller_sees_what_is_meant_for_it(t: Harness) {
 }
 
 // spec: TOOL-11, RSRC-5, PRMT-5, CACHE-24
-#[bowline::test(every_revision)]
+#[bowline::test(every_revision, stateless)]
 async fn for_others_it_is_as_if_it_were_not_there(t: Harness) {
     let client = t.connect(office()).client(called("eve")).await;
     assert_eq!(client.tools().all().await.unwrap().len(), 1);

@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_in_words() {
         for (url, expected) in [
-            ("example.com/mcp", "http://"),
+            ("example.com/mcp", "like"),
             ("ftp://example.com/", "http://"),
             ("https://user:secret@example.com/", "header"),
             ("", "like"),

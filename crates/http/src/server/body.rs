@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::codec::sse;
+use bowline_transport::BoxFuture;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
@@ -116,7 +117,7 @@ pub(super) struct Told<T> {
 }
 
 enum Telling<T> {
-    Telling(Pin<Box<dyn Future<Output = Option<(Bytes, T)>> + Send>>),
+    Telling(BoxFuture<Option<(Bytes, T)>>),
     Over,
 }
 

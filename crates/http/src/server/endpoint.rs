@@ -85,6 +85,10 @@ impl Endpoint {
                 response
             })
         };
+        let server = match config.sessions {
+            config::Sessions::Kept => server,
+            config::Sessions::None => Arc::new(ServerConfig::clone(&server).without_sessions()),
+        };
         let core = Arc::new(Core {
             serve: Box::new(serve),
             server,
@@ -161,7 +165,7 @@ impl Endpoint {
     {
         let core = &self.0.core;
         if let Err(refusal) = check_types(&knock) {
-            return refusal;
+            return *refusal;
         }
         let most = core.server.limits().frame;
         let text = match read::whole(body, &knock.0.headers, most, core.limits().body).await {
@@ -240,16 +244,16 @@ impl Endpoint {
 }
 
 /// A POST carries JSON, and its sender takes both kinds of answers.
-fn check_types(knock: &Knock) -> Result<(), Response<Body>> {
+fn check_types(knock: &Knock) -> Result<(), Box<Response<Body>>> {
     let headers = &knock.0.headers;
     if !head::is_json(headers) {
         let reason = "send the message as `Content-Type: application/json`";
-        return Err(reply::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+        return Err(Box::new(reply::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
     }
     let both = ["application/json", "text/event-stream"];
     if !both.iter().all(|wanted| head::accepts(headers, wanted)) {
         let reason = "send `Accept: application/json, text/event-stream`; answers may be either";
-        return Err(reply::refused(StatusCode::NOT_ACCEPTABLE, reason));
+        return Err(Box::new(reply::refused(StatusCode::NOT_ACCEPTABLE, reason)));
     }
     Ok(())
 }

@@ -70,10 +70,10 @@ fn essence(value: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn headers(name: HeaderName, values: &[&str]) -> HeaderMap {
+    fn headers(name: &HeaderName, values: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for value in values {
-            headers.append(&name, value.parse().unwrap());
+            headers.append(name, value.parse().unwrap());
         }
         headers
     }
@@ -89,11 +89,11 @@ mod tests {
             &["Application/JSON,TEXT/event-stream"],
             &[],
         ] {
-            let headers = headers(header::ACCEPT, values);
+            let headers = headers(&header::ACCEPT, values);
             assert!(accepts(&headers, "application/json"), "{values:?}");
             assert!(accepts(&headers, "text/event-stream"), "{values:?}");
         }
-        let headers = headers(header::ACCEPT, &["application/json, text/html"]);
+        let headers = headers(&header::ACCEPT, &["application/json, text/html"]);
         assert!(accepts(&headers, "application/json"));
         assert!(!accepts(&headers, "text/event-stream"));
     }
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn json_is_json_whatever_its_parameters() {
         for value in ["application/json", "application/json; charset=utf-8", "Application/JSON"] {
-            assert!(is_json(&headers(header::CONTENT_TYPE, &[value])), "{value}");
+            assert!(is_json(&headers(&header::CONTENT_TYPE, &[value])), "{value}");
         }
         for value in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
-            assert!(!is_json(&headers(header::CONTENT_TYPE, &[value])), "{value}");
+            assert!(!is_json(&headers(&header::CONTENT_TYPE, &[value])), "{value}");
         }
         assert!(!is_json(&HeaderMap::new()));
     }

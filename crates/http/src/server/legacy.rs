@@ -52,7 +52,7 @@ pub(super) async fn post(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Re
                           every further request";
             reply::refused(StatusCode::BAD_REQUEST, reason)
         }
-        Err(refusal) => refusal,
+        Err(refusal) => *refusal,
     }
 }
 
@@ -109,7 +109,7 @@ async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response
 /// Serves a message in its session: in place, as JSON or as a stream.
 async fn in_session(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
     let core = &session.core;
-    let has_batches = session.revision().is_some_and(|revision| revision.has_batches());
+    let has_batches = session.revision().is_some_and(Revision::has_batches);
     if matches!(frame, Frame::Batch(_)) && !has_batches {
         let reason = "a message is one object; only 2025-03-26 has batches";
         return reply::refused(StatusCode::BAD_REQUEST, reason);
@@ -147,7 +147,7 @@ fn requests_in(frame: &Frame) -> usize {
 /// Opens the stream of a session, or goes on with one.
 pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     if let Err(refusal) = check_version(shared, knock) {
-        return refusal;
+        return *refusal;
     }
     if !head::accepts(&knock.0.headers, "text/event-stream") {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
@@ -160,7 +160,7 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
             let reason = "a stream belongs to a session: send its `Mcp-Session-Id`";
             return reply::refused(StatusCode::BAD_REQUEST, reason);
         }
-        Err(refusal) => return refusal,
+        Err(refusal) => return *refusal,
     };
     match head::field(&knock.0.headers, &LAST_EVENT_ID) {
         Field::Absent if session.is_listened_to() => {
@@ -201,13 +201,13 @@ async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
         return forgotten(id);
     }
     let keep_alive = session.core.limits().keep_alive;
-    reply::events(Told::by(Resumed::new(session, place.stream, replay, is_going_on)), keep_alive)
+    reply::events(Told::by(Resumed::new(&session, place.stream, replay, is_going_on)), keep_alive)
 }
 
 /// Ends a session.
 pub(super) fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     if let Err(refusal) = check_version(shared, knock) {
-        return refusal;
+        return *refusal;
     }
     match find(shared, knock) {
         Ok(Some(session)) => {
@@ -218,19 +218,19 @@ pub(super) fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
             let reason = "which session? send its `Mcp-Session-Id`";
             reply::refused(StatusCode::BAD_REQUEST, reason)
         }
-        Err(refusal) => refusal,
+        Err(refusal) => *refusal,
     }
 }
 
 /// Whether a request without a message speaks a revision that we do; clients older than the header
 /// send none.
-fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Response<Body>> {
+fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body>>> {
     let spoken = shared.core.server.revisions();
     let version = match head::mirrored(&knock.0.headers).version {
         Field::Absent => return Ok(()),
         version => version.required("MCP-Protocol-Version"),
     };
-    let refused = |error| reply::refusal(StatusCode::BAD_REQUEST, &error);
+    let refused = |error| Box::new(reply::refusal(StatusCode::BAD_REQUEST, &error));
     let version = version.map_err(refused)?;
     let is_spoken = version.parse().is_ok_and(|version| spoken.contains(&version));
     is_spoken
@@ -239,16 +239,16 @@ fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Response<Body>> {
 }
 
 /// The session that a request names, if it names one.
-fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Response<Body>> {
+fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
     match head::field(&knock.0.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
             let session = shared.sessions.find(id.trim(), &knock.owner(), Kind::Streamable);
-            session.map(Some).ok_or_else(unknown_session)
+            session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
         Field::Repeated | Field::Unreadable => {
             let reason = "the header `Mcp-Session-Id` must come once and be plain text";
-            Err(reply::refused(StatusCode::BAD_REQUEST, reason))
+            Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)))
         }
     }
 }

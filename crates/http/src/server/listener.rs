@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use super::endpoint::Endpoint;
+use super::limits::HttpLimits;
 use super::stall::Stall;
 
 /// How long to wait after the system could not accept a connection, for example because too many
@@ -121,19 +122,6 @@ impl Connection {
         // Small messages should not wait for each other.
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, limits.stall));
-        let mut server = auto::Builder::new(TokioExecutor::new());
-        server
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.head)
-            .max_buf_size(BUFFER);
-        server
-            .http2()
-            .timer(TokioTimer::new())
-            .max_send_buf_size(BUFFER)
-            .max_concurrent_streams(limits.requests_per_connection)
-            .keep_alive_interval(limits.keep_alive)
-            .keep_alive_timeout(limits.stall);
         let Self { endpoint, path, peer } = self;
         let (heard, mut silent) = watch::channel(false);
         let service = service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
@@ -149,22 +137,37 @@ impl Connection {
                 Ok::<_, Infallible>(response)
             }
         });
-        let connection = server.serve_connection(io, service).into_owned();
+        let connection = protocol(&limits).serve_connection(io, service).into_owned();
         let connection = graceful.watch(connection);
         async move {
-            // The time to send a head runs from the first byte on, of which there may be none.
-            let first = tokio::time::timeout(limits.head, silent.wait_for(|heard| *heard));
-            let silence = async {
-                if first.await.is_ok() {
-                    std::future::pending::<()>().await;
-                }
-            };
             tokio::select! {
                 // A client that goes away or speaks no HTTP is its own affair.
                 _ = connection => {}
-                () = silence => {}
+                () = silence(&mut silent, limits.head) => {}
             }
         }
+    }
+}
+
+/// HTTP as we speak it.
+fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
+    let mut protocol = auto::Builder::new(TokioExecutor::new());
+    protocol.http1().timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    protocol
+        .http2()
+        .timer(TokioTimer::new())
+        .max_send_buf_size(BUFFER)
+        .max_concurrent_streams(limits.requests_per_connection)
+        .keep_alive_interval(limits.keep_alive)
+        .keep_alive_timeout(limits.stall);
+    protocol
+}
+
+/// Resolves if no request has come in time. HTTP itself begins to count only once it knows which
+/// version is spoken, and a client may never say.
+async fn silence(heard: &mut watch::Receiver<bool>, most: Duration) {
+    if tokio::time::timeout(most, heard.wait_for(|heard| *heard)).await.is_ok() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -17,6 +17,7 @@ pub struct ServerConfig {
     revisions: Vec<Revision>,
     limits: Limits,
     log_level: LoggingLevel,
+    keeps_sessions: bool,
 }
 
 /// The level that holds until a session sets its own (LOG-4 leaves it to the server).
@@ -28,8 +29,14 @@ impl ServerConfig {
         let mut revisions = Revision::ALL.to_vec();
         revisions.reverse();
         let info_json = modern::server_info(&info);
-        let limits = Limits::default();
-        Self { info, info_json, revisions, limits, log_level: DEFAULT_LEVEL }
+        Self {
+            info,
+            info_json,
+            revisions,
+            limits: Limits::default(),
+            log_level: DEFAULT_LEVEL,
+            keeps_sessions: true,
+        }
     }
 
     /// Speaks only these revisions; the newest first is preferred. An empty list changes nothing.
@@ -60,6 +67,14 @@ impl ServerConfig {
         self
     }
 
+    /// Says that clients are forgotten after the handshake (up to 2025-11-25), so that they are not
+    /// promised what would need a session: changes and log messages.
+    #[must_use]
+    pub fn without_sessions(mut self) -> Self {
+        self.keeps_sessions = false;
+        self
+    }
+
     /// Who the server is.
     pub fn info(&self) -> &Implementation {
         &self.info
@@ -83,6 +98,10 @@ impl ServerConfig {
     /// The least severe log message that a session hears until it sets a level of its own.
     pub fn log_level(&self) -> LoggingLevel {
         self.log_level
+    }
+
+    pub(crate) fn keeps_sessions(&self) -> bool {
+        self.keeps_sessions
     }
 
     pub(crate) fn info_json(&self) -> &str {

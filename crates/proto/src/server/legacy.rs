@@ -99,6 +99,9 @@ impl Session {
         })?;
         self.capabilities = discovered.capabilities;
         self.capabilities.project(self.revision);
+        if !config.keeps_sessions() {
+            take_back(&mut self.capabilities);
+        }
         let mut info = config.info().clone();
         info.project(self.revision);
         let mut result = InitializeResult::new(self.revision, self.capabilities.clone(), info);
@@ -255,6 +258,19 @@ impl Session {
         let params: SubscribeParams = parse(params)?;
         self.followed.stop(&params.uri);
         Ok(())
+    }
+}
+
+/// Takes back what only a server can do that remembers its clients.
+fn take_back(capabilities: &mut ServerCapabilities) {
+    capabilities.logging = None;
+    let lists = [&mut capabilities.tools, &mut capabilities.prompts];
+    for list in lists.into_iter().flatten() {
+        list.list_changed = false;
+    }
+    if let Some(resources) = &mut capabilities.resources {
+        resources.list_changed = false;
+        resources.subscribe = false;
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The carriers stand in one list, [`carriers!`](crate::carriers), of which the enum and the tests
 //! are made. A new one is a line there and an arm where [`Connect`](super::Connect) opens channels.
+//! [`Carrier::Stateless`] stands apart: it cannot carry everything, so a test has to ask for it.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ impl Case {
         Self { revision, carrier }
     }
 
-    /// Every case.
+    /// Every case that a test runs in without being asked.
     pub fn all() -> impl Iterator<Item = Self> {
         let revisions = |&carrier| Revision::ALL.map(|revision| Self::new(revision, carrier));
         Carrier::ALL.iter().flat_map(revisions)
@@ -42,7 +43,7 @@ impl fmt::Display for Case {
 #[macro_export]
 macro_rules! carriers {
     ($then:path, $given:tt) => {
-        $then! { $given
+        $crate::carriers_with_http! { $then, $given
             /// Pipes, as between a client and the server that it starts.
             stdio Stdio,
             /// Memory.
@@ -53,6 +54,31 @@ macro_rules! carriers {
     };
 }
 
+/// The list, longer where there is HTTP.
+#[cfg(feature = "http")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! carriers_with_http {
+    ($then:path, $given:tt $($carriers:tt)*) => {
+        $then! { $given
+            $($carriers)*
+            /// HTTP as the revision has it: a session before 2026-07-28, none since, and a stream
+            /// beside a place to post to in 2024-11-05. It stays in memory.
+            http Http,
+        }
+    };
+}
+
+/// The list as it is.
+#[cfg(not(feature = "http"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! carriers_with_http {
+    ($then:path, $given:tt $($carriers:tt)*) => {
+        $then! { $given $($carriers)* }
+    };
+}
+
 macro_rules! define {
     ({} $($(#[$doc:meta])* $name:ident $carrier:ident,)*) => {
         /// What carries the messages of a test.
@@ -60,17 +86,29 @@ macro_rules! define {
         #[non_exhaustive]
         pub enum Carrier {
             $($(#[$doc])* $carrier,)*
+            /// HTTP to a server that keeps no sessions, in the revisions that have them: each
+            /// request stands alone, so the server knows nothing of its client, cannot ask it and
+            /// cannot tell it anything but the answer to a call, and what belongs to that.
+            #[cfg(feature = "http")]
+            Stateless,
         }
 
         impl Carrier {
-            /// Every carrier.
+            /// Every carrier that can carry everything.
             pub const ALL: &[Self] = &[$(Self::$carrier),*];
+
+            /// Whether a server can reach its client at any time, and not only to answer it.
+            pub fn has_way_back(self) -> bool {
+                Self::ALL.contains(&self)
+            }
         }
 
         impl fmt::Display for Carrier {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self {
                     $(Self::$carrier => stringify!($name),)*
+                    #[cfg(feature = "http")]
+                    Self::Stateless => "stateless",
                 })
             }
         }
@@ -85,6 +123,10 @@ carriers!(define, {});
 #[doc(hidden)]
 #[macro_export]
 macro_rules! tests {
+    (stateless $which:ident $function:tt) => {
+        $crate::tests!($which $function);
+        $crate::stateless_tests!($which $function);
+    };
     ($which:ident $function:tt) => {
         $crate::carriers!($crate::tests, ($which $function));
     };
@@ -114,5 +156,38 @@ macro_rules! tests {
             use $crate::harness::{Case, Carrier, Revision, run};
             run(Case::new(Revision::$revision, Carrier::$carrier), super::super::$function)
         }
+    };
+}
+
+/// Writes the tests for a server without sessions.
+#[cfg(feature = "http")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! stateless_tests {
+    ($which:ident $function:tt) => {
+        mod stateless {
+            #[allow(unused_imports)]
+            use super::*;
+
+            $crate::stateless_tests!(@$which $function);
+        }
+    };
+    (@every_revision $function:tt) => {
+        $crate::tests!(v2025_03_26 V2025_03_26 Stateless $function);
+        $crate::tests!(v2025_06_18 V2025_06_18 Stateless $function);
+        $crate::stateless_tests!(@every_era $function);
+    };
+    (@every_era $function:tt) => {
+        $crate::tests!(v2025_11_25 V2025_11_25 Stateless $function);
+    };
+}
+
+/// Says that there are none.
+#[cfg(not(feature = "http"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! stateless_tests {
+    ($($ignored:tt)*) => {
+        ::core::compile_error!("`stateless` needs the feature `http` of `bowline-testing`");
     };
 }

@@ -71,11 +71,12 @@ bites! {
         let mut wire = Wire::open(stage.address).await;
         let (mut read, mut write) = wire.stream.split();
         let dripping = async {
+            let mut pace = tokio::time::interval(SHORT / 10);
             for byte in &request {
+                pace.tick().await;
                 if tokio::io::AsyncWriteExt::write_all(&mut write, &[*byte]).await.is_err() {
                     return;
                 }
-                tokio::time::sleep(SHORT / 10).await;
             }
         };
         let closed = async {

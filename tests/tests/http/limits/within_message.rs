@@ -34,7 +34,7 @@ bites! {
         let longer = call("echo", json!({ "text": "x".repeat(11_000) }));
         assert_eq!(stage.ask(&longer).await.status(), 413);
         // What only says that it is longer is refused before anything comes.
-        for length in ["10001", "99999999999", "18446744073709551615"] {
+        for length in ["10001", "99999999999", "9999999999999999999"] {
             let mut wire = Wire::open(stage.address).await;
             let claimed = call("echo", json!({})).with("Content-Length", length);
             wire.write(&claimed.head()).await;
@@ -169,18 +169,6 @@ bites! {
         assert_eq!(second.json()["result"]["isError"], true, "{second:?}");
     }
 
-    questions_per_minute {
-        let stage = limited(|it| it.questions_per_minute = 1).await;
-        let session = stage.session(Revision::V2025_11_25).await;
-        let mut first = stage.stream(&session.call("ask", json!({}))).await;
-        let question = within(first.message()).await.unwrap().json();
-        let declined = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
-        assert_eq!(stage.ask(&session.post(declined.to_string())).await.status(), 202);
-        within(first.messages()).await;
-        let second = stage.ask(&session.call("ask", json!({}))).await;
-        assert_eq!(second.json()["result"]["isError"], true, "{second:?}");
-    }
-
     question_timeout {
         let stage = limited(|it| it.question_timeout = Duration::from_millis(100)).await;
         let session = stage.session(Revision::V2025_11_25).await;
@@ -191,4 +179,3 @@ bites! {
         assert_eq!(messages[2].json()["result"]["isError"], true);
     }
 }
-

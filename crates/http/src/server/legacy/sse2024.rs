@@ -70,13 +70,19 @@ impl Tell for Stream {
             text.put_slice(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes());
             return Some((text.freeze(), self));
         }
+        let mut stopped = self.open.session.core.stopped();
+        let mut is_stopping = false;
         loop {
-            let stopped = self.open.session.core.stopped();
-            let is_quiet = self.drive.is_quiet();
+            // What runs comes to its end first.
+            if is_stopping && self.drive.is_quiet() {
+                return None;
+            }
             let said = tokio::select! {
                 said = self.drive.next() => said?,
-                // What runs comes to its end first.
-                () = stopped, if is_quiet => return None,
+                () = &mut stopped, if !is_stopping => {
+                    is_stopping = true;
+                    continue;
+                }
             };
             if let Said::Message(_, message) = said {
                 text.put_slice(b"event: message\n");

@@ -10,6 +10,7 @@ use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
 use bowline_store::events::{Event, EventLog, Replay, ReplayError};
 use bowline_transport::BoxFuture;
+use bowline_types::revision::Revision;
 use bytes::{Bytes, BytesMut};
 
 use super::super::body::Tell;
@@ -57,7 +58,7 @@ impl PostStream {
         let revision = drive.session.revision();
         let log = drive.session.new_stream();
         let stream = log.as_ref().map_or(STANDALONE, |log| log.number);
-        let has_places = log.is_some() && revision.is_some_and(|it| it.has_stream_places());
+        let has_places = log.is_some() && revision.is_some_and(Revision::has_stream_places);
         if let Some(log) = log {
             drive.log_to(log, &first);
         }
@@ -127,7 +128,7 @@ pub(super) enum Start {
 impl GetStream {
     pub(super) fn new(listening: Listening, replay: Replay, start: Start) -> Self {
         let revision = listening.session.revision();
-        let has_places = revision.is_some_and(|revision| revision.has_stream_places());
+        let has_places = revision.is_some_and(Revision::has_stream_places);
         let mut greeting = BytesMut::new();
         if has_places && start == Start::Fresh {
             sse::write_place(&mut greeting, Some(&id(STANDALONE, replay.position())), None);
@@ -184,7 +185,7 @@ pub(super) struct Resumed {
 
 impl Resumed {
     pub(super) fn new(
-        session: Arc<Session>,
+        session: &Arc<Session>,
         stream: u64,
         replay: Replay,
         is_going_on: bool,
