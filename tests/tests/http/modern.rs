@@ -13,7 +13,7 @@ async fn modern_only() -> Stage {
 }
 
 fn with_meta(change: impl FnOnce(&mut serde_json::Value)) -> Request {
-    let mut meta = meta();
+    let mut own = meta();
     change(&mut meta);
     let version = meta["io.modelcontextprotocol/protocolVersion"].as_str().unwrap_or("2026-07-28");
     let version = version.to_owned();
@@ -59,6 +59,44 @@ async fn an_answer_after_something_else_is_a_stream_that_ends_with_it() {
     assert_eq!(text_of(&rest[1].json()), "told 2");
     assert_eq!(rest.len(), 2, "nothing follows the answer");
     assert!(wire.is_whole() && rest.iter().all(|event| event.id.is_none()));
+}
+
+// spec: HTTP-31
+#[tokio::test]
+async fn what_is_said_on_a_stream_belongs_to_its_request() {
+    let stage = Stage::open().await;
+    let tell = |count: usize| call("tell", json!({ "count": count }));
+    let mut two = crate::wire::Wire::send(stage.address, &tell(2)).await;
+    let mut three = crate::wire::Wire::send(stage.address, &tell(3)).await;
+    stage.play.running(2).await;
+    stage.play.step(7);
+    for (wire, count) in [(&mut two, 2), (&mut three, 3)] {
+        assert!(within(wire.head()).await.is_stream());
+        let told = within(wire.messages()).await;
+        let (answer, notices) = told.split_last().unwrap();
+        let numbers: Vec<_> =
+            notices.iter().map(|it| it.json()["params"]["data"].clone()).collect();
+        let expected: Vec<_> = (1..=count).map(|number| json!(number.to_string())).collect();
+        assert_eq!(numbers, expected);
+        assert_eq!(text_of(&answer.json()), format!("told {count}"));
+    }
+}
+
+// spec: HTTP-32
+#[tokio::test]
+async fn a_tool_that_asks_sends_no_request() {
+    let stage = Stage::open().await;
+    let mut own = meta();
+    own["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
+    let params = json!({ "name": "ask", "arguments": {}, "_meta": own });
+    let request = Request::post(request(1, "tools/call", params))
+        .with("MCP-Protocol-Version", "2026-07-28")
+        .with("Mcp-Method", "tools/call")
+        .with("Mcp-Name", "ask");
+    let answer = stage.ask(&request).await;
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.json()["result"]["resultType"], "input_required", "{answer:?}");
+    assert!(answer.json().get("method").is_none());
 }
 
 // spec: H26-1, ERR-7

@@ -105,21 +105,3 @@ async fn the_newest_revision_that_both_speak_is_found_out() {
         }
     }
 }
-#[tokio::test]
-async fn zz_latency() {
-    for peer in Peer::ALL {
-        for revision in peer.revisions() {
-            let start = std::time::Instant::now();
-            let stage = Stage::open(peer, *revision, Over::Http).await;
-            let opened = start.elapsed();
-            let start = std::time::Instant::now();
-            for _ in 0..20 {
-                stage.client.call("echo", serde_json::json!({"message": "a"})).await.unwrap();
-            }
-            let called = start.elapsed() / 20;
-            let start = std::time::Instant::now();
-            stage.close().await;
-            eprintln!("{peer:?} {revision} open {opened:?} call {called:?} close {:?}", start.elapsed());
-        }
-    }
-}

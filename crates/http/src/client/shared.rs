@@ -297,3 +297,22 @@ impl Reply {
         self.asked().refused(self.status(), &body)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: SESS-4
+    #[test]
+    fn a_session_id_is_never_shown() {
+        let (units, _received) = mpsc::channel(1);
+        let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
+        let fetch = super::super::connector::connect(&HttpClientLimits::default());
+        let whom = (address, HeaderMap::new(), fetch);
+        let shared = Shared::new(whom, 1024, HttpClientLimits::default(), units);
+        shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
+        let headers = shared.headers_without_message();
+        assert_eq!(headers[&SESSION_ID], "s3cret");
+        assert!(!format!("{headers:?}").contains("s3cret"));
+    }
+}
