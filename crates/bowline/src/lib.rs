@@ -261,6 +261,10 @@ pub use {
     bowline_types::content::Content,
 };
 
+#[cfg(feature = "http")]
+#[doc(inline)]
+pub use bowline_server::http;
+
 #[cfg(feature = "tracing")]
 #[doc(inline)]
 pub use bowline_server::trace;
