@@ -51,8 +51,10 @@ require_nginx() {
 }
 
 install_peers() {
-    rm -rf .venv
-    npm ci --ignore-scripts --no-progress --loglevel=error
+    rm -rf .venv node_modules
+    # By the lock, like `npm ci`, which however refuses a lock without the packages of platforms
+    # that the registry does not offer.
+    npm install --no-save --ignore-scripts --no-progress --loglevel=error
     python3 -m venv .venv
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements.txt
     .venv/bin/python -m pip check --disable-pip-version-check >&2
