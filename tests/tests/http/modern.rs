@@ -13,7 +13,7 @@ async fn modern_only() -> Stage {
 }
 
 fn with_meta(change: impl FnOnce(&mut serde_json::Value)) -> Request {
-    let mut own = meta();
+    let mut meta = meta();
     change(&mut meta);
     let version = meta["io.modelcontextprotocol/protocolVersion"].as_str().unwrap_or("2026-07-28");
     let version = version.to_owned();

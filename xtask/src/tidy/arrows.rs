@@ -31,7 +31,11 @@ const ROWS: &[Row] = &[
         uses: &["types", "proto", "transport", "http", "server", "client", "macros"],
         strict: false,
     },
-    Row { name: "testing", uses: &["bowline", "http", "proto", "transport", "types"], strict: false },
+    Row {
+        name: "testing",
+        uses: &["bowline", "http", "proto", "transport", "types"],
+        strict: false,
+    },
 ];
 
 /// What cargo knows of the workspace, as JSON.
