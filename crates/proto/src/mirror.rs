@@ -3,7 +3,7 @@
 //!
 //! A client sends a [`Mirror`] of each message along with it. A server reads the headers as a
 //! [`Head`], and compares them with the body, because whoever routed the request believed the
-//! headers. Arguments that a tool [marks](marks) travel in headers of their own ([`params`]).
+//! headers. Arguments that a tool [marks] travel in headers of their own ([`params`]).
 //! Values that no header can hold are [encoded](value).
 
 pub mod head;

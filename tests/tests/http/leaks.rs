@@ -91,6 +91,17 @@ async fn settled(
     }
 }
 
+/// Descriptors that other tests of this process may hold. What is left behind in any one of the
+/// ways to go is many times more.
+const OF_OTHERS: usize = 64;
+
+/// Whether no more is held than before.
+fn is_back(held: Held, before: Held) -> bool {
+    let (sessions, tasks, descriptors, bytes) = held;
+    let is_empty = sessions == 0 && bytes == 0;
+    is_empty && tasks <= before.1 && descriptors <= before.2 + OF_OTHERS
+}
+
 // spec: SESS-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_of_clients_that_are_gone() {
@@ -122,7 +133,7 @@ async fn nothing_is_left_of_clients_that_are_gone() {
     for client in clients.map(tokio::spawn).collect::<Vec<_>>() {
         client.await.unwrap();
     }
-    let after = settled(&stage, &kept, |held| held == before).await;
-    assert_eq!(after, Ok(before), "sessions, tasks, descriptors, bytes");
+    let after = settled(&stage, &kept, |held| is_back(held, before)).await;
+    assert!(after.is_ok(), "{before:?} became {after:?}: sessions, tasks, descriptors, bytes");
     stage.play.running(0).await;
 }

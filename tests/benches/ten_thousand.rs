@@ -1,0 +1,191 @@
+//! Ten thousand sessions, each with its stream, and one change told to all:
+//! `cargo bench -p bowline-tests --bench ten_thousand`.
+//!
+//! The server is a process of its own, so that its memory can be told from ours. Sessions are
+//! opened over one connection, as a proxy would; each stream has a connection of its own.
+
+use std::error::Error;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+const SESSIONS: usize = 10_000;
+const ADDRESS: &str = "127.0.0.1:38117";
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let server = Server::start().await?;
+    let mut wire = Wire::open().await?;
+    let first = wire.session().await?;
+    let empty = server.memory()?;
+
+    let begin = Instant::now();
+    let mut sessions = Vec::with_capacity(SESSIONS);
+    for _ in 0..SESSIONS {
+        sessions.push(wire.session().await?);
+    }
+    let opened = begin.elapsed();
+    let with_sessions = server.memory()?;
+
+    let mut streams = JoinSet::new();
+    for session in &sessions {
+        let stream = open_stream(session).await?;
+        streams.spawn(told_of_change(stream));
+    }
+    let with_streams = server.memory()?;
+
+    let begin = Instant::now();
+    wire.trigger(&first).await?;
+    let mut told = 0;
+    while let Some(outcome) = streams.join_next().await {
+        told += usize::from(outcome??);
+    }
+    let fan_out = begin.elapsed();
+
+    println!("sessions          {SESSIONS} opened in {opened:.2?}");
+    println!("idle session      {} bytes", (with_sessions - empty) / SESSIONS);
+    println!("session + stream  {} bytes", (with_streams - empty) / SESSIONS);
+    println!("one change to all {told} told in {fan_out:.2?}");
+    Ok(())
+}
+
+/// The server under test.
+struct Server(Child);
+
+impl Server {
+    async fn start() -> Result<Self> {
+        let child = Command::new(env!("CARGO_BIN_EXE_everything"))
+            .arg(ADDRESS)
+            .stdin(Stdio::null())
+            .spawn()?;
+        let server = Self(child);
+        let patience = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(ADDRESS).await.is_err() {
+            if patience < Instant::now() {
+                return Err("the server does not listen".into());
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(server)
+    }
+
+    /// What it holds in memory, in bytes.
+    fn memory(&self) -> Result<usize> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        Ok(kibibytes.ok_or("no VmRSS")?.trim().parse::<usize>()? * 1024)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A connection that requests are made on, one after the other.
+struct Wire(BufReader<TcpStream>);
+
+impl Wire {
+    async fn open() -> Result<Self> {
+        let stream = TcpStream::connect(ADDRESS).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    /// Opens a session; gives its id.
+    async fn session(&mut self) -> Result<String> {
+        let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
+        let session = self.post("", &body).await?.ok_or("no session")?;
+        let body = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        self.post(&session, body).await?;
+        Ok(session)
+    }
+
+    /// Makes the server tell of a change.
+    async fn trigger(&mut self, session: &str) -> Result<()> {
+        let params = r#"{"name":"test_trigger_tool_change","arguments":{}}"#;
+        let body = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#);
+        self.post(session, &body).await?;
+        Ok(())
+    }
+
+    /// Posts a message; gives the session that the answer names.
+    async fn post(&mut self, session: &str, body: &str) -> Result<Option<String>> {
+        let length = body.len();
+        let session = header(session);
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {ADDRESS}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{session}\
+             Content-Length: {length}\r\n\r\n{body}"
+        );
+        self.0.write_all(request.as_bytes()).await?;
+        let (mut id, mut length) = (None, 0);
+        loop {
+            let mut line = String::new();
+            self.0.read_line(&mut line).await?;
+            match line.trim_end().split_once(": ") {
+                Some(("mcp-session-id", value)) => id = Some(value.to_owned()),
+                Some(("content-length", value)) => length = value.parse()?,
+                Some(_) => {}
+                None if line.starts_with("HTTP/1.1 20") => {}
+                None if line.trim().is_empty() => break,
+                None => return Err(format!("the server answers {line}").into()),
+            }
+        }
+        self.0.read_exact(&mut vec![0; length]).await?;
+        Ok(id)
+    }
+}
+
+fn header(session: &str) -> String {
+    match session {
+        "" => String::new(),
+        session => format!("Mcp-Session-Id: {session}\r\n"),
+    }
+}
+
+/// Opens the stream of a session, and reads on until it is there.
+async fn open_stream(session: &str) -> Result<TcpStream> {
+    let mut stream = TcpStream::connect(ADDRESS).await?;
+    let session = header(session);
+    let request = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {ADDRESS}\r\nAccept: text/event-stream\r\n{session}\r\n"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut begun = Vec::new();
+    while !begun.windows(6).any(|text| text == b"data:\n") {
+        let mut piece = [0; 512];
+        let read = stream.read(&mut piece).await?;
+        if read == 0 {
+            return Err(format!("no stream: {}", String::from_utf8_lossy(&begun)).into());
+        }
+        begun.extend_from_slice(piece.get(..read).unwrap_or_default());
+    }
+    Ok(stream)
+}
+
+/// Whether the change is told on a stream.
+async fn told_of_change(mut stream: TcpStream) -> Result<bool> {
+    let mut told = Vec::new();
+    loop {
+        let mut piece = [0; 512];
+        let read = stream.read(&mut piece).await?;
+        told.extend_from_slice(piece.get(..read).unwrap_or_default());
+        let text = String::from_utf8_lossy(&told);
+        if text.contains("notifications/tools/list_changed") {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+    }
+}
