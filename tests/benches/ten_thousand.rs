@@ -4,6 +4,8 @@
 //! The server is a process of its own, so that its memory can be told from ours. Sessions are
 //! opened over one connection, as a proxy would; each stream has a connection of its own.
 
+#![allow(clippy::print_stdout, reason = "its figures are its output")]
+
 use std::error::Error;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
