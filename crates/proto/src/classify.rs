@@ -81,7 +81,7 @@ pub fn method_of(name: &MethodName, revision: Revision) -> Result<Method, ErrorO
 }
 
 /// The error for a required key that a request's `_meta` lacks.
-pub(crate) fn missing(key: &str) -> ErrorObject {
+pub fn missing(key: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("`params._meta` lacks the required key `{key}`"))
 }
 

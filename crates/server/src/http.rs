@@ -72,30 +72,26 @@ impl Http {
 
     /// Sets the bounds.
     #[must_use]
-    pub fn limits(mut self, limits: HttpLimits) -> Self {
-        self.config = self.config.with_limits(limits);
-        self
+    pub fn limits(self, limits: HttpLimits) -> Self {
+        self.changed(|config| config.with_limits(limits))
     }
 
     /// Sets what becomes of clients that shake hands.
     #[must_use]
-    pub fn sessions(mut self, sessions: Sessions) -> Self {
-        self.config = self.config.with_sessions(sessions);
-        self
+    pub fn sessions(self, sessions: Sessions) -> Self {
+        self.changed(|config| config.with_sessions(sessions))
     }
 
     /// Serves the two endpoints of 2024-11-05 beside, for clients that know nothing else.
     #[must_use]
-    pub fn sse2024(mut self) -> Self {
-        self.config = self.config.with_sse2024();
-        self
+    pub fn sse2024(self) -> Self {
+        self.changed(HttpConfig::with_sse2024)
     }
 
-    /// Sets where sessions and what streams said are kept.
+    /// Sets where what streams said is kept. Sessions themselves stay in this process.
     #[must_use]
-    pub fn store(mut self, store: Arc<dyn Backend>) -> Self {
-        self.config = self.config.with_store(store);
-        self
+    pub fn store(self, store: Arc<dyn Backend>) -> Self {
+        self.changed(|config| config.with_store(store))
     }
 
     /// Lets anybody on the network call who reaches the address, without credentials. Needed to
@@ -111,9 +107,18 @@ impl Http {
         change: impl FnOnce(Gate) -> std::result::Result<Gate, E>,
     ) -> Self {
         match change(self.config.gate().clone()) {
-            Ok(gate) => self.config = self.config.with_gate(gate),
-            Err(error) => self.problem = Some(error.to_string()),
+            Ok(gate) => self.changed(|config| config.with_gate(gate)),
+            Err(error) => {
+                self.problem = Some(error.to_string());
+                self.changed(|config| config)
+            }
         }
+    }
+
+    /// With other settings: an endpoint that clones have built already is theirs, not ours.
+    fn changed(mut self, change: impl FnOnce(HttpConfig) -> HttpConfig) -> Self {
+        self.config = change(self.config);
+        self.endpoint = Arc::default();
         self
     }
 
@@ -159,16 +164,15 @@ impl Http {
     /// # Errors
     ///
     /// If the server cannot be built, or the address cannot be listened on.
-    pub async fn listen(mut self, address: impl ToSocketAddrs) -> Result<Bound> {
+    pub async fn listen(self, address: impl ToSocketAddrs) -> Result<Bound> {
         let address = resolve(address)?;
         if !address.ip().is_loopback() && !self.open_to_all {
             Err(format!(
                 "{address} can be reached from the network, and nobody checks credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
             ))?;
         }
-        self.config = self.config.clone().with_gate(self.config.gate().clone().at(address));
-        self.endpoint = Arc::default();
-        let endpoint = self.build()?;
+        let gate = self.config.gate().clone().at(address);
+        let endpoint = self.changed(|config| config.with_gate(gate)).build()?;
         let listener = Listener::bind(address, PATH).await?;
         Ok(Bound { listener, endpoint })
     }
@@ -264,5 +268,18 @@ where
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_counts_after_a_clone_was_built() {
+        let http = Server::new("api", "1.0.0").http();
+        assert!(http.build().is_ok());
+        assert!(http.clone().host("not a host").build().is_err());
+        assert!(http.build().is_ok());
     }
 }

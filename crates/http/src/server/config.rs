@@ -80,7 +80,7 @@ impl HttpConfig {
         self
     }
 
-    /// Sets where sessions and what streams said are kept.
+    /// Sets where what streams said is kept. Sessions themselves stay in this process.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Backend>) -> Self {
         self.store = store;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bowline_proto::classify::{Claim, classify, method_of};
+use bowline_proto::classify::{Claim, classify, method_of, missing};
 use bowline_proto::codec::sse;
 use bowline_proto::frame::{NotificationMessage, RequestMessage};
 use bowline_proto::members::Members;
@@ -96,10 +96,7 @@ fn admit(
     head::mirrored(headers).check(&request.method, &request.params, version.as_deref())?;
     // A header alone cannot say what the message itself must say.
     if meta.value(key::PROTOCOL_VERSION).is_none() {
-        let key = key::PROTOCOL_VERSION;
-        return Err(ErrorObject::invalid_params(format!(
-            "`params._meta` lacks the required key `{key}`"
-        )));
+        return Err(missing(key::PROTOCOL_VERSION));
     }
     let Claim::Modern(revision) = classify(request, &meta, None, config.revisions())? else {
         return Err(ErrorObject::internal("a message that names its version has no era"));
