@@ -38,8 +38,8 @@ pub fn classify(
     session: Option<Revision>,
     spoken: &[Revision],
 ) -> Result<Claim, ErrorObject> {
-    if let Some(version) = meta.value(key::PROTOCOL_VERSION) {
-        return modern(version, spoken);
+    if meta.value(key::PROTOCOL_VERSION).is_some() {
+        return modern(meta, spoken);
     }
     if meta.value(key::CLIENT_CAPABILITIES).is_some() {
         return Err(missing(key::PROTOCOL_VERSION));
@@ -85,8 +85,8 @@ pub fn missing(key: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("`params._meta` lacks the required key `{key}`"))
 }
 
-fn modern(version: &str, spoken: &[Revision]) -> Result<Claim, ErrorObject> {
-    let Ok(version) = serde_json::from_str::<String>(version) else {
+fn modern(meta: &Members, spoken: &[Revision]) -> Result<Claim, ErrorObject> {
+    let Ok(Some(version)) = meta.string(key::PROTOCOL_VERSION) else {
         let message = format!("`params._meta[\"{}\"]` must be a string", key::PROTOCOL_VERSION);
         return Err(ErrorObject::invalid_params(message));
     };

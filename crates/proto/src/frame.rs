@@ -14,11 +14,13 @@ use bowline_types::method::Method;
 use bowline_types::read::{Misread, read};
 use bowline_types::text::{counted, excerpt};
 use bytes::Bytes;
+use bytestring::ByteString;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
-use crate::members::{MemberName, Members, Names, TWICE};
+use crate::members::{MemberName, Members, Names, TWICE, unescaped};
+use crate::scan::Scanner;
 
 /// What one unit of text holds.
 #[derive(Debug)]
@@ -119,8 +121,11 @@ impl Frame {
             error: ErrorObject::parse_error(message),
             kind: MalformedKind::Request(None),
         };
-        let string = std::str::from_utf8(text)
+        let string = ByteString::try_from(text.clone())
             .map_err(|error| unreadable(format!("the message is not UTF-8: {error}")))?;
+        if let Some(envelope) = Envelope::scan(&string, limits.depth) {
+            return envelope.into_message(text).map(Self::Message);
+        }
         if is_deeper_than(text, limits.depth) {
             let message =
                 format!("the message nests deeper than {}", counted(limits.depth, "level"));
@@ -130,9 +135,9 @@ impl Frame {
             });
         }
         if string.trim_ascii_start().starts_with('[') {
-            return parse_batch(text, string, limits);
+            return parse_batch(text, &string, limits);
         }
-        parse_message(text, string).map(Self::Message)
+        parse_message(text, &string).map(Self::Message)
     }
 }
 
@@ -246,6 +251,8 @@ struct Envelope<'de> {
     params: Option<&'de str>,
     result: Option<&'de str>,
     error: Option<&'de str>,
+    /// The members of `params`, if they are known already.
+    members: Option<Members>,
 }
 
 struct EnvelopeVisitor;
@@ -282,9 +289,52 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
     }
 }
 
+/// The method that a JSON string names.
+fn method_named(text: &str) -> Option<MethodName> {
+    if let Some(method) = unescaped(text).and_then(Method::named) {
+        return Some(MethodName::Known(method));
+    }
+    let name: String = serde_json::from_str(text).ok()?;
+    Some(Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known))
+}
+
 /// A member of a message that cannot stand there.
 fn misplaced<E: serde::de::Error>(name: &str, reason: &str) -> E {
     E::custom(format_args!("`{}`: {reason}", excerpt(name)))
+}
+
+impl<'de> Envelope<'de> {
+    /// Reads a message in one pass, if it is one of the usual ones.
+    fn scan(text: &'de ByteString, depth: usize) -> Option<Self> {
+        let mut scanner = Scanner::new(text, depth);
+        let mut envelope = Self::default();
+        // The braces of the message itself are a level too.
+        scanner.enter()?;
+        loop {
+            let slot = match scanner.name()? {
+                "jsonrpc" => &mut envelope.jsonrpc,
+                "id" => &mut envelope.id,
+                "method" => &mut envelope.method,
+                "params" if envelope.members.is_none() => {
+                    envelope.members = Some(scanner.members()?);
+                    if scanner.leaves()? {
+                        break;
+                    }
+                    continue;
+                }
+                "result" => &mut envelope.result,
+                "error" => &mut envelope.error,
+                _ => return None,
+            };
+            if slot.replace(scanner.value()?).is_some() {
+                return None;
+            }
+            if scanner.leaves()? {
+                break;
+            }
+        }
+        scanner.is_over().then_some(envelope)
+    }
 }
 
 impl Envelope<'_> {
@@ -297,19 +347,18 @@ impl Envelope<'_> {
         if is_response { self.into_response() } else { self.into_call(text) }
     }
 
-    fn into_call(self, text: &Bytes) -> Result<Message, Malformed> {
+    fn into_call(mut self, text: &Bytes) -> Result<Message, Malformed> {
         if self.result.is_some() || self.error.is_some() {
             let reason = "a message has either `method`, or one of `result` and `error`";
             return Err(self.malformed(ErrorObject::invalid_request(reason)));
         }
-        let Some(name) = self.method.and_then(|name| serde_json::from_str::<String>(name).ok())
-        else {
+        let Some(method) = self.method.and_then(method_named) else {
             return Err(self.malformed(ErrorObject::invalid_request("`method` must be a string")));
         };
-        let method = Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known);
-        let params = match self.params {
-            None | Some("null") => Members::default(),
-            Some(params) => Members::cut(text.slice_ref(params.as_bytes()))
+        let params = match (self.members.take(), self.params) {
+            (Some(members), _) => members,
+            (None, None | Some("null")) => Members::default(),
+            (None, Some(params)) => Members::cut(text.slice_ref(params.as_bytes()))
                 .map_err(|error| self.malformed(ErrorObject::misread_params(error)))?,
         };
         match self.id {

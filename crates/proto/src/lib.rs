@@ -40,6 +40,7 @@ pub mod members;
 pub mod mirror;
 pub mod pace;
 pub mod request;
+mod scan;
 pub mod schema;
 pub mod server;
 pub mod table;

@@ -4,36 +4,41 @@
 //! where each value stands. No value is copied or built. Names that occur twice are refused, so
 //! that no two readers of the same message can mean different things.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
 use bowline_types::read::{self, Misread, read};
 use bytes::Bytes;
+use bytestring::ByteString;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::scan::Scanner;
 use crate::wire::splice;
 
 /// From this many members on, duplicates are looked for in a set instead of one by one.
-const MANY: usize = 32;
+pub(crate) const MANY: usize = 32;
 
 /// The members of one JSON object, in their order.
 #[derive(Clone, Default)]
 pub struct Members {
-    /// The text of the whole object, known to be UTF-8 and JSON.
-    text: Bytes,
+    /// The text of the whole object, known to be JSON.
+    text: ByteString,
     members: Vec<Member>,
 }
 
+/// Where a member stands in the text of its object.
 #[derive(Clone)]
-struct Member {
-    name: Name,
-    value: Range<usize>,
+pub(crate) struct Member {
+    pub(crate) name: Name,
+    pub(crate) value: Range<usize>,
 }
 
+/// The name of a member.
 #[derive(Clone)]
-enum Name {
+pub(crate) enum Name {
     /// Stands in the text as it is.
     Plain(Range<usize>),
     /// Was written with escapes.
@@ -47,15 +52,30 @@ impl Members {
     ///
     /// If it is not an object, or a name occurs twice or holds a NUL.
     pub fn cut(text: Bytes) -> Result<Self, Misread> {
-        let string = read::text(&text)?;
-        let members =
-            Cutter { text: string }.cut().map_err(|error| Misread::new(&error, string))?;
+        let text = ByteString::try_from(text).map_err(|error| read::not_text(&error))?;
+        Self::cut_text(text)
+    }
+
+    fn cut_text(text: ByteString) -> Result<Self, Misread> {
+        let mut scanner = Scanner::new(&text, Scanner::DEPTH);
+        if let Some(members) = scanner.members()
+            && scanner.is_over()
+        {
+            return Ok(members);
+        }
+        let cut = Cutter { text: &text }.cut();
+        let members = cut.map_err(|error| Misread::new(&error, &text))?;
         Ok(Self { text, members })
+    }
+
+    /// Members that were found in a text.
+    pub(crate) fn new(text: ByteString, members: Vec<Member>) -> Self {
+        Self { text, members }
     }
 
     /// The text of the whole object; `{}` if there is none.
     pub fn as_str(&self) -> &str {
-        if self.text.is_empty() { "{}" } else { self.slice(&(0..self.text.len())) }
+        if self.text.is_empty() { "{}" } else { &self.text }
     }
 
     /// The text of a member's value.
@@ -65,7 +85,20 @@ impl Members {
 
     /// The text of a member's value, sharing our memory.
     pub fn bytes(&self, name: &str) -> Option<Bytes> {
-        self.find(name).map(|member| self.text.slice(member.value.clone()))
+        self.value(name).map(|value| self.text.slice_ref(value).into_bytes())
+    }
+
+    /// The value of a member that is a string, borrowed from the text if it stands there as it is;
+    /// `None` if it is missing or `null`.
+    ///
+    /// # Errors
+    ///
+    /// If the value is something else.
+    pub fn string(&self, name: &str) -> Result<Option<Cow<'_, str>>, Misread> {
+        match self.value(name).and_then(unescaped) {
+            Some(text) => Ok(Some(Cow::Borrowed(text))),
+            None => Ok(self.parse(name)?.map(Cow::Owned)),
+        }
     }
 
     /// A member that is itself an object, cut in turn; empty if it is missing or `null`.
@@ -74,9 +107,9 @@ impl Members {
     ///
     /// If it is something else, or a name in it occurs twice.
     pub fn object(&self, name: &str) -> Result<Self, Misread> {
-        match self.bytes(name) {
-            Some(text) if &*text != b"null" => {
-                Self::cut(text).map_err(|error| error.at_member(name))
+        match self.value(name) {
+            Some(text) if text != "null" => {
+                Self::cut_text(self.text.slice_ref(text)).map_err(|error| error.at_member(name))
             }
             _ => Ok(Self::default()),
         }
@@ -127,7 +160,10 @@ impl Members {
     }
 
     fn find(&self, name: &str) -> Option<&Member> {
-        self.members.iter().find(|member| self.name(member) == name)
+        self.members.iter().find(|member| match &member.name {
+            Name::Plain(range) => self.text.as_bytes().get(range.clone()) == Some(name.as_bytes()),
+            Name::Decoded(decoded) => **decoded == *name,
+        })
     }
 
     fn name<'a>(&'a self, member: &'a Member) -> &'a str {
@@ -138,12 +174,14 @@ impl Members {
     }
 
     fn slice(&self, range: &Range<usize>) -> &str {
-        // The ranges were cut from text that was checked to be UTF-8.
-        self.text
-            .get(range.clone())
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .unwrap_or_default()
+        self.text.get(range.clone()).unwrap_or_default()
     }
+}
+
+/// What stands between the quotes of a string that is written without escapes.
+pub(crate) fn unescaped(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inside.contains('\\')).then_some(inside)
 }
 
 impl fmt::Debug for Members {

@@ -25,7 +25,7 @@ pub use self::extensions::Extensions;
 pub use self::outbox::{
     Advance, Change, Connection, Outbox, Outgoing, Question, QuestionError, Reply, Sink, is_part_of,
 };
-pub use self::response::{Response, ResultBody, Success, SuccessKind};
+pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;
 use crate::mirror::ParamHeaders;
 

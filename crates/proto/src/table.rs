@@ -1,3 +1,4 @@
-//! The two tables that are the whole JSON-RPC state of a connection, and their clock.
+//! The tables that are the whole JSON-RPC state of a connection, and their clock.
 
+pub mod numbered;
 pub mod outgoing;

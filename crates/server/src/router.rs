@@ -1,5 +1,6 @@
 //! From a method to the feature that serves it.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -107,7 +108,10 @@ impl Router {
         let name = name(&request, "tool")?;
         match tools.find(&name, self.view(&request)) {
             Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.kit))),
-            None => self.pass_by_name(request, "tool", &name),
+            None => {
+                let name = name.into_owned();
+                self.pass_by_name(request, "tool", &name)
+            }
         }
     }
 
@@ -119,7 +123,10 @@ impl Router {
         let name = name(&request, "prompt")?;
         match prompts.find(&name, self.view(&request)) {
             Some(prompt) => Ok(Routed::Prompt(prompt.invoke(request, &self.0.kit))),
-            None => self.pass_by_name(request, "prompt", &name),
+            None => {
+                let name = name.into_owned();
+                self.pass_by_name(request, "prompt", &name)
+            }
         }
     }
 
@@ -160,8 +167,8 @@ impl Router {
 }
 
 /// The name of what is called.
-fn name(request: &Request, what: &str) -> Result<String, ErrorObject> {
-    let name = request.params.parse("name").map_err(ErrorObject::misread_params)?;
+fn name<'a>(request: &'a Request, what: &str) -> Result<Cow<'a, str>, ErrorObject> {
+    let name = request.params.string("name").map_err(ErrorObject::misread_params)?;
     let missing = || format!("`params.name`: missing; name the {what} to call");
     name.ok_or_else(|| ErrorObject::invalid_params(missing()))
 }

@@ -67,6 +67,17 @@ impl RequestId {
         }
     }
 
+    /// Writes the JSON text.
+    pub fn write_json(&self, text: &mut String) {
+        match &self.0 {
+            Repr::Integer(value) => {
+                // Writing into memory does not fail.
+                let _ = fmt::Write::write_fmt(text, format_args!("{value}"));
+            }
+            _ => text.push_str(&self.to_json()),
+        }
+    }
+
     fn from_json_string(text: &str) -> Result<Self, InvalidId> {
         let value: Box<str> = serde_json::from_str(text).map_err(|_| InvalidId(text.to_owned()))?;
         let plain = quote(&value) == text;

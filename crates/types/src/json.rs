@@ -48,6 +48,11 @@ impl Json {
         self.0.get()
     }
 
+    /// The text, taken out.
+    pub fn into_text(self) -> String {
+        Box::<str>::from(self.0).into()
+    }
+
     /// Whether it is a JSON object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')

@@ -40,11 +40,13 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Misread> {
 ///
 /// If they are not UTF-8.
 pub fn text(bytes: &[u8]) -> Result<&str, Misread> {
-    std::str::from_utf8(bytes).map_err(|error| Misread {
-        path: String::new(),
-        reason: format!("not UTF-8 at byte {}", error.valid_up_to()),
-        is_json: false,
-    })
+    std::str::from_utf8(bytes).map_err(|error| not_text(&error))
+}
+
+/// What to say of bytes that are not UTF-8.
+pub fn not_text(error: &std::str::Utf8Error) -> Misread {
+    let reason = format!("not UTF-8 at byte {}", error.valid_up_to());
+    Misread { path: String::new(), reason, is_json: false }
 }
 
 /// Reads JSON text as whatever a seed makes of it.

@@ -58,7 +58,7 @@ async fn a_call_is_made_anew_with_what_its_caller_sent_along() {
         };
         let (response, ()) = tokio::join!(call, serve);
         // Fitted to a caller who knows no structured content.
-        let body = response.unwrap().body().to_string();
+        let body = response.unwrap().body().as_str().to_owned();
         assert_eq!(body, r#"{"content":[{"type":"text","text":"{\"sum\":1}"}]}"#);
     }
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,7 +15,14 @@ use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// What an answer carries.
-pub struct Body(Kind);
+pub struct Body {
+    kind: Kind,
+    /// Only held.
+    _turn: Option<Turn>,
+}
+
+/// Held until an answer has gone, or its client has.
+pub(super) type Turn = Arc<()>;
 
 enum Kind {
     Empty,
@@ -37,16 +45,22 @@ pub(super) trait Source: Send {
 
 impl Body {
     pub(super) fn empty() -> Self {
-        Self(Kind::Empty)
+        Self { kind: Kind::Empty, _turn: None }
     }
 
     pub(super) fn full(bytes: Bytes) -> Self {
-        Self(Kind::Full(bytes))
+        Self { kind: Kind::Full(bytes), _turn: None }
     }
 
     pub(super) fn events(source: Box<dyn Source>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
-        Self(Kind::Events(Box::new(Events { source, interval: keep_alive, silence })))
+        let events = Events { source, interval: keep_alive, silence };
+        Self { kind: Kind::Events(Box::new(events)), _turn: None }
+    }
+
+    /// The same, during a turn.
+    pub(super) fn during(self, turn: Turn) -> Self {
+        Self { _turn: Some(turn), ..self }
     }
 }
 
@@ -76,7 +90,7 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = match &mut self.0 {
+        let piece = match &mut self.kind {
             Kind::Empty => None,
             Kind::Full(bytes) => Some(std::mem::take(bytes)),
             Kind::Events(events) => {
@@ -84,16 +98,16 @@ impl http_body::Body for Body {
                 return Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))));
             }
         };
-        self.0 = Kind::Empty;
+        self.kind = Kind::Empty;
         Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.0, Kind::Empty)
+        matches!(self.kind, Kind::Empty)
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             Kind::Empty => SizeHint::with_exact(0),
             Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Kind::Events(_) => SizeHint::default(),
@@ -103,7 +117,7 @@ impl http_body::Body for Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
+        f.write_str(match self.kind {
             Kind::Empty => "Body(empty)",
             Kind::Full(_) => "Body(message)",
             Kind::Events(_) => "Body(events)",

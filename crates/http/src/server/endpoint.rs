@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use super::body::Body;
 use super::config::{self, HttpConfig};
+use super::head::{EVENTS, JSON};
 use super::legacy::{self, Sessions};
 use super::read::{self, TooMuch};
 use super::{head, modern, reply};
@@ -63,8 +64,8 @@ enum Phase {
     Over,
 }
 
-/// A request at the door: everything of it but its body.
-pub(super) struct Knock(pub(super) Parts);
+/// A request at the door: everything of it but its body, and where it comes from.
+pub(super) struct Knock(pub(super) Parts, Option<Peer>);
 
 impl Endpoint {
     /// An endpoint that answers by a service.
@@ -121,8 +122,22 @@ impl Endpoint {
         &self.0.core.config
     }
 
-    /// Answers one request.
+    /// Answers one request. If an outer layer knows the [`Peer`] that it comes from, it is among
+    /// the extensions.
     pub async fn answer<B>(&self, request: http::Request<B>) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
+        let peer = request.extensions().get::<Peer>().copied();
+        self.answer_to(peer, request).await
+    }
+
+    pub(super) async fn answer_to<B>(
+        &self,
+        peer: Option<Peer>,
+        request: http::Request<B>,
+    ) -> Response<Body>
     where
         B: http_body::Body,
         B::Error: fmt::Display,
@@ -131,7 +146,7 @@ impl Endpoint {
         if let Err(refusal) = self.config().gate.check(&parts) {
             return refusal.into();
         }
-        let knock = Knock(parts);
+        let knock = Knock(parts, peer);
         match knock.0.method {
             Method::POST => self.post(knock, body).await,
             Method::GET if self.has_sessions(&knock) => legacy::get(&self.0, &knock).await,
@@ -143,7 +158,7 @@ impl Endpoint {
 
     /// Whether a GET or DELETE can be about a session. There are none since 2026-07-28.
     fn has_sessions(&self, knock: &Knock) -> bool {
-        let version = head::mirrored(&knock.0.headers).version.required("MCP-Protocol-Version");
+        let version = head::version(&knock.0.headers).required("MCP-Protocol-Version");
         let version = version.ok().and_then(|version| version.parse::<Revision>().ok());
         self.0.core.keeps_sessions() && !version.is_some_and(Revision::is_modern)
     }
@@ -250,8 +265,7 @@ fn check_types(knock: &Knock) -> Result<(), Box<Response<Body>>> {
         let reason = "send the message as `Content-Type: application/json`";
         return Err(Box::new(reply::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
     }
-    let both = ["application/json", "text/event-stream"];
-    if !both.iter().all(|wanted| head::accepts(headers, wanted)) {
+    if !head::accepts(headers, [JSON, EVENTS]) {
         let reason = "send `Accept: application/json, text/event-stream`; answers may be either";
         return Err(Box::new(reply::refused(StatusCode::NOT_ACCEPTABLE, reason)));
     }
@@ -314,7 +328,7 @@ impl Core {
             return Ok(true);
         }
         let spoken = self.server.revisions();
-        let version = head::mirrored(&knock.0.headers).version;
+        let version = head::version(&knock.0.headers);
         let speaks_legacy = spoken.iter().any(|revision| !revision.is_modern());
         if version == Field::Absent && speaks_legacy {
             return Ok(false);
@@ -340,7 +354,7 @@ impl Knock {
         let mut extensions = Extensions::default();
         // Where the address is not known, all who have no credentials are taken for one.
         let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        extensions.insert(self.0.extensions.get::<Peer>().copied().unwrap_or(unknown));
+        extensions.insert(self.1.unwrap_or(unknown));
         extensions.insert(self.0);
         extensions
     }

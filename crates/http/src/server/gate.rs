@@ -138,6 +138,9 @@ impl Gate {
     }
 
     fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
+        if self.is_named_plainly(parts) {
+            return Ok(());
+        }
         let named = named_host(parts)?;
         let default = if parts.uri.scheme_str() == Some("https") { 443 } else { 80 };
         let known = self.hosts.iter().any(|host| host.matches(&named, default));
@@ -149,6 +152,16 @@ impl Gate {
         Err(Refusal::forbidden(format!(
             "this server does not answer to the host `{named}`; if it should, add it with `.host(\"{named}\")` or set the public URL"
         )))
+    }
+
+    /// Whether a request says nothing but one of our names, letter by letter. Most do.
+    fn is_named_plainly(&self, parts: &Parts) -> bool {
+        let mut headers = parts.headers.get_all(header::HOST).iter();
+        let (Some(host), None, None) = (headers.next(), headers.next(), parts.uri.authority())
+        else {
+            return false;
+        };
+        self.hosts.iter().any(|known| known.is_written(host.as_bytes()))
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -228,6 +241,14 @@ impl Host {
         // `localhost.` is `localhost`, said thoroughly.
         let name = name.strip_suffix('.').unwrap_or(name);
         Some(Self { name: name.to_ascii_lowercase(), port })
+    }
+
+    /// Whether this is the text of the name, with a port.
+    fn is_written(&self, text: &[u8]) -> bool {
+        let Some([b':', port @ ..]) = text.strip_prefix(self.name.as_bytes()) else { return false };
+        let port = std::str::from_utf8(port).ok().filter(|port| !port.starts_with('+'));
+        let port = port.and_then(|port| port.parse().ok());
+        port.is_some_and(|port: u16| self.port.is_none_or(|own| own == port))
     }
 
     /// Whether a name in a request is this one, where `default` is the port that it leaves out.

@@ -7,13 +7,23 @@ const VERSION: HeaderName = HeaderName::from_static(mirror::PROTOCOL_VERSION);
 const METHOD: HeaderName = HeaderName::from_static(mirror::METHOD);
 const NAME: HeaderName = HeaderName::from_static(mirror::NAME);
 
+/// The type of a message.
+pub(super) const JSON: &str = "application/json";
+/// The type of a stream of messages.
+pub(super) const EVENTS: &str = "text/event-stream";
+
 /// The headers that repeat what a message says.
 pub(super) fn mirrored(headers: &HeaderMap) -> Head<'_> {
     Head {
-        version: field(headers, &VERSION),
+        version: version(headers),
         method: field(headers, &METHOD),
         name: field(headers, &NAME),
     }
+}
+
+/// The revision that the headers name.
+pub(super) fn version(headers: &HeaderMap) -> Field<'_> {
+    field(headers, &VERSION)
 }
 
 /// The headers that repeat arguments.
@@ -43,27 +53,38 @@ fn readable(value: &HeaderValue) -> Option<&str> {
 
 /// Whether the body is said to be JSON.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(readable).unwrap_or_default();
-    essence(value).eq_ignore_ascii_case("application/json")
+    let value = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    essence(value).eq_ignore_ascii_case(JSON.as_bytes())
 }
 
-/// Whether the client takes an answer of this type. One that does not say takes anything.
-pub(super) fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
+/// Whether the client takes answers of all these types. One that does not say takes anything.
+pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
-    }
-    let (family, _) = wanted.split_once('/').unwrap_or((wanted, ""));
-    values.filter_map(readable).flat_map(|value| value.split(',')).any(|range| {
+    let mut taken = [values.peek().is_none(); N];
+    for range in values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')) {
         let range = essence(range);
-        let is_family = range.strip_suffix("/*").is_some_and(|it| it.eq_ignore_ascii_case(family));
-        range.eq_ignore_ascii_case(wanted) || range == "*/*" || is_family
-    })
+        for (taken, wanted) in taken.iter_mut().zip(wanted) {
+            *taken |= is_within(range, wanted);
+        }
+    }
+    !taken.contains(&false)
+}
+
+/// Whether a media range covers a media type.
+fn is_within(range: &[u8], wanted: &str) -> bool {
+    let is_family = |family: &[u8]| {
+        let wanted = wanted.as_bytes().get(..=family.len()).and_then(|it| it.strip_suffix(b"/"));
+        wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case(family))
+    };
+    range.eq_ignore_ascii_case(wanted.as_bytes())
+        || range == b"*/*"
+        || range.strip_suffix(b"/*").is_some_and(is_family)
 }
 
 /// A media type without its parameters.
-fn essence(value: &str) -> &str {
-    value.split(';').next().unwrap_or_default().trim()
+fn essence(value: &[u8]) -> &[u8] {
+    let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
+    value.get(..end).unwrap_or_default().trim_ascii()
 }
 
 #[cfg(test)]
@@ -90,12 +111,12 @@ mod tests {
             &[],
         ] {
             let headers = headers(&header::ACCEPT, values);
-            assert!(accepts(&headers, "application/json"), "{values:?}");
-            assert!(accepts(&headers, "text/event-stream"), "{values:?}");
+            assert!(accepts(&headers, [JSON, EVENTS]), "{values:?}");
         }
         let headers = headers(&header::ACCEPT, &["application/json, text/html"]);
-        assert!(accepts(&headers, "application/json"));
-        assert!(!accepts(&headers, "text/event-stream"));
+        assert!(accepts(&headers, [JSON]));
+        assert!(!accepts(&headers, [EVENTS]));
+        assert!(!accepts(&headers, [JSON, EVENTS]));
     }
 
     #[test]

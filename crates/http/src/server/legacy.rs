@@ -90,7 +90,7 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Respon
 /// Serves a message of a client that shook hands, in the revision that its header names, as if
 /// nobody had ever met it.
 async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response<Body> {
-    let version = match head::mirrored(&knock.0.headers).version {
+    let version = match head::version(&knock.0.headers) {
         Field::Value(version) => version.trim().parse().ok(),
         _ => None,
     };
@@ -149,7 +149,7 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     if let Err(refusal) = check_version(shared, knock) {
         return *refusal;
     }
-    if !head::accepts(&knock.0.headers, "text/event-stream") {
+    if !head::accepts(&knock.0.headers, [head::EVENTS]) {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
         return reply::refused(StatusCode::NOT_ACCEPTABLE, reason);
     }
@@ -226,7 +226,7 @@ pub(super) fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
 /// send none.
 fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body>>> {
     let spoken = shared.core.server.revisions();
-    let version = match head::mirrored(&knock.0.headers).version {
+    let version = match head::version(&knock.0.headers) {
         Field::Absent => return Ok(()),
         version => version.required("MCP-Protocol-Version"),
     };

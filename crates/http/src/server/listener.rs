@@ -6,6 +6,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline_proto::request::Peer;
@@ -16,6 +17,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use super::body::Turn;
 use super::endpoint::Endpoint;
 use super::limits::HttpLimits;
 use super::stall::Stall;
@@ -89,6 +91,7 @@ impl Listener {
             let mut cut = cut.clone();
             tokio::spawn(async move {
                 tokio::select! {
+                    biased;
                     () = served => {}
                     _ = cut.changed() => {}
                 }
@@ -123,27 +126,28 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, limits.stall));
         let Self { endpoint, path, peer } = self;
-        let (heard, mut silent) = watch::channel(false);
-        let service = service_fn(move |mut request: http::Request<hyper::body::Incoming>| {
-            heard.send_replace(true);
+        let used = Arc::new(Used::default());
+        let turns = used.clone();
+        let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
+            let turn = turns.begin();
             let endpoint = endpoint.clone();
             let is_here = request.uri().path() == &*path;
-            request.extensions_mut().insert(Peer(peer.ip()));
             async move {
                 let response = match is_here {
-                    true => endpoint.answer(request).await,
+                    true => endpoint.answer_to(Some(Peer(peer.ip())), request).await,
                     false => endpoint.not_here(request),
                 };
-                Ok::<_, Infallible>(response)
+                Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }
         });
         let connection = protocol(&limits).serve_connection(io, service).into_owned();
         let connection = graceful.watch(connection);
         async move {
             tokio::select! {
+                biased;
                 // A client that goes away or speaks no HTTP is its own affair.
                 _ = connection => {}
-                () = silence(&mut silent, limits.head) => {}
+                () = used.idle(limits.head) => {}
             }
         }
     }
@@ -152,7 +156,8 @@ impl Connection {
 /// HTTP as we speak it.
 fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
     let mut protocol = auto::Builder::new(TokioExecutor::new());
-    protocol.http1().timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    // How long a head may take is watched by `Used`, which costs a request nothing.
+    protocol.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
     protocol
         .http2()
         .timer(TokioTimer::new())
@@ -163,11 +168,35 @@ fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
     protocol
 }
 
-/// Resolves if no request has come in time. HTTP itself begins to count only once it knows which
-/// version is spoken, and a client may never say.
-async fn silence(heard: &mut watch::Receiver<bool>, most: Duration) {
-    if tokio::time::timeout(most, heard.wait_for(|heard| *heard)).await.is_ok() {
-        std::future::pending::<()>().await;
+/// Whether a connection is of use: a request has come, and until its answer has gone.
+#[derive(Default)]
+struct Used {
+    /// Requests that have come.
+    requests: AtomicUsize,
+    /// Held while one of them is being answered.
+    turn: Turn,
+}
+
+impl Used {
+    /// Begins to answer a request; it is answered when the turn is dropped.
+    fn begin(&self) -> Turn {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.turn.clone()
+    }
+
+    /// Resolves if the connection has been of no use for at least this long, and less than twice as
+    /// long: nothing is counted while it is of use. Whether a client is silent or sends a head byte
+    /// by byte is all the same.
+    async fn idle(&self, most: Duration) {
+        let mut before = self.requests.load(Ordering::Relaxed);
+        loop {
+            tokio::time::sleep(most).await;
+            let now = self.requests.load(Ordering::Relaxed);
+            if now == before && Arc::strong_count(&self.turn) == 1 {
+                return;
+            }
+            before = now;
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn check_notification(
     config: &ServerConfig,
 ) -> Result<(), ErrorObject> {
     let meta = notification.params.object("_meta").unwrap_or_default();
-    let version = meta.parse::<String>(key::PROTOCOL_VERSION).unwrap_or_default();
+    let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
     let mut head = head::mirrored(headers);
     if head.method == Field::Absent {
         head.method = Field::Value(notification.method.as_str());
@@ -92,7 +92,7 @@ fn admit(
     headers: &HeaderMap,
     config: &ServerConfig,
 ) -> Result<(Method, Lifted), ErrorObject> {
-    let version = meta.parse::<String>(key::PROTOCOL_VERSION).unwrap_or_default();
+    let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
     head::mirrored(headers).check(&request.method, &request.params, version.as_deref())?;
     // A header alone cannot say what the message itself must say.
     if meta.value(key::PROTOCOL_VERSION).is_none() {

@@ -69,7 +69,7 @@ impl Head<'_> {
         let MethodName::Known(method) = method else { return Ok(()) };
         let Some(member) = method.named_by() else { return Ok(()) };
         // Whether the body is right is for the method to say.
-        let Ok(Some(named)) = params.parse::<String>(member) else { return Ok(()) };
+        let Ok(Some(named)) = params.string(member) else { return Ok(()) };
         let header = self.name.required("Mcp-Name")?;
         let decoded = value::decode(header).ok_or_else(|| undecodable("Mcp-Name", header))?;
         if decoded == named {
@@ -81,7 +81,7 @@ impl Head<'_> {
 
 /// The tool, prompt or resource that a message is about.
 pub fn name_of(method: Method, params: &Members) -> Option<String> {
-    params.parse::<String>(method.named_by()?).ok().flatten()
+    params.string(method.named_by()?).ok().flatten().map(Cow::into_owned)
 }
 
 impl<'a> Field<'a> {

@@ -1,31 +1,56 @@
 //! Values that layers pass on beside a request.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Values by their type, attached by outer layers for inner ones.
+/// Values by their type, attached by outer layers for inner ones. Cheap to clone: what was attached
+/// is shared.
 #[derive(Clone, Default)]
-pub struct Extensions(Vec<(TypeId, Arc<dyn Any + Send + Sync>)>);
+pub struct Extensions(Option<Arc<Node<dyn Any + Send + Sync>>>);
+
+/// A value, and those that were attached before it.
+struct Node<T: ?Sized> {
+    earlier: Extensions,
+    value: T,
+}
 
 impl Extensions {
-    /// Attaches a value in place of the one of that type that was there.
+    /// Attaches a value, which hides the one of that type that was there.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        let key = TypeId::of::<T>();
-        self.0.retain(|(other, _)| *other != key);
-        self.0.push((key, Arc::new(value)));
+        let earlier = std::mem::take(self);
+        self.0 = Some(Arc::new(Node { earlier, value }));
     }
 
     /// The value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        let key = TypeId::of::<T>();
-        let (_, value) = self.0.iter().find(|(other, _)| *other == key)?;
-        value.downcast_ref()
+        self.nodes().find_map(|node| node.value.downcast_ref())
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Node<dyn Any + Send + Sync>> {
+        std::iter::successors(self.0.as_deref(), |node| node.earlier.0.as_deref())
     }
 }
 
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extensions({})", self.0.len())
+        write!(f, "Extensions({})", self.nodes().count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_that_was_attached_last_counts() {
+        let mut extensions = Extensions::default();
+        assert_eq!(extensions.get::<u8>(), None);
+        extensions.insert(1_u8);
+        extensions.insert("text");
+        let before = extensions.clone();
+        extensions.insert(2_u8);
+        assert_eq!((extensions.get::<u8>(), before.get::<u8>()), (Some(&2), Some(&1)));
+        assert_eq!(extensions.get::<&str>(), Some(&"text"));
     }
 }

@@ -8,12 +8,15 @@ use bowline_types::input::InputRequired;
 use bowline_types::json::Json;
 use bowline_types::meta::Meta;
 use bowline_types::prompt::{GetPromptResult, ListPromptsResult};
+use bowline_types::read::{Misread, read};
 use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
 };
 use bowline_types::revision::Revision;
 use bowline_types::tool::{CallToolResult, ListToolsResult};
+use bytestring::ByteString;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::wire::project::Project;
 
@@ -24,10 +27,47 @@ pub type Response = Result<Success, ErrorObject>;
 #[derive(Clone, Debug)]
 pub struct Success {
     /// The JSON object of the result, without `_meta`.
-    pub(crate) body: Json,
+    pub(crate) body: ResultText,
     pub(crate) meta: Meta,
     pub(crate) kind: SuccessKind,
     pub(crate) cache: CacheHint,
+}
+
+/// The text of a result: a JSON object.
+#[derive(Clone, Debug)]
+pub struct ResultText(Kept);
+
+#[derive(Clone, Debug)]
+enum Kept {
+    /// Made for one answer.
+    Once(String),
+    /// Made for many.
+    Shared(ByteString),
+}
+
+impl ResultText {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Kept::Once(text) => text,
+            Kept::Shared(text) => text,
+        }
+    }
+
+    /// Reads it as a type.
+    ///
+    /// # Errors
+    ///
+    /// If it does not have the shape of the type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+        read(self.as_str())
+    }
+}
+
+impl From<Json> for ResultText {
+    fn from(json: Json) -> Self {
+        Self(Kept::Once(json.into_text()))
+    }
 }
 
 /// What kind of result it is (`resultType`).
@@ -95,7 +135,7 @@ impl Success {
 
     /// A finished result that is JSON already, fitted to the caller's revision by its maker.
     pub fn raw(body: Json, meta: Meta) -> Self {
-        Self { body, meta, kind: SuccessKind::Complete, cache: CacheHint::default() }
+        Self { body: body.into(), meta, kind: SuccessKind::Complete, cache: CacheHint::default() }
     }
 
     /// An empty result.
@@ -110,6 +150,15 @@ impl Success {
         self
     }
 
+    /// The same, to be cloned cheaply.
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        if let Kept::Once(text) = self.body.0 {
+            self.body.0 = Kept::Shared(text.into());
+        }
+        self
+    }
+
     /// How long the result stays fresh, and for whom.
     pub fn cache(&self) -> CacheHint {
         self.cache
@@ -121,17 +170,18 @@ impl Success {
     }
 
     /// The JSON object of the result, without `_meta` and what the engine adds.
-    pub fn body(&self) -> &Json {
+    pub fn body(&self) -> &ResultText {
         &self.body
     }
 
     fn write<T: Serialize>(result: &T, meta: Meta, kind: SuccessKind) -> Response {
         let unwritable =
             |error| ErrorObject::internal(format!("the result cannot be written: {error}"));
-        let body = Json::from_value(result).map_err(unwritable)?;
-        if !body.is_object() {
+        let body = serde_json::to_string(result).map_err(unwritable)?;
+        if !body.starts_with('{') {
             return Err(ErrorObject::internal("the result is not a JSON object"));
         }
+        let body = ResultText(Kept::Once(body));
         Ok(Self { body, meta, kind, cache: CacheHint::default() })
     }
 }

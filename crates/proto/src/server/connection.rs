@@ -9,7 +9,7 @@
 mod calls;
 mod receive;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,6 +25,7 @@ use crate::codec::lines::Unit;
 use crate::frame::{Frame, Malformed};
 use crate::pace::Pace;
 use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
+use crate::table::numbered::Numbered;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
 
@@ -45,7 +46,7 @@ pub struct ServerConnection {
     /// What whoever brings messages attaches to the calls that they open.
     attached: Extensions,
     session: Option<Session>,
-    slots: BTreeMap<ExchangeId, Slot>,
+    slots: Numbered<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
     /// How fast requests come.
@@ -92,7 +93,7 @@ impl ServerConnection {
             owner,
             attached: Extensions::default(),
             session: None,
-            slots: BTreeMap::new(),
+            slots: Numbered::default(),
             backlog: VecDeque::new(),
             batches: Batches::default(),
             running: 0,
@@ -129,7 +130,7 @@ impl ServerConnection {
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.
     pub fn complete(&mut self, number: ExchangeId, response: Response) {
-        match self.slots.remove(&number) {
+        match self.slots.remove(number) {
             Some(Slot::Call { exchange, batch, state }) => {
                 if let (Ok(_), Some(session)) = (&response, &mut self.session) {
                     session.agree(number);
@@ -151,7 +152,7 @@ impl ServerConnection {
             Outgoing::ElicitationComplete(id) => return self.elicitation_complete(number, id),
             other => other,
         };
-        let frame = match (self.slots.get_mut(&number), outgoing) {
+        let frame = match (self.slots.get_mut(number), outgoing) {
             (Some(Slot::Call { exchange, .. }), Outgoing::Progress(advance)) => {
                 exchange.progress(advance)
             }
@@ -169,7 +170,7 @@ impl ServerConnection {
             }
             _ => None,
         };
-        let route = match self.slots.get(&number) {
+        let route = match self.slots.get(number) {
             Some(Slot::Standalone) => Route::Standalone,
             _ => Route::Exchange(number),
         };
@@ -192,10 +193,10 @@ impl ServerConnection {
             .slots
             .iter()
             .filter(|(_, slot)| listening(slot))
-            .map(|(number, _)| *number)
+            .map(|(number, _)| number)
             .collect();
         for number in numbers {
-            if let Some(Slot::Call { exchange, .. }) = self.slots.remove(&number) {
+            if let Some(Slot::Call { exchange, .. }) = self.slots.remove(number) {
                 let params = format!("{{{}}}", splice::member("requestId", exchange.id()));
                 let notice = splice::notification(Method::Cancelled, &params);
                 self.transmit(
@@ -221,7 +222,7 @@ impl ServerConnection {
         self.end_of_input();
         self.backlog.clear();
         self.events.clear();
-        self.events.extend(self.slots.keys().map(|number| Event::Cancelled(*number)));
+        self.events.extend(self.slots.iter().map(|(number, _)| Event::Cancelled(number)));
         self.slots.clear();
         self.running = 0;
     }
@@ -270,6 +271,6 @@ impl ServerConnection {
             Slot::Handshake(_) | Slot::Notice => true,
             Slot::Standalone => false,
         };
-        self.slots.values().any(ends)
+        self.slots.iter().any(|(_, slot)| ends(slot))
     }
 }

@@ -129,12 +129,11 @@ impl Exchange {
     pub fn answer(&self, response: Response, config: &ServerConfig) -> Bytes {
         match response.and_then(|success| self.check(success)) {
             Ok(success) => {
-                let members = if self.revision.is_modern() {
-                    modern::stamp(&success, self.method, Some(config.info_json()))
+                if self.revision.is_modern() {
+                    modern::result(&self.id, &success, self.method, config.info_json())
                 } else {
-                    legacy::stamp(&success)
-                };
-                splice::result(&self.id, &members, success.body.as_str())
+                    legacy::result(&self.id, &success)
+                }
             }
             Err(error) => splice::error(Ok(&self.id), &error),
         }

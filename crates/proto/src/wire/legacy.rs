@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 
-use super::modern::read;
 use super::{Lifted, splice};
+use super::modern::read;
+use super::splice::Text;
 use crate::members::Members;
 use crate::request::{Client, Success};
 
@@ -21,7 +24,14 @@ pub fn lift(meta: Members, revision: Revision, client: Arc<Client>) -> Result<Li
     Ok(Lifted { revision, client, meta, progress, log_level: None, input: None })
 }
 
-/// The members that stamp a result: only `_meta`, if a handler set it.
-pub(crate) fn stamp(success: &Success) -> String {
-    if success.meta.is_empty() { String::new() } else { splice::member("_meta", &success.meta) }
+/// The answer to a request of a session.
+pub(crate) fn result(id: &RequestId, success: &Success) -> Bytes {
+    splice::result(id, success.body.as_str(), |text| stamp(text, success))
+}
+
+/// Writes the members that stamp a result: only `_meta`, if a handler set it.
+fn stamp(text: &mut Text, success: &Success) {
+    if !success.meta.is_empty() {
+        text.push("\"_meta\":").push_json(&success.meta);
+    }
 }

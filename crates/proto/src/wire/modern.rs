@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
 use bowline_types::json::Json;
-use bowline_types::meta::{Meta, key};
+use bowline_types::meta::key;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 
+use super::splice::Text;
 use super::{Lifted, splice};
 use crate::classify::missing;
 use crate::members::Members;
@@ -34,37 +37,34 @@ pub fn lift(
     Ok(Lifted { revision, client: Arc::new(client), meta, progress, log_level, input })
 }
 
-/// The members that stamp a result: what kind it is, how long it is fresh, who made it.
-pub(crate) fn stamp(success: &Success, method: Method, server_info: Option<&str>) -> String {
+/// The answer to a request.
+pub(crate) fn result(
+    id: &RequestId,
+    success: &Success,
+    method: Method,
+    server_info: &str,
+) -> Bytes {
+    splice::result(id, success.body.as_str(), |text| stamp(text, success, method, server_info))
+}
+
+/// Writes the members that stamp a result: what kind it is, how long it is fresh, who made it.
+fn stamp(text: &mut Text, success: &Success, method: Method, server_info: &str) {
     let kind = match success.kind {
         SuccessKind::Complete => "complete",
         SuccessKind::InputRequired => "input_required",
         SuccessKind::Task => "task",
     };
-    let mut members = format!("\"resultType\":\"{kind}\"");
+    text.push("\"resultType\":\"").push(kind).push("\"");
     if method.is_cacheable() && success.kind == SuccessKind::Complete {
         let hint = &success.cache;
-        members.push_str(&format!(",\"ttlMs\":{},", hint.ttl_ms()));
-        members.push_str(&splice::member("cacheScope", hint.scope.as_str()));
+        text.push(",\"ttlMs\":").push_json(&hint.ttl_ms());
+        text.push(",\"cacheScope\":").push_json(hint.scope.as_str());
     }
-    if let Some(meta) = meta_member(&success.meta, server_info) {
-        members.push(',');
-        members.push_str(&meta);
-    }
-    members
-}
-
-/// The `_meta` member of a result, with who made it in front; nothing if it would be empty.
-fn meta_member(meta: &Meta, server_info: Option<&str>) -> Option<String> {
-    let stamp = server_info.map(|info| format!("\"{}\":{info}", key::SERVER_INFO));
-    match (stamp, meta.is_empty()) {
-        (None, true) => None,
-        (None, false) => Some(splice::member("_meta", meta)),
-        (Some(stamp), true) => Some(format!("\"_meta\":{{{stamp}}}")),
-        (Some(stamp), false) => {
-            Some(format!("\"_meta\":{}", splice::object(&stamp, &splice::json(meta))))
-        }
-    }
+    let meta = if success.meta.is_empty() { "{}" } else { &splice::json(&success.meta) };
+    let maker = |text: &mut Text| {
+        text.push("\"").push(key::SERVER_INFO).push("\":").put(server_info);
+    };
+    text.push(",\"_meta\":").push_object(maker, meta);
 }
 
 /// What kind a result is; a server that predates the member means "complete" (RT-5).

@@ -18,10 +18,13 @@ pub(crate) enum NoId {
     Null,
 }
 
+/// Bytes that stand around a result in most answers.
+const STAMP: usize = 256;
+
 /// A request.
 pub(crate) fn request(id: &RequestId, method: Method, params: &str) -> Bytes {
     let mut text = Text::with_capacity(64 + params.len());
-    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push(&id.to_json());
+    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push_id(id);
     text.push(",\"method\":\"").push(method.name()).push("\"");
     if params != "{}" {
         text.push(",\"params\":").push(params);
@@ -39,12 +42,17 @@ pub(crate) fn notification(method: Method, params: &str) -> Bytes {
     text.push("}").finish()
 }
 
-/// A response with a result: the members are put in front of those of the body.
-pub(crate) fn result(id: &RequestId, members: &str, body: &str) -> Bytes {
-    let mut text = Text::with_capacity(64 + members.len() + body.len());
-    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push(&id.to_json()).push(",\"result\":");
-    text.push_object(members, body);
+/// A response with a result: what `stamp` writes comes before the members of the body.
+pub(crate) fn result(id: &RequestId, body: &str, stamp: impl FnOnce(&mut Text)) -> Bytes {
+    let mut text = Text::with_capacity(STAMP + body.len());
+    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push_id(id).push(",\"result\":");
+    text.push_object(stamp, body);
     text.push("}").finish()
+}
+
+/// A response with a result that is written as it is.
+pub(crate) fn plain_result(id: &RequestId, body: &str) -> Bytes {
+    result(id, body, |_| ())
 }
 
 /// A response with an error.
@@ -52,7 +60,7 @@ pub(crate) fn error(id: Result<&RequestId, NoId>, error: &ErrorObject) -> Bytes 
     let mut text = Text::with_capacity(128);
     text.push("{\"jsonrpc\":\"2.0\"");
     match id {
-        Ok(id) => text.push(",\"id\":").push(&id.to_json()),
+        Ok(id) => text.push(",\"id\":").push_id(id),
         Err(NoId::Null) => text.push(",\"id\":null"),
         Err(NoId::Absent) => &mut text,
     };
@@ -75,7 +83,7 @@ pub(crate) fn batch(frames: &[Bytes]) -> Bytes {
 /// The text of an object with further members put in front.
 pub(crate) fn object(members: &str, body: &str) -> String {
     let mut text = Text::with_capacity(members.len() + body.len() + 1);
-    text.push_object(members, body);
+    text.push_object(|text| text.put(members), body);
     text.0
 }
 
@@ -89,28 +97,52 @@ pub(crate) fn member<T: Serialize + ?Sized>(name: &str, value: &T) -> String {
     format!("{}:{}", json(name), json(value))
 }
 
-struct Text(String);
+/// A message being written.
+pub(crate) struct Text(String);
 
 impl Text {
     fn with_capacity(capacity: usize) -> Self {
         Self(String::with_capacity(capacity))
     }
 
-    fn push(&mut self, piece: &str) -> &mut Self {
+    pub(crate) fn push(&mut self, piece: &str) -> &mut Self {
         self.0.push_str(piece);
         self
     }
 
-    fn push_object(&mut self, members: &str, body: &str) -> &mut Self {
+    /// The same, as the last of several.
+    pub(crate) fn put(&mut self, piece: &str) {
+        self.push(piece);
+    }
+
+    /// A value as JSON text.
+    pub(crate) fn push_json<T: Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {
+        self.push(&json(value))
+    }
+
+    fn push_id(&mut self, id: &RequestId) -> &mut Self {
+        id.write_json(&mut self.0);
+        self
+    }
+
+    /// An object: what `front` writes, then the members of the body.
+    pub(crate) fn push_object(
+        &mut self,
+        front: impl FnOnce(&mut Self),
+        body: &str,
+    ) -> &mut Self {
         let inside = body.trim_ascii().strip_prefix('{').map_or("}", str::trim_ascii_start);
-        let comma = if members.is_empty() || inside.starts_with('}') { "" } else { "," };
-        self.push("{").push(members).push(comma).push(inside)
+        self.push("{");
+        let before = self.0.len();
+        front(self);
+        let is_first = self.0.len() == before || inside.starts_with('}');
+        self.push(if is_first { "" } else { "," }).push(inside)
     }
 
     fn finish(&mut self) -> Bytes {
         // A message never spans lines; pretty-printed text from elsewhere is put on one. A raw
         // newline can only be white space between tokens, since strings escape it.
-        if self.0.contains(['\n', '\r']) {
+        if memchr::memchr2(b'\n', b'\r', self.0.as_bytes()).is_some() {
             self.0 = self.0.replace(['\n', '\r'], " ");
         }
         std::mem::take(&mut self.0).into()
@@ -132,7 +164,7 @@ mod tests {
     // spec: STDIO-2
     #[test]
     fn a_message_never_spans_lines() {
-        let frame = result(&1.into(), "", "{\n  \"text\": \"a\\nb\"\r\n}");
+        let frame = plain_result(&1.into(), "{\n  \"text\": \"a\\nb\"\r\n}");
         assert_eq!(frame, r#"{"jsonrpc":"2.0","id":1,"result":{"text": "a\nb"  }}"#.as_bytes());
     }
 

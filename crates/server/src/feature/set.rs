@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bowline_proto::request::Response;
+use bowline_proto::request::{Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
@@ -176,7 +176,7 @@ impl<T: Item> Snapshot<T> {
         let mut next = Some(0);
         while let Some(after) = next {
             let (response, last) = self.write_page(after, size, revision, |_| true);
-            pages.push(Page { after, response });
+            pages.push(Page { after, response: response.map(Success::shared) });
             next = last;
         }
         pages

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use bowline_proto::members::Members;
 use bowline_proto::request::{
     Advance, Change, Client, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
-    QuestionError, Request, Response, Sink, SuccessKind,
+    QuestionError, Request, Response, ResultText, Sink, SuccessKind,
 };
 use bowline_server::extract::FromCall;
 use bowline_server::{Answer, Call, Server, Service};
@@ -248,8 +248,8 @@ fn members(value: &Value) -> Members {
     Members::cut(Bytes::from(value.to_string())).unwrap()
 }
 
-fn body(json: &Json) -> Value {
-    json.parse().unwrap()
+fn body(text: &ResultText) -> Value {
+    text.parse().unwrap()
 }
 
 /// Where a client's outboxes lead.

@@ -154,17 +154,18 @@ impl Drive {
 
     /// Polls every call; gives whether one has ended.
     fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut ended = Vec::new();
-        self.calls.retain_mut(|(number, call)| match calls::poll(call, cx) {
-            Poll::Ready(outcome) => {
-                ended.push((*number, outcome));
-                false
+        let mut has_ended = false;
+        let mut at = 0;
+        while let Some((number, call)) = self.calls.get_mut(at) {
+            let (number, polled) = (*number, calls::poll(call, cx));
+            match polled {
+                Poll::Ready(outcome) => {
+                    drop(self.calls.remove(at));
+                    self.session.complete(number, outcome);
+                    has_ended = true;
+                }
+                Poll::Pending => at += 1,
             }
-            Poll::Pending => true,
-        });
-        let has_ended = !ended.is_empty();
-        for (number, outcome) in ended {
-            self.session.complete(number, outcome);
         }
         has_ended
     }

@@ -3,7 +3,7 @@
 //! No task and no channel belongs to it. A POST drives the calls that it opened, the GET stream
 //! drives the subscription that stands in for it; in between a session only is there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use bowline_proto::request::{
     EveryResource, ExchangeId, Extensions, Outgoing, Owner, Request, Response as Outcome, Sink,
 };
 use bowline_proto::server::{Event, ServerConnection};
+use bowline_proto::table::numbered::Numbered;
 use bowline_proto::transmit::{Role, Route};
 use bowline_store::backend::Position;
 use bowline_store::events::EventLog;
@@ -53,7 +54,7 @@ pub(super) enum Kind {
 struct State {
     connection: ServerConnection,
     /// Where the messages of a call go.
-    lines: HashMap<ExchangeId, Arc<Line>>,
+    lines: Numbered<Arc<Line>>,
     /// Where messages go that belong to no call.
     standalone: Arc<Line>,
     /// The subscription on behalf of the session, while nobody drives it.
@@ -370,7 +371,7 @@ impl State {
     fn new(connection: ServerConnection, standalone: Arc<Line>) -> Self {
         Self {
             connection,
-            lines: HashMap::new(),
+            lines: Numbered::default(),
             standalone,
             standing: None,
             listener: 0,
@@ -396,7 +397,7 @@ impl State {
         // Messages first: what a call said goes to its line before that ends.
         while let Some(transmit) = self.connection.poll_transmit() {
             let of_call = match transmit.route {
-                Route::Exchange(number) => self.lines.get(&number),
+                Route::Exchange(number) => self.lines.get(number),
                 Route::Standalone => None,
             };
             let line = match transmit.role {
@@ -427,12 +428,12 @@ impl State {
                     } else if is_notice(&request) {
                         self.close_line(number);
                         aside.push(Aside::Notice(request));
-                    } else if let Some(line) = self.lines.get(&number) {
+                    } else if let Some(line) = self.lines.get(number) {
                         line.push(Item::Call(request));
                     }
                 }
                 Event::Cancelled(number) => {
-                    if let Some(line) = self.lines.get(&number) {
+                    if let Some(line) = self.lines.get(number) {
                         line.push(Item::Cancelled(number));
                     }
                     self.close_line(number);
@@ -444,7 +445,7 @@ impl State {
 
     /// A call has nothing more to say.
     fn close_line(&mut self, number: ExchangeId) {
-        if let Some(line) = self.lines.remove(&number) {
+        if let Some(line) = self.lines.remove(number) {
             line.release();
         }
     }
@@ -505,7 +506,7 @@ impl Sink for Back {
         if state.is_closed {
             return Poll::Ready(());
         }
-        state.lines.get(&exchange).unwrap_or(&state.standalone).poll_room(cx)
+        state.lines.get(exchange).unwrap_or(&state.standalone).poll_room(cx)
     }
 
     fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
@@ -515,7 +516,7 @@ impl Sink for Back {
             if state.is_closed {
                 return Err(outgoing);
             }
-            let line = state.lines.get(&exchange).unwrap_or(&state.standalone);
+            let line = state.lines.get(exchange).unwrap_or(&state.standalone);
             if line.is_full() {
                 // A client that reads too slowly misses progress and logs, nothing else.
                 return if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) };

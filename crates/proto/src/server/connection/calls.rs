@@ -55,7 +55,7 @@ impl ServerConnection {
     pub(super) fn start_next(&mut self) {
         while self.running < self.config.limits().in_flight {
             let Some(request) = self.backlog.pop_front() else { return };
-            if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&request.parts.exchange) {
+            if let Some(Slot::Call { state, .. }) = self.slots.get_mut(request.parts.exchange) {
                 *state = State::Running;
                 self.running += 1;
                 self.events.push_back(Event::Call(request));
@@ -80,7 +80,7 @@ impl ServerConnection {
 
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
-        let session = match (self.slots.get(&number), &mut self.session) {
+        let session = match (self.slots.get(number), &mut self.session) {
             (Some(Slot::Call { exchange, .. }), Some(session))
                 if !exchange.revision().is_modern() =>
             {
@@ -91,7 +91,7 @@ impl ServerConnection {
         };
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
         self.transmit(Route::Exchange(number), Role::Within, Some(frame));
-        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&number) {
+        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(number) {
             *state = match *state {
                 State::Asking(questions) => State::Asking(questions + 1),
                 _ => {
@@ -106,14 +106,14 @@ impl ServerConnection {
     /// Announces that what began with a question by URL is done, be the call that asked over or not.
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
-        let is_open = self.slots.contains_key(&number);
+        let is_open = self.slots.get(number).is_some();
         let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
         self.transmit(route, Role::Within, frame);
     }
 
     /// An answer for a call has come: once it has them all, it counts as running again.
     pub(super) fn resume(&mut self, number: ExchangeId) {
-        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(&number) {
+        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(number) {
             *state = match *state {
                 State::Asking(1) => {
                     self.running += 1;
@@ -132,7 +132,7 @@ impl ServerConnection {
             self.session = None;
         }
         let frame = match response {
-            Ok(success) => splice::result(id, &legacy::stamp(&success), success.body().as_str()),
+            Ok(success) => legacy::result(id, &success),
             Err(error) => splice::error(Ok(id), &error),
         };
         self.transmit(Route::Exchange(number), Role::Ends, Some(frame));
@@ -141,7 +141,7 @@ impl ServerConnection {
     /// Answers a request of a session that needs no service.
     pub(super) fn reply(&mut self, id: &RequestId, batch: Option<BatchId>, response: Response) {
         let frame = match response {
-            Ok(success) => splice::result(id, &legacy::stamp(&success), success.body().as_str()),
+            Ok(success) => legacy::result(id, &success),
             Err(error) => splice::error(Ok(id), &error),
         };
         self.answer(Route::Standalone, batch, Some(frame));
@@ -161,8 +161,8 @@ impl ServerConnection {
     }
 
     pub(super) fn listening(&self) -> usize {
-        let listening = |slot: &&Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
-        self.slots.values().filter(listening).count()
+        let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
+        self.slots.iter().filter(|(_, slot)| listening(slot)).count()
     }
 
     pub(super) fn number(&mut self) -> ExchangeId {

@@ -177,10 +177,12 @@ impl ServerConnection {
     pub(super) fn cancel(&mut self, id: &RequestId) {
         let named =
             |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
-        let mut numbers =
-            self.slots.iter().filter(|(_, slot)| named(slot)).map(|(number, _)| *number);
-        let (Some(number), None) = (numbers.next(), numbers.next()) else { return };
-        if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(&number) {
+        let number = {
+            let mut named = self.slots.iter().filter(|(_, slot)| named(slot));
+            let (Some((number, _)), None) = (named.next(), named.next()) else { return };
+            number
+        };
+        if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(number) {
             if state != State::Waiting {
                 self.events.push_back(Event::Cancelled(number));
             }
@@ -192,7 +194,7 @@ impl ServerConnection {
     /// The session is open: listens to changes on its behalf.
     pub(super) fn initialized(&mut self) {
         let Some(session) = &self.session else { return };
-        let standing = self.slots.values().any(|slot| matches!(slot, Slot::Standalone));
+        let standing = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Standalone));
         if standing {
             return;
         }
@@ -214,7 +216,7 @@ impl ServerConnection {
     /// The roots of the client changed: tells the service, as long as it listens to no earlier
     /// change, so that a flood of changes is told twice at most.
     pub(super) fn roots_changed(&mut self) {
-        let is_told = self.slots.values().any(|slot| matches!(slot, Slot::Notice));
+        let is_told = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Notice));
         let Some(session) = &mut self.session else { return };
         if !session.client.capabilities.supports_roots() {
             return;

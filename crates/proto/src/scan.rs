@@ -1,0 +1,392 @@
+//! One pass over JSON text that checks it and notes where its members stand.
+//!
+//! The scanner only ever accepts. Where it is not certain, because the text is wrong or merely
+//! unusual, it gives `None`, and the caller lets `serde_json` read the same text again: that one has
+//! the last word, and the words for what is wrong. So both must agree on everything that is accepted
+//! here, which tests hold against each other.
+
+use std::ops::Range;
+
+use bytestring::ByteString;
+
+use crate::members::{MANY, Member, Members, Name};
+
+/// Bytes of a long string that are looked at together.
+const STRIDE: usize = 64;
+
+/// From this many words on a string is long.
+const LONG: usize = 8;
+
+/// Goes through a text once.
+pub(crate) struct Scanner<'a> {
+    text: &'a ByteString,
+    at: usize,
+    /// Objects and arrays that may still be opened within each other.
+    depth: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// As deep as values may nest at most: each level takes some of the stack.
+    pub(crate) const DEPTH: usize = 128;
+
+    /// Begins a text whose values nest no deeper than this.
+    pub(crate) fn new(text: &'a ByteString, depth: usize) -> Self {
+        Self { text, at: 0, depth: depth.min(Self::DEPTH) }
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        while let Some(byte) = self.byte() {
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+        None
+    }
+
+    /// Goes into an object that has members.
+    pub(crate) fn enter(&mut self) -> Option<()> {
+        self.expect(b'{')?;
+        self.depth = self.depth.checked_sub(1)?;
+        Some(())
+    }
+
+    /// After a member: whether the object ends. If not, another member follows.
+    pub(crate) fn leaves(&mut self) -> Option<bool> {
+        self.ends(b'}')
+    }
+
+    /// After an item: whether what holds it ends with this mark. If not, another item follows.
+    fn ends(&mut self, mark: u8) -> Option<bool> {
+        let is_end = self.meets(mark);
+        if is_end {
+            self.depth += 1;
+        } else {
+            self.expect(b',')?;
+        }
+        Some(is_end)
+    }
+
+    /// Whether what was entered just now ends at once.
+    fn closes(&mut self, mark: u8) -> bool {
+        let is_end = self.meets(mark);
+        self.depth += usize::from(is_end);
+        is_end
+    }
+
+    /// Goes past a punctuation mark, which must come next.
+    fn expect(&mut self, mark: u8) -> Option<()> {
+        (self.peek()? == mark).then(|| self.at += 1)
+    }
+
+    /// Goes past a punctuation mark if it comes next.
+    fn meets(&mut self, mark: u8) -> bool {
+        self.expect(mark).is_some()
+    }
+
+    /// Whether nothing follows.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// The name of a member and its colon. One with escapes in it is not certain.
+    pub(crate) fn name(&mut self) -> Option<&'a str> {
+        self.name_range().and_then(|range| self.text.get(range))
+    }
+
+    /// A value, as its text.
+    pub(crate) fn value(&mut self) -> Option<&'a str> {
+        self.value_range().and_then(|range| self.text.get(range))
+    }
+
+    /// An object, cut into its members.
+    pub(crate) fn members(&mut self) -> Option<Members> {
+        self.enter()?;
+        let start = self.at - 1;
+        let within = |range: Range<usize>| range.start - start..range.end - start;
+        let mut members = Vec::new();
+        let mut is_over = self.closes(b'}');
+        while !is_over {
+            let name = self.name_range()?;
+            if self.is_known(&members, start, name.clone()) {
+                return None;
+            }
+            let value = within(self.value_range()?);
+            members.push(Member { name: Name::Plain(within(name)), value });
+            is_over = self.leaves()?;
+        }
+        let text = self.text.slice_ref(self.text.get(start..self.at)?);
+        Some(Members::new(text, members))
+    }
+
+    /// Whether a name has come before, or so many have that looking for it one by one would not pay.
+    fn is_known(&self, members: &[Member], start: usize, name: Range<usize>) -> bool {
+        let name = self.text.as_bytes().get(name);
+        let is_same = |member: &Member| match &member.name {
+            Name::Plain(other) => {
+                self.text.as_bytes().get(start + other.start..start + other.end) == name
+            }
+            Name::Decoded(_) => true,
+        };
+        members.len() >= MANY || members.iter().any(is_same)
+    }
+
+    fn name_range(&mut self) -> Option<Range<usize>> {
+        self.expect(b'"')?;
+        let start = self.at;
+        self.run();
+        let range = start..self.at;
+        self.expect_here(b'"')?;
+        self.expect(b':')?;
+        Some(range)
+    }
+
+    fn value_range(&mut self) -> Option<Range<usize>> {
+        let first = self.peek()?;
+        let start = self.at;
+        self.at += 1;
+        match first {
+            b'"' => self.string(),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b't' => self.word(b"rue"),
+            b'f' => self.word(b"alse"),
+            b'n' => self.word(b"ull"),
+            b'-' | b'0'..=b'9' => self.number(first),
+            _ => None,
+        }?;
+        Some(start..self.at)
+    }
+
+    fn object(&mut self) -> Option<()> {
+        self.depth = self.depth.checked_sub(1)?;
+        let mut is_over = self.closes(b'}');
+        while !is_over {
+            self.expect(b'"')?;
+            self.string()?;
+            self.expect(b':')?;
+            self.value_range()?;
+            is_over = self.ends(b'}')?;
+        }
+        Some(())
+    }
+
+    fn array(&mut self) -> Option<()> {
+        self.depth = self.depth.checked_sub(1)?;
+        let mut is_over = self.closes(b']');
+        while !is_over {
+            self.value_range()?;
+            is_over = self.ends(b']')?;
+        }
+        Some(())
+    }
+
+    /// The rest of a string, from behind its opening quote.
+    fn string(&mut self) -> Option<()> {
+        loop {
+            self.run();
+            match self.take()? {
+                b'"' => return Some(()),
+                b'\\' => self.escape()?,
+                _ => return None,
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Option<()> {
+        match self.take()? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
+            b'u' => (0..4).try_for_each(|_| self.take()?.is_ascii_hexdigit().then_some(())),
+            _ => None,
+        }
+    }
+
+    /// Goes on to whatever ends a stretch of plain characters of a string.
+    fn run(&mut self) {
+        for words in 1_usize.. {
+            let Some(word) = self.rest().first_chunk() else { break };
+            let found = special_in(*word);
+            self.at += found;
+            if found < word.len() {
+                return;
+            }
+            if words == LONG {
+                self.stride();
+            }
+        }
+        let rest = self.rest();
+        self.at += rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len());
+    }
+
+    /// Goes on while nothing special is near.
+    fn stride(&mut self) {
+        while let Some(stride) = self.rest().first_chunk::<STRIDE>() {
+            // All of them, without looking for the first: that is done many at a time.
+            if stride.iter().fold(false, |special, byte| special | is_special(*byte)) {
+                return;
+            }
+            self.at += STRIDE;
+        }
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    fn number(&mut self, first: u8) -> Option<()> {
+        let first = if first == b'-' { self.take()? } else { first };
+        match first {
+            b'0' => {}
+            b'1'..=b'9' => self.digits(),
+            _ => return None,
+        }
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        Some(())
+    }
+
+    fn some_digits(&mut self) -> Option<()> {
+        self.take()?.is_ascii_digit().then(|| self.digits())
+    }
+
+    fn digits(&mut self) {
+        while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, rest: &[u8]) -> Option<()> {
+        let is_here = self.text.as_bytes().get(self.at..)?.starts_with(rest);
+        is_here.then(|| self.at += rest.len())
+    }
+
+    fn expect_here(&mut self, mark: u8) -> Option<()> {
+        (self.take()? == mark).then_some(())
+    }
+
+    fn take(&mut self) -> Option<u8> {
+        let byte = self.byte()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+/// Whether a byte cannot stand for itself in a string.
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// How many bytes of a word come before the first special one.
+fn special_in(word: [u8; 8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(word);
+    // Sets the high bit of every byte below a bound, and perhaps of bytes behind such a one.
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let special = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH;
+    (special.trailing_zeros() / 8) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    fn accepts(text: &str) -> bool {
+        let text = ByteString::from(text);
+        let mut scanner = Scanner::new(&text, 128);
+        scanner.value().is_some() && scanner.is_over()
+    }
+
+    #[test]
+    fn what_is_usual_is_accepted() {
+        let long = format!("\"{}\\n{}\"", "a".repeat(100), "ü".repeat(100));
+        for text in [
+            "{}",
+            " [ ] ",
+            "\t{ \"a\" : [ 1 , -2.5e+3 , true , false , null ] }\r\n",
+            r#""\"\\\/\b\f\n\r\t\u00fC""#,
+            "-0",
+            "0.1E9",
+            &long,
+        ] {
+            assert!(accepts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_special_byte_of_a_word_is_found() {
+        for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
+            for at in 0..8 {
+                for rest in [b'a', 0x20, 0x7f, 0x80, 0xff, b'!', b'#', b'[', b']', special] {
+                    let mut word = [rest; 8];
+                    word[..at].fill(0xa0);
+                    word[at] = special;
+                    assert_eq!(special_in(word), at, "{word:?}");
+                }
+            }
+        }
+        assert_eq!(special_in(*b"a \x7f!#[]~"), 8);
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_to_others() {
+        for text in [
+            "", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "-", "1e", "+1",
+            "tru", "nul", "\"a", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "1 2", "'a'", "[1 2]",
+        ] {
+            assert!(!accepts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_nest_as_deep_as_allowed() {
+        let nested = |depth| ByteString::from("[".repeat(depth) + &"]".repeat(depth));
+        assert!(Scanner::new(&nested(3), 3).value().is_some());
+        assert!(Scanner::new(&nested(4), 3).value().is_none());
+        let siblings = ByteString::from("[[],[],[[]]]");
+        assert!(Scanner::new(&siblings, 3).value().is_some());
+    }
+
+    #[test]
+    fn members_are_found_where_they_stand() {
+        let text = ByteString::from(r#" {"a" : [1, {"b":2}] ,"c":"\n"} "#);
+        let members = Scanner::new(&text, 8).members().unwrap();
+        assert_eq!(members.as_str(), r#"{"a" : [1, {"b":2}] ,"c":"\n"}"#);
+        assert_eq!(members.value("a"), Some(r#"[1, {"b":2}]"#));
+        assert_eq!(members.value("c"), Some(r#""\n""#));
+        for uncertain in [r#"{"a":1,"a":2}"#, r#"{"\u0061":1}"#] {
+            assert!(Scanner::new(&ByteString::from(uncertain), 8).members().is_none());
+        }
+    }
+
+    proptest! {
+        /// Text that is close to JSON: every verdict is the one of `serde_json`.
+        #[test]
+        fn both_readers_agree(text in r#"([\[\]{}:, \n"\\a0-]|\\u00|1\.5|e\+|true|null|"k":|"v"){0,24}"#) {
+            prop_assert_eq!(accepts(&text), serde_json::from_str::<IgnoredAny>(&text).is_ok());
+        }
+
+        #[test]
+        fn both_readers_agree_on_strings(text in r#""([^"\\]|\\["nu]|[0-9a-f]{4}|\PC{0,40}){0,8}""#) {
+            prop_assert_eq!(accepts(&text), serde_json::from_str::<IgnoredAny>(&text).is_ok());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What stands behind the numbers of calls.
+//!
+//! A connection numbers its calls as they come and has few of them at a time, so a plain list in the
+//! order of the numbers is the smallest and fastest map there is.
+
+use crate::request::ExchangeId;
+
+/// Values by the numbers of calls.
+#[derive(Debug)]
+pub struct Numbered<T>(Vec<(ExchangeId, T)>);
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Numbered<T> {
+    /// Puts a value behind a number that nothing stands behind yet. Numbers only grow, so it
+    /// usually comes last.
+    pub fn insert(&mut self, number: ExchangeId, value: T) {
+        let at = self.0.partition_point(|(other, _)| *other < number);
+        self.0.insert(at, (number, value));
+    }
+
+    /// What stands behind a number.
+    pub fn get(&self, number: ExchangeId) -> Option<&T> {
+        self.0.get(self.find(number)?).map(|(_, value)| value)
+    }
+
+    /// What stands behind a number, to be changed.
+    pub fn get_mut(&mut self, number: ExchangeId) -> Option<&mut T> {
+        let at = self.find(number)?;
+        self.0.get_mut(at).map(|(_, value)| value)
+    }
+
+    /// Takes out what stands behind a number.
+    pub fn remove(&mut self, number: ExchangeId) -> Option<T> {
+        let at = self.find(number)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All numbers with their values, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (ExchangeId, &T)> {
+        self.0.iter().map(|(number, value)| (*number, value))
+    }
+
+    fn find(&self, number: ExchangeId) -> Option<usize> {
+        self.0.binary_search_by_key(&number, |(other, _)| *other).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_numbers_whatever_was_taken_out() {
+        let mut values = Numbered::default();
+        for number in [1, 2, 5, 3] {
+            values.insert(ExchangeId(number), number * 10);
+        }
+        assert_eq!(values.remove(ExchangeId(2)), Some(20));
+        assert_eq!(values.remove(ExchangeId(2)), None);
+        assert_eq!(values.get(ExchangeId(5)), Some(&50));
+        *values.get_mut(ExchangeId(3)).unwrap() += 1;
+        let all: Vec<_> = values.iter().map(|(number, value)| (number.0, *value)).collect();
+        assert_eq!(all, [(1, 10), (3, 31), (5, 50)]);
+    }
+}
