@@ -13,6 +13,7 @@
 mod body;
 mod calls;
 mod config;
+mod connections;
 mod endpoint;
 mod gate;
 mod head;

@@ -161,7 +161,10 @@ impl Members {
 
     fn find(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| match &member.name {
-            Name::Plain(range) => self.text.as_bytes().get(range.clone()) == Some(name.as_bytes()),
+            Name::Plain(range) => {
+                range.len() == name.len()
+                    && self.text.as_bytes().get(range.clone()) == Some(name.as_bytes())
+            }
             Name::Decoded(decoded) => **decoded == *name,
         })
     }

@@ -35,14 +35,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next byte that is no white space.
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
-        while let Some(byte) = self.byte() {
-            match byte {
+        loop {
+            match self.byte()? {
                 b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
                 byte => return Some(byte),
             }
         }
-        None
     }
 
     /// Goes into an object that has members.
@@ -349,8 +349,27 @@ mod tests {
     #[test]
     fn what_is_no_json_is_left_to_others() {
         for text in [
-            "", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "-", "1e", "+1",
-            "tru", "nul", "\"a", "\"\n\"", "\"\\x\"", "\"\\u12g4\"", "1 2", "'a'", "[1 2]",
+            "",
+            "{",
+            "[1,]",
+            "{\"a\"}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "01",
+            "1.",
+            ".5",
+            "-",
+            "1e",
+            "+1",
+            "tru",
+            "nul",
+            "\"a",
+            "\"\n\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "1 2",
+            "'a'",
+            "[1 2]",
         ] {
             assert!(!accepts(text), "{text}");
         }

@@ -183,7 +183,7 @@ impl Endpoint {
             return *refusal;
         }
         let most = core.server.limits().frame;
-        let text = match read::whole(body, &knock.0.headers, most, core.limits().body).await {
+        let text = match read::whole(body, most, core.limits().body).await {
             Ok(text) => text,
             Err(TooMuch::Bytes) => {
                 let reason = format!("the body is longer than {most} bytes");

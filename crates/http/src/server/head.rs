@@ -14,11 +14,7 @@ pub(super) const EVENTS: &str = "text/event-stream";
 
 /// The headers that repeat what a message says.
 pub(super) fn mirrored(headers: &HeaderMap) -> Head<'_> {
-    Head {
-        version: version(headers),
-        method: field(headers, &METHOD),
-        name: field(headers, &NAME),
-    }
+    Head { version: version(headers), method: field(headers, &METHOD), name: field(headers, &NAME) }
 }
 
 /// The revision that the headers name.

@@ -109,8 +109,8 @@ async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response
 /// Serves a message in its session: in place, as JSON or as a stream.
 async fn in_session(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
     let core = &session.core;
-    let has_batches = session.revision().is_some_and(Revision::has_batches);
-    if matches!(frame, Frame::Batch(_)) && !has_batches {
+    let has_batches = || session.revision().is_some_and(Revision::has_batches);
+    if matches!(frame, Frame::Batch(_)) && !has_batches() {
         let reason = "a message is one object; only 2025-03-26 has batches";
         return reply::refused(StatusCode::BAD_REQUEST, reason);
     }

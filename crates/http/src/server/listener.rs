@@ -6,7 +6,6 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline_proto::request::Peer;
@@ -15,9 +14,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
+use tokio::time::MissedTickBehavior;
 
-use super::body::Turn;
+use super::connections::{Connections, LOOKS, Used};
 use super::endpoint::Endpoint;
 use super::limits::HttpLimits;
 use super::stall::Stall;
@@ -70,31 +70,33 @@ impl Listener {
         let room = Arc::new(Semaphore::new(limits.connections));
         let graceful = GracefulShutdown::new();
         // Whoever is connected is cut off when this goes, for whatever reason we end.
-        let (open, cut) = watch::channel(());
+        let mut connections = Connections::default();
+        let mut look = tokio::time::interval((limits.head / LOOKS).max(Duration::from_millis(1)));
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let path: Arc<str> = self.path.into();
         let mut stop = std::pin::pin!(stop);
         loop {
-            let permit = tokio::select! {
-                () = &mut stop => break,
-                permit = room.clone().acquire_owned() => permit,
+            let mut next = std::pin::pin!(async {
+                let permit = room.clone().acquire_owned().await;
+                (permit, self.listener.accept().await)
+            });
+            let next = loop {
+                tokio::select! {
+                    () = &mut stop => break None,
+                    next = &mut next => break Some(next),
+                    _ = look.tick() => connections.cut_idle(),
+                }
             };
-            let accepted = tokio::select! {
-                () = &mut stop => break,
-                accepted = self.listener.accept() => accepted,
-            };
+            let Some((permit, accepted)) = next else { break };
             let Ok((stream, peer)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
             let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
-            let served = connection.serve(stream, &graceful);
-            let mut cut = cut.clone();
-            tokio::spawn(async move {
-                tokio::select! {
-                    biased;
-                    () = served => {}
-                    _ = cut.changed() => {}
-                }
+            let used = Arc::new(Used::default());
+            let served = connection.serve(stream, used.clone(), &graceful);
+            connections.open(used, async move {
+                served.await;
                 drop(permit);
             });
         }
@@ -105,7 +107,6 @@ impl Listener {
             endpoint.give_up();
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;
         }
-        drop(open);
     }
 }
 
@@ -119,6 +120,7 @@ impl Connection {
     fn serve(
         self,
         stream: TcpStream,
+        used: Arc<Used>,
         graceful: &GracefulShutdown,
     ) -> impl Future<Output = ()> + Send + use<> {
         let limits = self.endpoint.config().limits().clone();
@@ -126,10 +128,8 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, limits.stall));
         let Self { endpoint, path, peer } = self;
-        let used = Arc::new(Used::default());
-        let turns = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-            let turn = turns.begin();
+            let turn = used.begin();
             let endpoint = endpoint.clone();
             let is_here = request.uri().path() == &*path;
             async move {
@@ -143,12 +143,8 @@ impl Connection {
         let connection = protocol(&limits).serve_connection(io, service).into_owned();
         let connection = graceful.watch(connection);
         async move {
-            tokio::select! {
-                biased;
-                // A client that goes away or speaks no HTTP is its own affair.
-                _ = connection => {}
-                () = used.idle(limits.head) => {}
-            }
+            // A client that goes away or speaks no HTTP is its own affair.
+            let _ = connection.await;
         }
     }
 }
@@ -156,7 +152,7 @@ impl Connection {
 /// HTTP as we speak it.
 fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
     let mut protocol = auto::Builder::new(TokioExecutor::new());
-    // How long a head may take is watched by `Used`, which costs a request nothing.
+    // How long a head may take is for `Connections` to watch.
     protocol.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
     protocol
         .http2()
@@ -166,38 +162,6 @@ fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
         .keep_alive_interval(limits.keep_alive)
         .keep_alive_timeout(limits.stall);
     protocol
-}
-
-/// Whether a connection is of use: a request has come, and until its answer has gone.
-#[derive(Default)]
-struct Used {
-    /// Requests that have come.
-    requests: AtomicUsize,
-    /// Held while one of them is being answered.
-    turn: Turn,
-}
-
-impl Used {
-    /// Begins to answer a request; it is answered when the turn is dropped.
-    fn begin(&self) -> Turn {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.turn.clone()
-    }
-
-    /// Resolves if the connection has been of no use for at least this long, and less than twice as
-    /// long: nothing is counted while it is of use. Whether a client is silent or sends a head byte
-    /// by byte is all the same.
-    async fn idle(&self, most: Duration) {
-        let mut before = self.requests.load(Ordering::Relaxed);
-        loop {
-            tokio::time::sleep(most).await;
-            let now = self.requests.load(Ordering::Relaxed);
-            if now == before && Arc::strong_count(&self.turn) == 1 {
-                return;
-            }
-            before = now;
-        }
-    }
 }
 
 /// Why nothing listens.

@@ -7,7 +7,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use http::header::{self, HeaderMap};
 use http_body::Body;
 
 /// Why a body was not read.
@@ -23,19 +22,12 @@ pub(super) enum TooMuch {
 
 /// Reads a body of at most so many bytes. One that says beforehand that it is longer is not read
 /// at all.
-pub(super) async fn whole<B>(
-    body: B,
-    headers: &HeaderMap,
-    most: usize,
-    within: Duration,
-) -> Result<Bytes, TooMuch>
+pub(super) async fn whole<B>(body: B, most: usize, within: Duration) -> Result<Bytes, TooMuch>
 where
     B: Body,
     B::Error: fmt::Display,
 {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    let length = length.and_then(|length| length.parse::<usize>().ok());
-    if length.is_some_and(|length| length > most) {
+    if body.size_hint().lower() > most as u64 {
         return Err(TooMuch::Bytes);
     }
     let mut read = pin!(collect(body, most));
@@ -43,9 +35,7 @@ where
     let begun = std::future::poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await;
     match begun {
         Poll::Ready(read) => read,
-        Poll::Pending => {
-            tokio::time::timeout(within, read).await.unwrap_or(Err(TooMuch::Time))
-        }
+        Poll::Pending => tokio::time::timeout(within, read).await.unwrap_or(Err(TooMuch::Time)),
     }
 }
 

@@ -40,6 +40,21 @@ impl<T> Numbered<T> {
         Some(self.0.remove(at).1)
     }
 
+    /// Keeps only some of the values.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
+        self.0.retain(|(_, value)| keeps(value));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.0.clear();

@@ -8,9 +8,9 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
-use super::{Lifted, splice};
 use super::modern::read;
 use super::splice::Text;
+use super::{Lifted, splice};
 use crate::members::Members;
 use crate::request::{Client, Success};
 

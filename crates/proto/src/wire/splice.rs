@@ -126,11 +126,7 @@ impl Text {
     }
 
     /// An object: what `front` writes, then the members of the body.
-    pub(crate) fn push_object(
-        &mut self,
-        front: impl FnOnce(&mut Self),
-        body: &str,
-    ) -> &mut Self {
+    pub(crate) fn push_object(&mut self, front: impl FnOnce(&mut Self), body: &str) -> &mut Self {
         let inside = body.trim_ascii().strip_prefix('{').map_or("}", str::trim_ascii_start);
         self.push("{");
         let before = self.0.len();

@@ -186,11 +186,11 @@ impl Drive {
 
 impl Drop for Drive {
     fn drop(&mut self) {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let is_over = self.line.is_over() && self.unrecorded.is_none();
-        if self.is_detached || self.session.is_closed() || is_over {
+        if self.is_detached || is_over || self.session.is_closed() {
             return;
         }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let rest = Self {
             session: self.session.clone(),
             line: self.line.clone(),

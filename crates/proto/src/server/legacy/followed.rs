@@ -1,8 +1,9 @@
 //! The resources that a session follows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::request::ExchangeId;
+use crate::table::numbered::Numbered;
 
 /// The resources that a session follows.
 ///
@@ -11,7 +12,7 @@ use crate::request::ExchangeId;
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     agreed: HashSet<String>,
-    awaited: HashMap<ExchangeId, String>,
+    awaited: Numbered<String>,
 }
 
 impl Followed {
@@ -22,18 +23,18 @@ impl Followed {
 
     /// The service agreed to what a call asks, unless the client has changed its mind meanwhile.
     pub(super) fn agree(&mut self, call: ExchangeId) {
-        self.agreed.extend(self.awaited.remove(&call));
+        self.agreed.extend(self.awaited.remove(call));
     }
 
     /// A call is over: what was not agreed on by then is not followed.
     pub(super) fn end(&mut self, call: ExchangeId) {
-        self.awaited.remove(&call);
+        self.awaited.remove(call);
     }
 
     /// The client does not follow a resource any more.
     pub(super) fn stop(&mut self, uri: &str) {
         self.agreed.remove(uri);
-        self.awaited.retain(|_, awaited| awaited != uri);
+        self.awaited.retain(|awaited| awaited != uri);
     }
 
     pub(super) fn len(&self) -> usize {
