@@ -8,7 +8,9 @@ mod config;
 mod connection;
 mod exchange;
 mod legacy;
+mod snapshot;
 
 pub use config::ServerConfig;
 pub use connection::{Event, ServerConnection};
 pub use exchange::{Call, Caller, Exchange};
+pub use snapshot::Snapshot;

@@ -88,7 +88,8 @@ impl Http {
         self.changed(HttpConfig::with_sse2024)
     }
 
-    /// Sets where what streams said is kept. Sessions themselves stay in this process.
+    /// Sets where sessions and what streams said are kept, so that several processes with the same
+    /// store serve the same clients, whichever of them a request comes to.
     #[must_use]
     pub fn store(self, store: Arc<dyn Backend>) -> Self {
         self.changed(|config| config.with_store(store))

@@ -12,6 +12,7 @@ mod nginx;
 mod older;
 mod resume;
 mod sessions;
+mod shared;
 mod slow;
 mod stage;
 mod storm;

@@ -93,7 +93,7 @@ async fn a_handshake_that_fails_leaves_nothing() {
 }
 
 /// An endpoint without a socket, asked on somebody's behalf.
-async fn asked(
+pub(crate) async fn asked(
     endpoint: &Endpoint,
     owner: &Owner,
     request: &Request,

@@ -27,6 +27,8 @@ pub struct HttpConfig {
     pub(super) sessions: Sessions,
     pub(super) sse2024: bool,
     pub(super) store: Arc<dyn Backend>,
+    /// Whether others may have the same store.
+    pub(super) is_shared: bool,
 }
 
 impl HttpConfig {
@@ -38,6 +40,7 @@ impl HttpConfig {
             sessions: Sessions::Kept,
             sse2024: false,
             store: Arc::new(Memory::default()),
+            is_shared: false,
         }
     }
 
@@ -80,10 +83,16 @@ impl HttpConfig {
         self
     }
 
-    /// Sets where what streams said is kept. Sessions themselves stay in this process.
+    /// Sets where sessions and what streams said are kept. Every endpoint with the same store can
+    /// serve the sessions of the others: calls, the GET stream, resumption and DELETE may each come
+    /// to another one. Clients of 2024-11-05 are bound to the endpoint of their stream.
+    ///
+    /// Rates and bounds count at each endpoint for itself. Without this, everything is kept in the
+    /// endpoint, and no request waits for a store.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Backend>) -> Self {
         self.store = store;
+        self.is_shared = true;
         self
     }
 }

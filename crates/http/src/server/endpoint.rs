@@ -150,7 +150,7 @@ impl Endpoint {
         match knock.0.method {
             Method::POST => self.post(knock, body).await,
             Method::GET if self.has_sessions(&knock) => legacy::get(&self.0, &knock).await,
-            Method::DELETE if self.has_sessions(&knock) => legacy::delete(&self.0, &knock),
+            Method::DELETE if self.has_sessions(&knock) => legacy::delete(&self.0, &knock).await,
             _ if self.0.core.keeps_sessions() => reply::method_not_allowed("GET, POST, DELETE"),
             _ => reply::method_not_allowed("POST"),
         }
@@ -229,7 +229,7 @@ impl Endpoint {
         let claimed = meta.and_then(|meta| Ok((core.is_modern(&knock, &meta)?, meta)));
         match claimed {
             Ok((true, meta)) => self.modern(knock, frame, meta).await,
-            Ok((false, _)) => legacy::post(&self.0, frame, knock).await,
+            Ok((false, _)) => legacy::post(&self.0, frame, text, knock).await,
             Err(error) => reply::json(StatusCode::BAD_REQUEST, wire::refusal(id, &error)),
         }
     }

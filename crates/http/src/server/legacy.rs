@@ -2,6 +2,8 @@
 
 mod drive;
 mod item;
+mod news;
+mod record;
 mod session;
 mod sessions;
 mod sse2024;
@@ -17,11 +19,13 @@ use bowline_store::events::{Replay, ReplayError};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bytes::Bytes;
 use http::header::HeaderValue;
 use http::{HeaderName, Response, StatusCode};
 
 use self::drive::{Drive, Listening, Said};
 use self::session::{Kind, STANDALONE, Session};
+use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
 use self::stream::{GetStream, Place, PostStream, Resumed, Start};
 use super::body::{Body, Told};
@@ -31,22 +35,27 @@ use super::{head, reply};
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Serves a message of a client that shakes hands.
-pub(super) async fn post(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response<Body> {
+pub(super) async fn post(
+    shared: &Arc<Shared>,
+    frame: Frame,
+    text: &Bytes,
+    knock: Knock,
+) -> Response<Body> {
     let is_handshake = matches!(
         &frame,
         Frame::Message(Message::Request(request))
             if request.method == MethodName::Known(Method::Initialize)
     );
     if let Some(id) = sse2024::named(shared, &knock) {
-        return match shared.sessions.find(id, &knock.owner(), Kind::Sse2024) {
+        return match shared.sessions.known(id, &knock.owner(), Kind::Sse2024) {
             Some(session) => sse2024::post(&session, frame, knock),
             None => unknown_session(),
         };
     }
-    match find(shared, &knock) {
-        Ok(Some(session)) => in_session(&session, frame, knock).await,
+    match find(shared, &knock).await {
+        Ok(Some(session)) => in_session(&session, frame, text, knock).await,
         Ok(None) if is_handshake => shake_hands(shared, frame, knock).await,
-        Ok(None) if !shared.core.keeps_sessions() => stateless(shared, frame, knock).await,
+        Ok(None) if !shared.core.keeps_sessions() => stateless(shared, frame, text, knock).await,
         Ok(None) => {
             let reason = "send `initialize` first, and the `Mcp-Session-Id` of its answer with \
                           every further request";
@@ -77,8 +86,12 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Respon
     if !core.keeps_sessions() {
         return reply::json(StatusCode::OK, message);
     }
-    if !shared.sessions.insert(&session) {
-        return reply::busy("too many sessions are open; try again later");
+    if shared.sessions.insert(&session).is_none() {
+        return not_now(&NotNow::Full);
+    }
+    if let Err(error) = shared.sessions.share(&session).await {
+        shared.sessions.remove(&session);
+        return failing(&error);
     }
     let mut response = reply::json(StatusCode::OK, message);
     if let Ok(id) = HeaderValue::from_str(&session.id) {
@@ -89,7 +102,12 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Respon
 
 /// Serves a message of a client that shook hands, in the revision that its header names, as if
 /// nobody had ever met it.
-async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response<Body> {
+async fn stateless(
+    shared: &Arc<Shared>,
+    frame: Frame,
+    text: &Bytes,
+    knock: Knock,
+) -> Response<Body> {
     let version = match head::version(&knock.0.headers) {
         Field::Value(version) => version.trim().parse().ok(),
         _ => None,
@@ -103,11 +121,16 @@ async fn stateless(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response
     }
     let session = Session::new(String::new(), knock.owner(), Kind::Streamable, &shared.core);
     session.assume(revision);
-    in_session(&session, frame, knock).await
+    in_session(&session, frame, text, knock).await
 }
 
 /// Serves a message in its session: in place, as JSON or as a stream.
-async fn in_session(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
+async fn in_session(
+    session: &Arc<Session>,
+    frame: Frame,
+    text: &Bytes,
+    knock: Knock,
+) -> Response<Body> {
     let core = &session.core;
     let has_batches = || session.revision().is_some_and(Revision::has_batches);
     if matches!(frame, Frame::Batch(_)) && !has_batches() {
@@ -119,17 +142,26 @@ async fn in_session(session: &Arc<Session>, frame: Frame, knock: Knock) -> Respo
     let Some(slot) = slot else {
         return reply::busy("too many calls run at the same time; try again");
     };
+    let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
     let received = session.receive(Ok(frame), knock.attach());
+    if concerns_others && let Err(error) = session.pass_on(text).await {
+        return failing(&error);
+    }
     if !received.awaits {
-        return reply::accepted();
+        let saved = session.save().await;
+        return saved.map_or_else(|error| failing(&error), |()| reply::accepted());
     }
     let mut drive = Drive::new(session.clone(), received.line, Some(slot));
     let keep_alive = core.limits().keep_alive;
     match drive.next().await {
-        Some(Said::Message(Role::Ends, message)) => reply::json(StatusCode::OK, message),
+        Some(Said::Message(Role::Ends, message)) => match session.save().await {
+            Ok(()) => reply::json(StatusCode::OK, message),
+            Err(error) => failing(&error),
+        },
         Some(said) => reply::events(Told::by(PostStream::new(drive, said)), keep_alive),
         None if core.is_stopping() => reply::busy("the server is stopping"),
-        None if session.is_closed() => unknown_session(),
+        None if session.is_over() => unknown_session(),
+        None if session.is_closed() => reply::busy("the session is served elsewhere; try again"),
         // The request was cancelled: there is no answer, and so the stream of answers is empty.
         None => reply::events(Told::by(stream::Silence), keep_alive),
     }
@@ -153,7 +185,7 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
         return reply::refused(StatusCode::NOT_ACCEPTABLE, reason);
     }
-    let session = match find(shared, knock) {
+    let session = match find(shared, knock).await {
         Ok(Some(session)) => session,
         Ok(None) if shared.core.config.sse2024 => return sse2024::open(shared, knock),
         Ok(None) => {
@@ -167,19 +199,29 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
             let reason = "the stream of this session is open already";
             reply::refused(StatusCode::CONFLICT, reason)
         }
-        Field::Absent => match session.log(STANDALONE).follow().await {
-            Ok(replay) => listen(session, replay, Start::Fresh),
-            Err(error) => failing(&error),
-        },
+        Field::Absent => listen(session, None).await,
         Field::Value(id) => resume(session, id.trim()).await,
         Field::Repeated | Field::Unreadable => unknown_place(),
     }
 }
 
-fn listen(session: Arc<Session>, replay: Replay, start: Start) -> Response<Body> {
+/// Opens the GET stream, with what the client missed if it comes back.
+async fn listen(session: Arc<Session>, missed: Option<Replay>) -> Response<Body> {
     let keep_alive = session.core.limits().keep_alive;
-    let stream = GetStream::new(Listening::new(session), replay, start);
-    reply::events(Told::by(stream), keep_alive)
+    let listening = Listening::new(session.clone());
+    if let Err(error) = session.claim().await {
+        return failing(&error);
+    }
+    // Followed only now: what another endpoint tells before it has heard of us is not ours to tell.
+    let start = if missed.is_some() { Start::Again } else { Start::Fresh };
+    let replay = match missed {
+        Some(replay) => Ok(replay),
+        None => session.log(STANDALONE).follow().await,
+    };
+    match replay {
+        Ok(replay) => reply::events(Told::by(GetStream::new(listening, replay, start)), keep_alive),
+        Err(error) => failing(&error),
+    }
 }
 
 /// Goes on with a stream from where the client left it. What cannot be told any more is an error,
@@ -187,14 +229,18 @@ fn listen(session: Arc<Session>, replay: Replay, start: Start) -> Response<Body>
 async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
     let Some(place) = Place::parse(id) else { return unknown_place() };
     // Known before the log is read: a stream that ends meanwhile says so there.
-    let Some(is_going_on) = session.knows(place.stream) else { return unknown_place() };
+    let is_going_on = match session.knows(place.stream).await {
+        Ok(Some(is_going_on)) => is_going_on,
+        Ok(None) => return unknown_place(),
+        Err(error) => return failing(&error),
+    };
     let replay = match session.log(place.stream).replay(place.position).await {
         Ok(replay) => replay,
         Err(ReplayError::Gap(_)) => return forgotten(id),
         Err(ReplayError::Backend(error)) => return failing(&error),
     };
     if place.stream == STANDALONE {
-        return listen(session, replay, Start::Again);
+        return listen(session, Some(replay)).await;
     }
     // Every stream that has ended said at least its last word.
     if !is_going_on && place.position == Position(0) && !replay.has_more() {
@@ -205,12 +251,15 @@ async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
 }
 
 /// Ends a session.
-pub(super) fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
+pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     if let Err(refusal) = check_version(shared, knock) {
         return *refusal;
     }
-    match find(shared, knock) {
+    match find(shared, knock).await {
         Ok(Some(session)) => {
+            if let Err(error) = session.delete().await {
+                return failing(&error);
+            }
             shared.sessions.remove(&session);
             reply::done()
         }
@@ -239,11 +288,12 @@ fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body
 }
 
 /// The session that a request names, if it names one.
-fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
+async fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
     match head::field(&knock.0.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
-            let session = shared.sessions.find(id.trim(), &knock.owner(), Kind::Streamable);
+            let found = shared.sessions.find(id.trim(), &knock.owner()).await;
+            let session = found.map_err(|why| Box::new(not_now(&why)))?;
             session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
         Field::Repeated | Field::Unreadable => {
@@ -270,6 +320,14 @@ fn forgotten(id: &str) -> Response<Body> {
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }
 
+fn not_now(why: &NotNow) -> Response<Body> {
+    match why {
+        NotNow::Store(error) => failing(error),
+        NotNow::Full => reply::busy("too many sessions are open; try again later"),
+        NotNow::Stopping => reply::busy("the server is stopping"),
+    }
+}
+
 fn failing(error: &bowline_store::Error) -> Response<Body> {
-    reply::busy(&format!("the store of events fails: {error}"))
+    reply::busy(&format!("the store of sessions and events fails: {error}"))
 }

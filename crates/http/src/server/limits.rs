@@ -11,7 +11,8 @@ pub struct HttpLimits {
     /// Calls that run at the same time, of all clients together; further ones are answered 503.
     pub calls: usize,
     /// Sessions that stand at the same time. When they are that many, the one that has been idle
-    /// longest makes room; if none is idle, the handshake is answered 503.
+    /// longest makes room; if none is idle, the handshake is answered 503. Where the store is shared,
+    /// who makes room is only forgotten here, and can come back.
     pub sessions: usize,
     /// How long a session may be idle. Running calls and open streams are no idleness.
     pub session_idle: Duration,

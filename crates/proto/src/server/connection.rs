@@ -17,10 +17,10 @@ use bowline_types::id::RequestId;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
-use super::ServerConfig;
 use super::batch::{BatchId, Batches};
 use super::exchange::{Exchange, described};
 use super::legacy::Session;
+use super::{ServerConfig, Snapshot};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Malformed};
 use crate::pace::Pace;
@@ -240,7 +240,33 @@ impl ServerConnection {
     /// Takes a handshake for granted, because the client shook hands elsewhere. What it can do is
     /// not known, so it is asked for nothing.
     pub fn assume(&mut self, revision: Revision) {
-        self.session = Some(Session::assumed(revision, &self.config));
+        self.restore(Snapshot::new(revision, self.config.log_level()), 0);
+    }
+
+    /// Goes on with a session that was begun on another connection. Questions to the client are
+    /// numbered from after `asked` on: as long as calls run on both, no two may ask under one id.
+    pub fn restore(&mut self, snapshot: Snapshot, asked: i64) {
+        let is_initialized = snapshot.is_initialized;
+        self.session = Some(Session::restored(snapshot, asked, &self.config));
+        if is_initialized {
+            self.initialized();
+        }
+    }
+
+    /// Takes over what the client set on another connection of the same session: log level,
+    /// followed resources, and that it is open. What is fixed by the handshake stays.
+    pub fn adopt(&mut self, snapshot: Snapshot) {
+        let Some(session) = &mut self.session else { return };
+        let is_news = snapshot.is_initialized && !session.is_initialized;
+        session.adopt(snapshot);
+        if is_news {
+            self.initialized();
+        }
+    }
+
+    /// What there is of a session apart from its calls, once a handshake was answered.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.session.as_ref().map(Session::snapshot)
     }
 
     /// The revision that a handshake agreed on, if there was one.

@@ -18,7 +18,7 @@ use bowline_types::revision::Revision;
 use bowline_types::text::counted;
 use bytes::Bytes;
 
-use super::ServerConfig;
+use super::{ServerConfig, Snapshot};
 use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
@@ -43,6 +43,7 @@ pub(super) struct Session {
     log_level: LoggingLevel,
     /// The client's roots changed again while the service was being told of the last change.
     pub(super) roots_changed_again: bool,
+    pub(super) is_initialized: bool,
     followed: Followed,
     questions: Outgoing<Asked>,
 }
@@ -74,22 +75,49 @@ impl Session {
             capabilities: ServerCapabilities::default(),
             log_level: config.log_level(),
             roots_changed_again: false,
+            is_initialized: false,
             followed: Followed::default(),
             questions: Outgoing::new(config.limits().abandoned),
         })
     }
 
-    /// A session of a client that shook hands elsewhere.
-    pub(super) fn assumed(revision: Revision, config: &ServerConfig) -> Self {
+    /// A session of a client that shook hands elsewhere. Questions to it are numbered from after
+    /// `asked` on.
+    pub(super) fn restored(snapshot: Snapshot, asked: i64, config: &ServerConfig) -> Self {
+        let mut followed = Followed::default();
+        followed.settle(snapshot.followed);
         Self {
-            revision,
-            client: Arc::default(),
-            capabilities: ServerCapabilities::default(),
-            log_level: config.log_level(),
+            revision: snapshot.revision,
+            client: Arc::new(Client {
+                info: snapshot.client_info,
+                capabilities: snapshot.client_capabilities,
+            }),
+            capabilities: snapshot.server_capabilities,
+            log_level: snapshot.log_level,
             roots_changed_again: false,
-            followed: Followed::default(),
-            questions: Outgoing::new(config.limits().abandoned),
+            is_initialized: false,
+            followed,
+            questions: Outgoing::new(config.limits().abandoned).counting_on(asked),
         }
+    }
+
+    /// What it is apart from the calls that run in it.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            revision: self.revision,
+            client_info: self.client.info.clone(),
+            client_capabilities: self.client.capabilities.clone(),
+            server_capabilities: self.capabilities.clone(),
+            log_level: self.log_level,
+            followed: self.followed.agreed().clone(),
+            is_initialized: self.is_initialized,
+        }
+    }
+
+    /// Takes over what the client set elsewhere.
+    pub(super) fn adopt(&mut self, snapshot: Snapshot) {
+        self.log_level = snapshot.log_level;
+        self.followed.settle(snapshot.followed);
     }
 
     /// Turns what the service says of itself into the answer of the handshake.

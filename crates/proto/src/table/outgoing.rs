@@ -68,6 +68,13 @@ impl<T> Outgoing<T> {
         }
     }
 
+    /// Goes on after this id, because those up to it are used elsewhere.
+    #[must_use]
+    pub fn counting_on(mut self, last: i64) -> Self {
+        self.last = last;
+        self
+    }
+
     /// The id that the next [`insert`](Self::insert) will give.
     pub fn next_id(&self) -> i64 {
         self.last + 1

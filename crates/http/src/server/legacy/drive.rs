@@ -71,6 +71,13 @@ impl Drive {
         self.note(first);
     }
 
+    /// The stream that is logged is about to begin.
+    pub(super) async fn begin(&mut self) {
+        if let Some(log) = &self.log {
+            log.begin().await;
+        }
+    }
+
     /// Whether no call runs and nothing waits to be said.
     pub(super) fn is_quiet(&self) -> bool {
         self.calls.is_empty() && self.line.is_empty()
@@ -86,6 +93,10 @@ impl Drive {
     /// Writes a message into the log; gives the place that it has there.
     pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
         let is_last = role == Role::Ends;
+        if is_last {
+            // What cannot be written now is written after the next call.
+            let _ = self.session.save().await;
+        }
         let position = match &self.log {
             Some(log) => log.record(message, is_last).await,
             None => None,
@@ -212,19 +223,46 @@ impl Drop for Drive {
 pub(super) struct Listening {
     pub(super) session: Arc<Session>,
     line: Arc<Line>,
-    listener: u64,
+    ear: Ear,
     standing: Option<Standing>,
     /// What was taken last and is not in the log for certain.
     unrecorded: Option<(Role, Bytes)>,
     stopped: BoxFuture<()>,
-    _busy: Busy,
+    _busy: Option<Busy>,
+}
+
+/// Who listens to what a session says outside of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ear {
+    /// A GET stream, by its number.
+    Stream(u64),
+    /// Somebody who passes it on to the endpoint that has the GET stream.
+    Relay,
 }
 
 impl Listening {
     pub(super) fn new(session: Arc<Session>) -> Self {
         let (line, listener) = session.listen();
-        let (_busy, stopped) = (session.busy(), session.core.stopped());
-        Self { _busy, session, line, listener, standing: None, unrecorded: None, stopped }
+        let busy = session.busy();
+        Self::by(Ear::Stream(listener), line, session, Some(busy))
+    }
+
+    /// Listens on behalf of another endpoint. No use of the session: that is where the stream is.
+    pub(super) fn relay(session: Arc<Session>) -> Self {
+        Self::by(Ear::Relay, session.standalone(), session, None)
+    }
+
+    fn by(ear: Ear, line: Arc<Line>, session: Arc<Session>, busy: Option<Busy>) -> Self {
+        let stopped = session.core.stopped();
+        Self { _busy: busy, session, line, ear, standing: None, unrecorded: None, stopped }
+    }
+
+    /// Whether anybody is to hear it from here.
+    pub(super) fn counts(&self) -> bool {
+        match self.ear {
+            Ear::Stream(listener) => self.session.listens(listener),
+            Ear::Relay => self.session.relays(),
+        }
     }
 
     /// The next message, or `None` when somebody else listens, or nobody should. Cancel-safe.
@@ -243,7 +281,7 @@ impl Listening {
         loop {
             // Registered before anything is looked at, so that nothing is missed.
             self.line.register(cx);
-            if !self.session.listens(self.listener) || self.stopped.as_mut().poll(cx).is_ready() {
+            if !self.counts() || self.stopped.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
             if self.standing.is_none() {
@@ -270,7 +308,10 @@ impl Drop for Listening {
         if let Some((role, message)) = self.unrecorded.take() {
             self.line.put_back(Item::Message(role, message));
         }
-        self.session.stop_listening(self.listener);
+        match self.ear {
+            Ear::Stream(listener) => self.session.stop_listening(listener),
+            Ear::Relay => self.session.stop_relaying(),
+        }
         if let Some(standing) = self.standing.take() {
             self.session.give_back(standing);
         }

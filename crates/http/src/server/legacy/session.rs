@@ -3,6 +3,9 @@
 //! No task and no channel belongs to it. A POST drives the calls that it opened, the GET stream
 //! drives the subscription that stands in for it; in between a session only is there.
 
+mod end;
+mod shared;
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -15,17 +18,18 @@ use bowline_proto::request::{
 use bowline_proto::server::{Event, ServerConnection};
 use bowline_proto::table::numbered::Numbered;
 use bowline_proto::transmit::{Role, Route};
-use bowline_store::backend::Position;
+use bowline_store::backend::{Error, Position};
 use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
 use bowline_types::method;
 use bowline_types::revision::Revision;
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use self::shared::Share;
 use super::super::calls;
 use super::super::endpoint::Core;
 use super::item::{Item, Line};
+use super::record;
 
 /// The stream that belongs to no POST.
 pub(super) const STANDALONE: u64 = 0;
@@ -67,7 +71,13 @@ struct State {
     used: Instant,
     is_initialized: bool,
     is_closed: bool,
-    /// Streams that were opened so far.
+    /// Whether it goes on elsewhere, although it is closed here.
+    is_elsewhere: bool,
+    /// What is shared with other endpoints, if it is.
+    share: Option<Share>,
+    /// Whether what is said here is passed on to an endpoint that has the GET stream.
+    is_relaying: bool,
+    /// The stream that was opened last.
     streams: u64,
     /// Those of them that have not come to their end, whether or not anybody reads them.
     going_on: HashSet<u64>,
@@ -223,10 +233,16 @@ impl Session {
     }
 
     /// Whether a stream goes on, if there ever was one with that number.
-    pub(super) fn knows(&self, stream: u64) -> Option<bool> {
+    pub(super) async fn knows(&self, stream: u64) -> Result<Option<bool>, Error> {
+        if stream == STANDALONE {
+            return Ok(Some(true));
+        }
+        let copy = self.copy();
+        if copy.is_some_and(|copy| record::copy_of(stream) != u64::from(copy)) {
+            return self.is_marked(stream).await.map(Some);
+        }
         let state = self.lock();
-        let is_going_on = stream == STANDALONE || state.going_on.contains(&stream);
-        (stream <= state.streams).then_some(is_going_on)
+        Ok((stream <= state.streams).then(|| state.going_on.contains(&stream)))
     }
 
     /// The log of a stream.
@@ -244,8 +260,8 @@ impl Session {
         is_last: bool,
     ) -> Option<Position> {
         let position = log.append(message, is_last).await.ok()?;
-        // Nobody can come back to a session that is closed, and its logs may be deleted already.
-        if self.is_closed() {
+        // Nobody can come back to a session that is over, and its logs may be deleted already.
+        if self.is_over() {
             let _ = log.delete().await;
         }
         Some(position)
@@ -273,14 +289,19 @@ impl Session {
     /// Whether this is the GET stream that counts.
     pub(super) fn listens(&self, listener: u64) -> bool {
         let state = self.lock();
-        state.listener == listener && !state.is_closed
+        state.listener == listener && !state.is_closed && state.may_listen()
     }
 
     /// A GET stream has ended.
-    pub(super) fn stop_listening(&self, listener: u64) {
-        let mut state = self.lock();
-        if state.listener == listener {
-            state.is_listened_to = false;
+    pub(super) fn stop_listening(self: &Arc<Self>, listener: u64) {
+        let is_last = {
+            let mut state = self.lock();
+            let is_last = state.listener == listener;
+            state.is_listened_to &= !is_last;
+            is_last && !state.is_closed
+        };
+        if is_last {
+            self.release();
         }
     }
 
@@ -324,30 +345,6 @@ impl Session {
         self.start(aside);
     }
 
-    /// Ends everything: calls are cancelled, streams end, and what they said is forgotten.
-    pub(super) fn close(&self) {
-        let (standing, streams) = {
-            let mut state = self.lock();
-            state.is_closed = true;
-            state.connection.close();
-            let _ = state.deliver(None);
-            state.standalone.nudge();
-            (state.standing.take(), state.logged())
-        };
-        self.closed.send_replace(true);
-        // A handler must not be dropped under the lock, since it may have something to say.
-        drop(standing);
-        let logs: Vec<_> = streams.into_iter().map(|stream| self.log(stream)).collect();
-        if let (Ok(runtime), false) = (Handle::try_current(), logs.is_empty()) {
-            runtime.spawn(async move {
-                for log in logs {
-                    // What cannot be deleted now expires.
-                    let _ = log.delete().await;
-                }
-            });
-        }
-    }
-
     /// Resolves when the session is closed.
     pub(super) fn closed(&self) -> BoxFuture<()> {
         let mut closed = self.closed.subscribe();
@@ -380,15 +377,12 @@ impl State {
             used: Instant::now(),
             is_initialized: false,
             is_closed: false,
+            is_elsewhere: false,
+            share: None,
+            is_relaying: false,
             streams: STANDALONE,
             going_on: HashSet::new(),
         }
-    }
-
-    /// The streams whose logs do not expire by themselves.
-    fn logged(&self) -> Vec<u64> {
-        let standalone = (self.listener > 0).then_some(STANDALONE);
-        self.going_on.iter().copied().chain(standalone).collect()
     }
 
     /// Brings what the connection wants done and sent to the right lines. `current` belongs to the
@@ -473,9 +467,18 @@ pub(super) struct StreamLog {
 }
 
 impl StreamLog {
+    /// Says that the stream goes on, before the client can know that there is one.
+    pub(super) async fn begin(&self) {
+        self.session.mark(self.number).await;
+    }
+
     /// As [`Session::record`].
     pub(super) async fn record(&self, message: &[u8], is_last: bool) -> Option<Position> {
-        self.session.record(&self.log, message, is_last).await
+        let position = self.session.record(&self.log, message, is_last).await;
+        if is_last {
+            self.session.unmark(self.number).await;
+        }
+        position
     }
 }
 

@@ -8,25 +8,53 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
+use bowline_store::backend::Error;
+use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
 
 use super::super::endpoint::Core;
 use super::session::{Kind, Session};
+use super::{news, record};
 
 /// How often idle sessions are looked for.
-const SWEEP: Duration = Duration::from_secs(1);
+pub(super) const SWEEP: Duration = Duration::from_secs(1);
 
 /// The sessions of an endpoint.
 pub(in super::super) struct Sessions {
     pub(super) core: Arc<Core>,
     table: Arc<Table>,
     is_swept: AtomicBool,
+    /// Listens to what other endpoints tell, once there is a session to share.
+    attending: OnceCell<JoinHandle<()>>,
+}
+
+/// Why a session cannot be served, although there may be one.
+#[derive(Debug)]
+pub(super) enum NotNow {
+    /// The store fails.
+    Store(Error),
+    /// There are too many sessions here, and all are of use.
+    Full,
+    /// The server is stopping.
+    Stopping,
+}
+
+impl From<Error> for NotNow {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 type Table = Mutex<HashMap<String, Arc<Session>>>;
 
 impl Sessions {
     pub(in super::super) fn new(core: Arc<Core>) -> Self {
-        Self { core, table: Arc::default(), is_swept: AtomicBool::new(false) }
+        Self {
+            core,
+            table: Arc::default(),
+            is_swept: AtomicBool::new(false),
+            attending: OnceCell::new(),
+        }
     }
 
     /// A new id: 128 bits that nobody can guess.
@@ -36,45 +64,112 @@ impl Sessions {
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The session with an id. Somebody else's is as unknown as one that never was.
-    pub(super) fn find(&self, id: &str, owner: &Owner, kind: Kind) -> Option<Arc<Session>> {
+    /// The session with an id, if it is here. Somebody else's is as unknown as one that never was.
+    pub(super) fn known(&self, id: &str, owner: &Owner, kind: Kind) -> Option<Arc<Session>> {
         let session = lock(&self.table).get(id).cloned()?;
         (session.owner == *owner && session.kind == kind).then_some(session)
+    }
+
+    /// The session with an id, be it here or in the store.
+    pub(super) async fn find(
+        &self,
+        id: &str,
+        owner: &Owner,
+    ) -> Result<Option<Arc<Session>>, NotNow> {
+        let known = self.known(id, owner, Kind::Streamable);
+        if !self.core.config.is_shared {
+            return Ok(known);
+        }
+        match known {
+            Some(session) if session.look().await? => Ok(Some(session)),
+            Some(session) => {
+                self.remove(&session);
+                Ok(None)
+            }
+            None if record::is_id(id) => self.restore(id, owner).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Makes a copy of a session that another endpoint shares.
+    async fn restore(&self, id: &str, owner: &Owner) -> Result<Option<Arc<Session>>, NotNow> {
+        if self.core.is_stopping() {
+            return Err(NotNow::Stopping);
+        }
+        self.attend().await?;
+        let Some(session) = Session::restore(id, owner, &self.core).await? else {
+            return Ok(None);
+        };
+        match self.insert(&session) {
+            Some(kept) => {
+                if !Arc::ptr_eq(&kept, &session) {
+                    session.let_go();
+                }
+                Ok(Some(kept))
+            }
+            None => {
+                session.let_go();
+                Err(NotNow::Full)
+            }
+        }
+    }
+
+    /// Shares a session, if there may be somebody to share it with.
+    pub(super) async fn share(&self, session: &Session) -> Result<(), Error> {
+        if !self.core.config.is_shared {
+            return Ok(());
+        }
+        self.attend().await?;
+        session.share().await
+    }
+
+    /// Listens to what other endpoints tell from now on, as long as there is a table.
+    async fn attend(&self) -> Result<(), Error> {
+        let store = &self.core.config.store;
+        let begin = || async {
+            let news = news::listen(store).await?;
+            let table = Arc::downgrade(&self.table);
+            Ok(tokio::spawn(news::attend(store.clone(), news, move |word| hear(&table, &word))))
+        };
+        self.attending.get_or_try_init(begin).await.map(|_| ())
     }
 
     pub(in super::super) fn count(&self) -> usize {
         lock(&self.table).len()
     }
 
-    /// Keeps a session. If there are too many, the one that has been idle longest makes room;
-    /// gives whether there was any.
-    pub(super) fn insert(&self, session: &Arc<Session>) -> bool {
+    /// Keeps a session; gives the one that is kept, since somebody may have been faster. If there
+    /// are too many, the one that has been idle longest makes room; `None` if none is idle.
+    pub(super) fn insert(&self, session: &Arc<Session>) -> Option<Arc<Session>> {
         let evicted = {
             let mut table = lock(&self.table);
             let mut evicted = None;
+            if let Some(kept) = table.get(&session.id) {
+                return Some(kept.clone());
+            }
             if table.len() >= self.core.limits().sessions {
                 let idle = table.values().filter_map(|it| Some((it.idle_since()?, it.id.clone())));
-                let Some((_, longest)) = idle.min() else { return false };
+                let (_, longest) = idle.min()?;
                 evicted = table.remove(&longest);
             }
             table.insert(session.id.clone(), session.clone());
             evicted
         };
-        evicted.iter().for_each(|session| session.close());
+        evicted.iter().for_each(Session::let_go);
         self.sweep();
-        true
+        Some(session.clone())
     }
 
     /// Ends a session.
-    pub(super) fn remove(&self, session: &Session) {
-        let removed = lock(&self.table).remove(&session.id);
-        removed.iter().for_each(|session| session.close());
+    pub(super) fn remove(&self, session: &Arc<Session>) {
+        forget(&self.table, session);
+        session.close();
     }
 
-    /// Ends all of them.
+    /// Ends all of them, as far as they are not shared.
     pub(in super::super) fn close(&self) {
         let sessions = std::mem::take(&mut *lock(&self.table));
-        sessions.values().for_each(|session| session.close());
+        sessions.values().for_each(Session::let_go);
     }
 
     /// Looks for idle sessions from now on, as long as there is a table.
@@ -89,6 +184,9 @@ impl Sessions {
 
 impl Drop for Sessions {
     fn drop(&mut self) {
+        if let Some(attending) = self.attending.get() {
+            attending.abort();
+        }
         self.close();
     }
 }
@@ -102,7 +200,9 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
         let now = Instant::now();
         for session in sessions {
             session.handle_timeout(now);
-            if session.is_idle(now, idle, opening) {
+            if session.copy().is_some() {
+                tend(&table, session, now);
+            } else if session.is_idle(now, idle, opening) {
                 lock(&table).remove(&session.id);
                 session.close();
             }
@@ -110,7 +210,55 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
     }
 }
 
+/// Looks after a shared session when it is time. It is kept here for as long as its record is, since
+/// only then somebody knows what is left of it in the store.
+fn tend(table: &Arc<Table>, session: Arc<Session>, now: Instant) {
+    let Some(care) = session.needs(now) else { return };
+    let table = Arc::downgrade(table);
+    tokio::spawn(async move {
+        session.tend(care).await;
+        leave(&table, &session);
+    });
+}
+
+/// Does what a word about a session says, if the session is here.
+fn hear(table: &Weak<Table>, word: &news::Word) {
+    let found = table.upgrade().and_then(|table| lock(&table).get(&word.session).cloned());
+    let is_news = |session: &Arc<Session>| session.copy().is_some_and(|copy| copy != word.copy);
+    let Some(session) = found.filter(is_news) else { return };
+    match &word.message {
+        // In place, so that what a client says stays in order.
+        Some(message) => news::hand_over(message, &session),
+        None => {
+            let table = table.clone();
+            tokio::spawn(async move {
+                // A store that fails is asked again at the next request.
+                let _ = session.look().await;
+                leave(&table, &session);
+            });
+        }
+    }
+}
+
+/// Forgets a session that turned out to be gone.
+fn leave(table: &Weak<Table>, session: &Arc<Session>) {
+    if let (true, Some(table)) = (session.is_closed(), table.upgrade()) {
+        forget(&table, session);
+    }
+}
+
+/// Takes a session out of the table, but not another copy with its id.
+fn forget(table: &Table, session: &Arc<Session>) {
+    let mut table = lock(table);
+    if table.get(&session.id).is_some_and(|kept| Arc::ptr_eq(kept, session)) {
+        table.remove(&session.id);
+    }
+}
+
 /// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
 fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

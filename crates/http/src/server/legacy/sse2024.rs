@@ -30,7 +30,7 @@ pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     // Begun before anybody could take it for idle.
     let mut drive = Drive::new(session.clone(), session.standalone(), None);
     drive.follow();
-    if !shared.sessions.insert(&session) {
+    if shared.sessions.insert(&session).is_none() {
         return reply::busy("too many sessions are open; try again later");
     }
     let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);

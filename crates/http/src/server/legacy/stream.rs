@@ -69,8 +69,11 @@ impl PostStream {
 impl Tell for PostStream {
     async fn tell(mut self) -> Option<(Bytes, Self)> {
         let mut text = BytesMut::new();
-        if !std::mem::replace(&mut self.is_begun, true) && self.has_places {
-            sse::write_place(&mut text, Some(&id(self.stream, Position(0))), None);
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.drive.begin().await;
+            if self.has_places {
+                sse::write_place(&mut text, Some(&id(self.stream, Position(0))), None);
+            }
         }
         loop {
             if self.is_over {
@@ -141,6 +144,19 @@ impl GetStream {
     }
 }
 
+impl GetStream {
+    /// Whether no other endpoint tells the same log. Asked each time, since a message must go to
+    /// one stream only.
+    async fn is_ours(&mut self) -> bool {
+        let session = self.listening.session.clone();
+        if session.copy().is_none() {
+            return true;
+        }
+        // A store that fails keeps nobody from hearing what is known.
+        session.look().await.is_err() || self.listening.counts()
+    }
+}
+
 impl Tell for GetStream {
     async fn tell(mut self) -> Option<(Bytes, Self)> {
         if let Some(greeting) = self.greeting.take() {
@@ -148,7 +164,10 @@ impl Tell for GetStream {
         }
         loop {
             match self.replay.known().await {
-                Ok(Some(event)) => return Some((told(STANDALONE, &event), self)),
+                Ok(Some(event)) => {
+                    let is_ours = self.is_ours().await;
+                    return is_ours.then(|| (told(STANDALONE, &event), self));
+                }
                 // Cut rather than skipped: the client comes back and is told of the gap.
                 Err(ReplayError::Gap(_)) => return None,
                 Ok(None) | Err(ReplayError::Backend(_)) => {}
@@ -180,6 +199,8 @@ pub(super) struct Resumed {
     is_going_on: bool,
     is_over: bool,
     closed: BoxFuture<()>,
+    /// Resolves if whoever feeds it is gone.
+    abandoned: BoxFuture<()>,
     _busy: Busy,
 }
 
@@ -191,7 +212,8 @@ impl Resumed {
         is_going_on: bool,
     ) -> Self {
         let (closed, _busy) = (session.closed(), session.busy());
-        Self { stream, replay, is_going_on, is_over: false, closed, _busy }
+        let abandoned = session.abandoned(stream);
+        Self { stream, replay, is_going_on, is_over: false, closed, abandoned, _busy }
     }
 }
 
@@ -202,10 +224,18 @@ impl Tell for Resumed {
         }
         let event = match self.is_going_on {
             true => tokio::select! {
-                event = self.replay.next() => event.ok()?,
+                event = self.replay.next() => Some(event.ok()?),
                 () = &mut self.closed => return None,
+                () = &mut self.abandoned => None,
             },
-            false => self.replay.known().await.ok()??,
+            false => None,
+        };
+        let event = match event {
+            Some(event) => event,
+            None => {
+                self.is_going_on = false;
+                self.replay.known().await.ok()??
+            }
         };
         self.is_over = event.is_last;
         if event.message.is_empty() {

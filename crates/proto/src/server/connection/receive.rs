@@ -193,7 +193,8 @@ impl ServerConnection {
 
     /// The session is open: listens to changes on its behalf.
     pub(super) fn initialized(&mut self) {
-        let Some(session) = &self.session else { return };
+        let Some(session) = &mut self.session else { return };
+        session.is_initialized = true;
         let standing = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Standalone));
         if standing {
             return;

@@ -1,6 +1,6 @@
 //! The resources that a session follows.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::request::ExchangeId;
 use crate::table::numbered::Numbered;
@@ -11,7 +11,7 @@ use crate::table::numbered::Numbered;
 /// call that asks for it, the resource is awaited: it counts, but no change of it is told.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
-    agreed: HashSet<String>,
+    agreed: BTreeSet<String>,
     awaited: Numbered<String>,
 }
 
@@ -29,6 +29,16 @@ impl Followed {
     /// A call is over: what was not agreed on by then is not followed.
     pub(super) fn end(&mut self, call: ExchangeId) {
         self.awaited.remove(call);
+    }
+
+    /// The resources that the service agreed to.
+    pub(super) fn agreed(&self) -> &BTreeSet<String> {
+        &self.agreed
+    }
+
+    /// These are agreed to, as was settled elsewhere.
+    pub(super) fn settle(&mut self, agreed: BTreeSet<String>) {
+        self.agreed = agreed;
     }
 
     /// The client does not follow a resource any more.

@@ -1,0 +1,146 @@
+//! What the store keeps of a session, so that every endpoint that shares the store can serve it.
+
+use bowline_proto::request::Owner;
+use bowline_proto::server::Snapshot;
+use bowline_store::Key;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The format that is written. A record in any other is as good as none.
+const FORMAT: u32 = 1;
+
+/// Copies that may be made of a session. The number of a copy is the upper part of its questions'
+/// ids, which must stay below 2^53: beyond that, JavaScript cannot tell them apart.
+const COPIES: u32 = 1 << 21;
+
+/// How far the number of a copy is moved up to begin the numbers of its streams and questions.
+const SHIFT: u32 = 32;
+
+/// A session, as the endpoints that serve it agree on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Record {
+    format: u32,
+    /// Issuer and subject, unless anonymous.
+    owner: Option<(String, String)>,
+    /// How many copies there were so far.
+    copies: u32,
+    /// The copy that has the GET stream, if any has.
+    pub(super) listener: Option<u32>,
+    pub(super) session: Snapshot,
+}
+
+impl Record {
+    /// The record of a session of which there is one copy, with the number 0.
+    pub(super) fn new(owner: &Owner, session: Snapshot) -> Self {
+        Self { format: FORMAT, owner: identity(owner), copies: 1, listener: None, session }
+    }
+
+    /// Reads a record, if it is in a format of ours.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let record: Self = serde_json::from_slice(text).ok()?;
+        (record.format == FORMAT).then_some(record)
+    }
+
+    pub(super) fn text(&self) -> Bytes {
+        // Nothing in it can fail to be JSON; an empty record would be as good as none.
+        serde_json::to_vec(self).unwrap_or_default().into()
+    }
+
+    pub(super) fn belongs_to(&self, owner: &Owner) -> bool {
+        self.owner == identity(owner)
+    }
+
+    /// Notes one more copy, and gives its number; none if there were too many.
+    pub(super) fn add_copy(&mut self) -> Option<u32> {
+        let copy = self.copies;
+        self.copies += 1;
+        (copy < COPIES).then_some(copy)
+    }
+}
+
+fn identity(owner: &Owner) -> Option<(String, String)> {
+    owner.identity().map(|(issuer, subject)| (issuer.to_owned(), subject.to_owned()))
+}
+
+/// The number before the first stream and the first question of a copy.
+pub(super) fn before_first(copy: u32) -> u64 {
+    u64::from(copy) << SHIFT
+}
+
+/// The copy that gave a stream or a question its number.
+pub(super) fn copy_of(number: u64) -> u64 {
+    number >> SHIFT
+}
+
+/// Where the record of a session is. The id must be [one of ours](is_id).
+pub(super) fn key(session: &str) -> Key {
+    Key::new(["session", session])
+}
+
+/// Where it says that a stream of a session goes on.
+pub(super) fn stream_key(session: &str, stream: u64) -> Key {
+    Key::new(["stream", session, &stream.to_string()])
+}
+
+/// Whether an id from the wire can be one that we gave: 128 bits in letters that mean nothing in a
+/// key.
+pub(super) fn is_id(id: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    id.len() == 22 && id.bytes().all(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline_types::deprecated::logging::LoggingLevel;
+    use bowline_types::revision::Revision;
+
+    use super::*;
+
+    fn record() -> Record {
+        let session = Snapshot::new(Revision::V2025_06_18, LoggingLevel::Info);
+        Record::new(&Owner::known("issuer", "ann"), session)
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        assert_eq!(Record::parse(&record().text()), Some(record()));
+    }
+
+    #[test]
+    fn another_format_is_as_good_as_none() {
+        let other = Record { format: FORMAT + 1, ..record() };
+        for text in [other.text(), Bytes::new(), Bytes::from_static(b"{}")] {
+            assert_eq!(Record::parse(&text), None, "{text:?}");
+        }
+    }
+
+    // spec: SESS-16
+    #[test]
+    fn a_record_knows_whose_it_is() {
+        let owned = record();
+        assert!(owned.belongs_to(&Owner::known("issuer", "ann")));
+        for other in [Owner::known("issuer", "bob"), Owner::known("x", "ann"), Owner::anonymous()] {
+            assert!(!owned.belongs_to(&other), "{other:?}");
+        }
+    }
+
+    // spec: RPC-4, RESUME-2
+    #[test]
+    fn no_two_copies_share_a_number_and_all_are_safe_in_javascript() {
+        let mut record = Record { copies: COPIES - 2, ..record() };
+        let copies: Vec<_> = std::iter::from_fn(|| record.add_copy()).collect();
+        assert_eq!(copies, [COPIES - 2, COPIES - 1]);
+        let last = before_first(COPIES - 1) + u64::from(u32::MAX);
+        assert_eq!(copy_of(last), u64::from(COPIES - 1));
+        assert!(last < 1 << 53);
+    }
+
+    #[test]
+    fn only_what_we_could_have_given_is_an_id() {
+        assert!(is_id("AZaz09-_AZaz09-_AZaz09"));
+        for id in ["", "a", "AZaz09-_AZaz09-_AZaz0/", "AZaz09-_AZaz09-_AZaz0é", &"a".repeat(23)] {
+            assert!(!is_id(id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a session is apart from the calls that run in it: enough to go on with it elsewhere.
+
+use std::collections::BTreeSet;
+
+use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
+use bowline_types::deprecated::logging::LoggingLevel;
+use bowline_types::implementation::Implementation;
+use bowline_types::revision::Revision;
+use serde::{Deserialize, Serialize};
+
+/// What a handshake fixed, and what the client set since (up to 2025-11-25).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The revision that was agreed on.
+    pub revision: Revision,
+    /// Who the client says it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_info: Option<Implementation>,
+    /// What the client can do.
+    pub client_capabilities: ClientCapabilities,
+    /// What the server declared.
+    pub server_capabilities: ServerCapabilities,
+    /// The least severe log message that the client wants to hear.
+    pub log_level: LoggingLevel,
+    /// The resources that the client follows.
+    pub followed: BTreeSet<String>,
+    /// Whether the client has said that the session is open.
+    pub is_initialized: bool,
+}
+
+impl Snapshot {
+    /// A session of which nothing is known but its revision: the client is asked for nothing.
+    pub fn new(revision: Revision, log_level: LoggingLevel) -> Self {
+        Self {
+            revision,
+            client_info: None,
+            client_capabilities: ClientCapabilities::default(),
+            server_capabilities: ServerCapabilities::default(),
+            log_level,
+            followed: BTreeSet::new(),
+            is_initialized: false,
+        }
+    }
+
+    /// Makes the changes here that were made in `ours` since `base`: what the client set in two
+    /// places counts from both.
+    pub fn merge(&mut self, base: &Self, ours: &Self) {
+        if ours.log_level != base.log_level {
+            self.log_level = ours.log_level;
+        }
+        self.followed.extend(ours.followed.difference(&base.followed).cloned());
+        for stopped in base.followed.difference(&ours.followed) {
+            self.followed.remove(stopped);
+        }
+        self.is_initialized |= ours.is_initialized;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(followed: &[&str]) -> Snapshot {
+        let mut snapshot = Snapshot::new(Revision::V2025_11_25, LoggingLevel::Info);
+        snapshot.followed = followed.iter().map(|&uri| uri.to_owned()).collect();
+        snapshot
+    }
+
+    #[test]
+    fn what_was_set_in_two_places_counts_from_both() {
+        let base = snapshot(&["a:1", "a:2"]);
+        let ours = Snapshot { log_level: LoggingLevel::Debug, ..snapshot(&["a:2", "a:3"]) };
+        let mut theirs = Snapshot { is_initialized: true, ..snapshot(&["a:1", "a:2", "a:4"]) };
+        theirs.merge(&base, &ours);
+        let expected = Snapshot {
+            log_level: LoggingLevel::Debug,
+            is_initialized: true,
+            ..snapshot(&["a:2", "a:3", "a:4"])
+        };
+        assert_eq!(theirs, expected);
+    }
+
+    #[test]
+    fn what_was_not_touched_here_is_as_it_is_there() {
+        let base = snapshot(&["a:1"]);
+        let mut theirs = Snapshot { log_level: LoggingLevel::Error, ..snapshot(&[]) };
+        let expected = theirs.clone();
+        theirs.merge(&base, &base);
+        assert_eq!(theirs, expected);
+    }
+}

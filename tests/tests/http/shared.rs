@@ -1,0 +1,591 @@
+//! Several endpoints that share a store serve the same sessions.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bowline::proto::request::Owner;
+use bowline::types::revision::Revision;
+use bowline_http::store::Memory;
+use bowline_http::store::backend::{
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, Position, Read, Result, Written,
+};
+use bowline_http::store::events::EventLog;
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::sessions::{answer_to, asked};
+use crate::stage::{Session, Stage, initialize, limits, request, server, text_of, within};
+use crate::wire::{Request, Wire};
+
+/// Two servers that are built alike, on one store.
+struct Pair {
+    a: Stage,
+    b: Stage,
+    store: Arc<Memory>,
+}
+
+impl Pair {
+    async fn open() -> Self {
+        Self::on(Arc::new(Memory::default())).await
+    }
+
+    async fn on(store: Arc<Memory>) -> Self {
+        let a = Stage::with(|http| http.store(store.clone())).await;
+        let b = Stage::with(|http| http.store(store.clone())).await;
+        Self { a, b, store }
+    }
+
+    /// What is kept of a session.
+    async fn record(&self, session: &Session) -> Option<Value> {
+        let entry = self.store.get(&record(session)).await.unwrap()?;
+        Some(serde_json::from_slice(&entry.value).unwrap())
+    }
+}
+
+fn record(session: &Session) -> Key {
+    Key::new(["session", &session.id])
+}
+
+fn echo(session: &Session) -> Request {
+    session.call("echo", json!({ "text": "hello" }))
+}
+
+fn method(session: &Session, id: u32, method: &str, params: Value) -> Request {
+    session.post(request(id, method, params))
+}
+
+fn cancel(session: &Session) -> Request {
+    let params = json!({ "requestId": 1 });
+    let body = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    session.post(body.to_string())
+}
+
+/// Tells of changes until somebody has heard, since it takes a moment to become the one who is told.
+async fn heard(stage: &Stage, get: &mut Wire) -> Value {
+    let mut told = std::pin::pin!(get.message());
+    within(async {
+        loop {
+            stage.notify.tools_changed();
+            tokio::select! {
+                biased;
+                event = &mut told => return event.expect("a message").json(),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    })
+    .await
+}
+
+// spec: SESS-5
+#[tokio::test]
+async fn a_session_is_served_by_whoever_shares_the_store() {
+    let Pair { a, b, .. } = Pair::open().await;
+    for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
+        let session = a.session(revision).await;
+        for stage in [&b, &a, &b] {
+            assert_eq!(text_of(&stage.ask(&echo(&session)).await.json()), "hello", "{revision}");
+        }
+    }
+    assert_eq!((a.endpoint.sessions(), b.endpoint.sessions()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_handshake_is_finished_elsewhere() {
+    let pair = Pair::open().await;
+    let answer = pair.a.ask(&Request::post(initialize(Revision::V2025_11_25))).await;
+    let id = answer.header("mcp-session-id").unwrap().to_owned();
+    let session = Session { id, revision: Revision::V2025_11_25 };
+    assert_eq!(pair.record(&session).await.unwrap()["session"]["isInitialized"], false);
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    assert_eq!(pair.b.ask(&session.post(initialized)).await.status(), 202);
+    assert_eq!(pair.record(&session).await.unwrap()["session"]["isInitialized"], true);
+}
+
+#[tokio::test]
+async fn what_a_client_set_at_one_endpoint_counts_at_the_other() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    // Known at both, so that each has to take over what the other is told.
+    assert_eq!(b.ask(&echo(&session)).await.status(), 200);
+    let level = |level: &str| method(&session, 2, "logging/setLevel", json!({ "level": level }));
+    let tell = session.call("tell", json!({ "count": 1 }));
+    for (here, there) in [(&a, &b), (&b, &a)] {
+        assert_eq!(here.ask(&level("error")).await.status(), 200);
+        there.play.step(2);
+        let answer = there.ask(&tell).await;
+        assert_eq!(text_of(&answer.json()), "told 1", "an info is not told, so this is no stream");
+        assert_eq!(here.ask(&level("info")).await.status(), 200);
+        there.play.step(2);
+        let told = within(there.stream(&tell).await.messages()).await;
+        assert_eq!(told[0].json()["method"], "notifications/message");
+    }
+}
+
+// spec: RSRC-8
+#[tokio::test]
+async fn what_is_subscribed_to_at_one_endpoint_is_told_by_the_other() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut get = b.stream(&session.get()).await;
+    for (id, subscribe) in [(2, "note://a"), (3, "note://b")] {
+        let subscribe = method(&session, id, "resources/subscribe", json!({ "uri": subscribe }));
+        assert_eq!(a.ask(&subscribe).await.status(), 200);
+    }
+    let unsubscribe = method(&session, 4, "resources/unsubscribe", json!({ "uri": "note://a" }));
+    assert_eq!(a.ask(&unsubscribe).await.status(), 200);
+    // Whoever asks there next knows; so the copy there does too from then on.
+    assert_eq!(b.ask(&echo(&session)).await.status(), 200);
+    b.notify.resource_updated("note://a");
+    b.notify.resource_updated("note://b");
+    let told = within(get.message()).await.unwrap().json();
+    assert_eq!(told["params"]["uri"], "note://b", "{told}");
+}
+
+#[tokio::test]
+async fn what_is_set_at_both_at_once_counts_from_both() {
+    let store = Rigged::new();
+    let stage = Stage::with(|http| http.store(store.clone())).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let key = record(&session);
+    store.rig(Rig::Meddles(key.clone()));
+    let level = method(&session, 2, "logging/setLevel", json!({ "level": "alert" }));
+    assert_eq!(stage.ask(&level).await.status(), 200);
+    let kept = store.memory.get(&key).await.unwrap().unwrap();
+    let kept: Value = serde_json::from_slice(&kept.value).unwrap();
+    assert_eq!(kept["session"]["followed"], json!(["note://a"]));
+    assert_eq!(kept["session"]["logLevel"], "alert");
+    let mut get = stage.stream(&session.get()).await;
+    stage.notify.resource_updated("note://a");
+    let told = within(get.message()).await.unwrap().json();
+    assert_eq!(told["params"]["uri"], "note://a");
+}
+
+// spec: RESUME-5, RESUME-7
+#[tokio::test]
+async fn a_stream_is_resumed_elsewhere_while_its_call_runs_and_afterwards() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    a.play.step(1);
+    let mut wire = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    drop(wire);
+    let mut wire = b.stream(&session.resume(&first)).await;
+    a.play.step(1);
+    let second = within(wire.message()).await.unwrap();
+    assert_eq!(second.json()["params"]["data"], "2");
+    a.play.step(1);
+    let rest = within(wire.messages()).await;
+    assert_eq!(text_of(&rest[0].json()), "told 2");
+    assert!(wire.is_whole());
+    let mut again = b.stream(&session.resume(&first)).await;
+    assert_eq!(within(again.messages()).await, [vec![second], rest].concat());
+}
+
+// spec: RESUME-5, HTTP-17
+#[tokio::test]
+async fn a_client_that_was_sent_away_comes_back_elsewhere() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut wire = a.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
+    let place = within(wire.event()).await.unwrap().id.unwrap();
+    within(wire.messages()).await;
+    // Nothing has been said yet, and still it is known that there is something to wait for.
+    let mut wire = b.stream(&session.resume(&place)).await;
+    a.play.step(1);
+    assert_eq!(text_of(&within(wire.messages()).await[0].json()), "back again");
+}
+
+// spec: RESUME-5, RESUME-6
+#[tokio::test]
+async fn a_stream_that_is_forgotten_is_an_error_elsewhere_too() {
+    let store = Arc::new(Memory::default());
+    let limits = limits(|it| it.resumption = Duration::ZERO);
+    let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
+    let b = Stage::with(|http| http.store(store)).await;
+    let session = a.session(Revision::V2025_11_25).await;
+    a.play.step(2);
+    let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    let told = within(wire.messages()).await;
+    let stream = told[0].id.as_deref().unwrap().split_once('.').unwrap().0;
+    for place in [format!("{stream}.0"), format!("{stream}.1"), "77.0".to_owned()] {
+        let answer = b.ask(&session.resume(&place)).await;
+        assert_eq!(answer.status(), 400, "{place}: {answer:?}");
+    }
+}
+
+// spec: RESUME-5, HTTP-25
+#[tokio::test]
+async fn a_stream_whose_endpoint_stops_ends_elsewhere_too() {
+    let store = Arc::new(Memory::default());
+    let limits = limits(|it| it.drain = Duration::ZERO);
+    let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
+    let b = Stage::with(|http| http.store(store)).await;
+    let session = a.session(Revision::V2025_11_25).await;
+    a.play.step(2);
+    let mut wire = a.stream(&session.call("tell", json!({ "count": 3 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    let second = within(wire.message()).await.unwrap();
+    drop(wire);
+    let mut wire = b.stream(&session.resume(second.id.as_deref().unwrap())).await;
+    within(a.stopping()).await.unwrap();
+    assert_eq!(within(wire.messages()).await, []);
+    assert!(wire.is_whole());
+    let mut wire = b.stream(&session.resume(&first)).await;
+    assert_eq!(within(wire.messages()).await, [second], "what was said is kept");
+    assert!(wire.is_whole());
+    assert_eq!(b.ask(&echo(&session)).await.status(), 200);
+}
+
+// spec: RESUME-5
+#[tokio::test]
+async fn a_stream_whose_endpoint_is_gone_is_no_silence() {
+    let store = Arc::new(Memory::default());
+    let limits = limits(|it| it.session_idle = Duration::from_millis(100));
+    let stage = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    // What an endpoint has left that did not get to say its last word.
+    let stream = (7 << 32) + 1;
+    let log = EventLog::new(store.clone(), &session.id, stream, Duration::from_secs(60));
+    log.append(b"{}", false).await.unwrap();
+    let mark = Key::new(["stream", &session.id, &stream.to_string()]);
+    let moment = Duration::from_millis(100);
+    store.put(&mark, Bytes::new(), moment, Expect::Anything).await.unwrap();
+    let mut wire = stage.stream(&session.resume(&format!("{stream}.0"))).await;
+    assert_eq!(within(wire.messages()).await.len(), 1);
+    assert!(wire.is_whole(), "it ends once nobody says any more that it goes on");
+}
+
+// spec: SESS-8, SESS-10
+#[tokio::test]
+async fn a_session_that_is_deleted_ends_everywhere() {
+    let pair = Pair::open().await;
+    let session = pair.a.session(Revision::V2025_11_25).await;
+    let mut call = Wire::send(pair.b.address, &session.call("forever", json!({}))).await;
+    pair.b.play.running(1).await;
+    let mut get = pair.b.stream(&session.get()).await;
+    heard(&pair.b, &mut get).await;
+    assert_eq!(pair.a.ask(&session.delete()).await.status(), 204);
+    pair.b.play.running(0).await;
+    assert_eq!(within(call.head()).await.status, 404);
+    within(get.messages()).await;
+    assert!(get.is_whole());
+    for stage in [&pair.a, &pair.b] {
+        let requests = [echo(&session), session.get(), session.resume("0.0"), session.delete()];
+        for request in requests {
+            assert_eq!(stage.ask(&request).await.status(), 404, "{request:?}");
+        }
+    }
+    within(async {
+        while pair.store.bytes() > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!((pair.a.endpoint.sessions(), pair.b.endpoint.sessions()), (0, 0));
+}
+
+// spec: HTTP-22, ELIC-1
+#[tokio::test]
+async fn a_question_of_one_endpoint_is_answered_through_the_other() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    for (here, there) in [(&a, &b), (&b, &a)] {
+        let mut post = here.stream(&session.call("ask", json!({}))).await;
+        let question = within(post.message()).await.unwrap().json();
+        let content = json!({ "action": "accept", "content": answer_to(&question) });
+        let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": content });
+        assert_eq!(there.ask(&session.post(answer.to_string())).await.status(), 202);
+        assert_eq!(text_of(&within(post.messages()).await[0].json()), "sure");
+    }
+}
+
+// spec: CANC-1, CANC-3
+#[tokio::test]
+async fn a_call_is_cancelled_through_another_endpoint() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut wire = Wire::send(a.address, &session.call("forever", json!({}))).await;
+    a.play.running(1).await;
+    assert_eq!(b.ask(&cancel(&session)).await.status(), 202);
+    a.play.running(0).await;
+    assert!(within(wire.head()).await.is_stream());
+    assert_eq!(within(wire.messages()).await, []);
+    assert_eq!(a.ask(&echo(&session)).await.status(), 200, "nothing else ended");
+}
+
+// spec: RESUME-2, RPC-4
+#[tokio::test]
+async fn streams_and_questions_of_two_endpoints_are_told_apart() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut seen = HashSet::new();
+    for stage in [&a, &b, &a, &b] {
+        let mut wire = stage.stream(&session.call("ask", json!({}))).await;
+        let place = within(wire.event()).await.unwrap().id.unwrap();
+        assert!(seen.insert(place.split_once('.').unwrap().0.to_owned()), "{place}");
+        let question = within(wire.message()).await.unwrap().json();
+        let id = question["id"].as_u64().unwrap();
+        assert!(id < 1 << 53 && seen.insert(format!("question {id}")), "{question}");
+        assert_eq!(stage.ask(&cancel(&session)).await.status(), 202);
+        within(wire.messages()).await;
+    }
+}
+
+// spec: HTTP-47, HTTP-48
+#[tokio::test]
+async fn the_newest_get_stream_is_the_one_that_is_told() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut first = a.stream(&session.get()).await;
+    heard(&a, &mut first).await;
+    let mut second = b.stream(&session.get()).await;
+    within(first.messages()).await;
+    assert!(first.is_whole(), "the other one ends");
+    heard(&b, &mut second).await;
+    let mut third = a.stream(&session.get()).await;
+    within(second.messages()).await;
+    heard(&a, &mut third).await;
+}
+
+// spec: HTTP-41, HTTP-47
+#[tokio::test]
+async fn what_one_endpoint_has_to_say_is_told_on_the_get_stream_of_the_other() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut get = b.stream(&session.get()).await;
+    let told = heard(&a, &mut get).await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let told = heard(&b, &mut get).await;
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+}
+
+// spec: RESUME-5, HTTP-44
+#[tokio::test]
+async fn the_get_stream_is_resumed_elsewhere() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let mut get = a.stream(&session.get()).await;
+    a.notify.tools_changed();
+    let first = within(get.message()).await.unwrap();
+    assert_eq!(first.id.as_deref(), Some("0.1"));
+    a.notify.tools_changed();
+    let second = within(get.message()).await.unwrap();
+    drop(get);
+    let mut get = b.stream(&session.resume("0.1")).await;
+    assert_eq!(within(get.message()).await, Some(second));
+}
+
+// spec: SESS-7
+#[tokio::test]
+async fn a_session_outlives_the_endpoint_that_opened_it() {
+    let Pair { a, b, .. } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    within(a.stopping()).await.unwrap();
+    assert_eq!(text_of(&b.ask(&echo(&session)).await.json()), "hello");
+}
+
+// spec: SESS-7
+#[tokio::test]
+async fn a_session_that_has_to_make_room_is_only_forgotten_here() {
+    let store = Arc::new(Memory::default());
+    let limits = limits(|it| it.sessions = 1);
+    let stage = Stage::with(|http| http.store(store).limits(limits)).await;
+    let first = stage.session(Revision::V2025_11_25).await;
+    let second = stage.session(Revision::V2025_11_25).await;
+    for session in [first, second] {
+        assert_eq!(stage.ask(&echo(&session)).await.status(), 200);
+        assert_eq!(stage.endpoint.sessions(), 1);
+    }
+}
+
+// spec: SESS-7, SESS-8, SESS-15
+#[tokio::test]
+async fn a_session_expires_unless_it_is_used_somewhere() {
+    let store = Arc::new(Memory::default());
+    let set = || limits(|it| it.session_idle = Duration::from_millis(100));
+    let a = Stage::with(|http| http.store(store.clone()).limits(set())).await;
+    let b = Stage::with(|http| http.store(store.clone()).limits(set())).await;
+    let used = a.session(Revision::V2025_11_25).await;
+    let call = Wire::send(b.address, &used.call("forever", json!({}))).await;
+    b.play.running(1).await;
+    // Written later than the other, and still gone earlier.
+    let idle = a.session(Revision::V2025_11_25).await;
+    within(async {
+        while store.get(&record(&idle)).await.unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    for stage in [&a, &b] {
+        assert_eq!(stage.ask(&echo(&idle)).await.status(), 404);
+        assert_eq!(stage.ask(&echo(&used)).await.status(), 200, "a running call is use");
+    }
+    drop(call);
+}
+
+// spec: SESS-16
+#[tokio::test]
+async fn somebody_elses_session_is_unknown_everywhere() {
+    let store = Arc::new(Memory::default());
+    let endpoint = || server().0.http().store(store.clone()).build().unwrap();
+    let (a, b) = (endpoint(), endpoint());
+    let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));
+    let handshake = Request::post(initialize(Revision::V2025_11_25));
+    let (_, _, id) = asked(&a, &ann, &handshake).await;
+    let session = Session { id: id.unwrap(), revision: Revision::V2025_11_25 };
+    for stranger in [bob, Owner::anonymous()] {
+        for request in [echo(&session), session.get(), session.delete()] {
+            assert_eq!(asked(&b, &stranger, &request).await.0, 404, "{request:?}");
+        }
+    }
+    assert_eq!(asked(&b, &ann, &echo(&session)).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_record_in_another_format_is_an_unknown_session() {
+    let Pair { a, b, store } = Pair::open().await;
+    let session = a.session(Revision::V2025_11_25).await;
+    let other = Bytes::from_static(br#"{"format":2}"#);
+    let key = record(&session);
+    let hour = Duration::from_secs(3600);
+    store.put(&key, other.clone(), hour, Expect::Anything).await.unwrap();
+    for stage in [&a, &b] {
+        assert_eq!(stage.ask(&echo(&session)).await.status(), 404);
+    }
+    let kept = store.get(&key).await.unwrap().unwrap();
+    assert_eq!(kept.value, other, "it is left to whoever can read it");
+}
+
+#[tokio::test]
+async fn an_id_that_cannot_be_ours_reaches_no_store() {
+    let store = Rigged::new();
+    store.rig(Rig::Fails);
+    let stage = Stage::with(|http| http.store(store)).await;
+    for id in ["x", "../../../../../../../..", "session/AAAAAAAAAAAAAA"] {
+        let session = Session { id: id.into(), revision: Revision::V2025_11_25 };
+        assert_eq!(stage.ask(&echo(&session)).await.status(), 404, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_503_and_says_so() {
+    let store = Rigged::new();
+    let stage = Stage::with(|http| http.store(store.clone())).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    store.rig(Rig::Fails);
+    let handshake = Request::post(initialize(Revision::V2025_11_25));
+    for request in [echo(&session), session.get(), session.delete(), handshake] {
+        let answer = stage.ask(&request).await;
+        assert_eq!(answer.status(), 503, "{answer:?}");
+        assert!(answer.reason().contains("out of order"), "{answer:?}");
+    }
+    store.rig(None);
+    assert_eq!(stage.ask(&echo(&session)).await.status(), 200);
+    assert_eq!(stage.endpoint.sessions(), 1, "the handshake that failed left nothing");
+}
+
+/// A store in which things happen when it is told so.
+struct Rigged {
+    memory: Memory,
+    rig: Mutex<Option<Rig>>,
+}
+
+#[derive(Clone)]
+enum Rig {
+    /// Everything fails.
+    Fails,
+    /// Somebody else follows a resource in a session, just before its record is written.
+    Meddles(Key),
+}
+
+impl Rigged {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { memory: Memory::default(), rig: Mutex::new(None) })
+    }
+
+    fn rig(&self, rig: impl Into<Option<Rig>>) {
+        *self.rig.lock().unwrap() = rig.into();
+    }
+
+    fn inner<'a, T: Send + 'a>(
+        &'a self,
+        work: impl FnOnce(&'a Memory) -> BoxFuture<'a, Result<T>>,
+    ) -> BoxFuture<'a, Result<T>> {
+        match *self.rig.lock().unwrap() {
+            Some(Rig::Fails) => Box::pin(std::future::ready(Err(Error::new("out of order")))),
+            _ => work(&self.memory),
+        }
+    }
+
+    async fn meddle(&self, key: &Key) {
+        let meddles = |rig: &mut Rig| matches!(rig, Rig::Meddles(other) if other == key);
+        if self.rig.lock().unwrap().take_if(meddles).is_none() {
+            return;
+        }
+        let entry = self.memory.get(key).await.unwrap().unwrap();
+        let mut record: Value = serde_json::from_slice(&entry.value).unwrap();
+        record["session"]["followed"] = json!(["note://a"]);
+        let hour = Duration::from_secs(3600);
+        let record = record.to_string().into();
+        self.memory.put(key, record, hour, Expect::Anything).await.unwrap();
+    }
+}
+
+impl Backend for Rigged {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        self.inner(|inner| inner.get(key))
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        Box::pin(async move {
+            self.meddle(key).await;
+            self.inner(|inner| inner.put(key, value, expiry, expect)).await
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        self.inner(|inner| inner.delete(key))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        self.inner(|inner| inner.scan(prefix, after, limit))
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        self.inner(|inner| inner.append(log, value, expiry))
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Read>> {
+        self.inner(|inner| inner.read(log, after, limit))
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        self.inner(|inner| inner.publish(topic, value))
+    }
+
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        self.inner(|inner| inner.listen(topic))
+    }
+}
