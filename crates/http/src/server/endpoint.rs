@@ -64,8 +64,10 @@ enum Phase {
     Over,
 }
 
-/// A request at the door: everything of it but its body, and where it comes from.
-pub(super) struct Knock(pub(super) Parts, Option<Peer>);
+/// A request at the door: everything of it but its body, and what is known of where it comes from.
+///
+/// Lent, not handed on, until somebody attaches it to a call: it is large.
+pub(super) struct Knock(pub(super) Parts, Extensions);
 
 impl Endpoint {
     /// An endpoint that answers by a service.
@@ -129,13 +131,17 @@ impl Endpoint {
         B: http_body::Body,
         B::Error: fmt::Display,
     {
-        let peer = request.extensions().get::<Peer>().copied();
-        self.answer_to(peer, request).await
+        // Where the address is not known, all who have no credentials are taken for one.
+        let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let mut origin = Extensions::default();
+        origin.insert(request.extensions().get::<Peer>().copied().unwrap_or(unknown));
+        self.answer_from(origin, request).await
     }
 
-    pub(super) async fn answer_to<B>(
+    /// Answers one request, where it comes from being attached to whatever it asks.
+    pub(super) async fn answer_from<B>(
         &self,
-        peer: Option<Peer>,
+        origin: Extensions,
         request: http::Request<B>,
     ) -> Response<Body>
     where
@@ -146,9 +152,9 @@ impl Endpoint {
         if let Err(refusal) = self.config().gate.check(&parts) {
             return refusal.into();
         }
-        let knock = Knock(parts, peer);
+        let mut knock = Knock(parts, origin);
         match knock.0.method {
-            Method::POST => self.post(knock, body).await,
+            Method::POST => self.post(&mut knock, body).await,
             Method::GET if self.has_sessions(&knock) => legacy::get(&self.0, &knock).await,
             Method::DELETE if self.has_sessions(&knock) => legacy::delete(&self.0, &knock).await,
             _ if self.0.core.keeps_sessions() => reply::method_not_allowed("GET, POST, DELETE"),
@@ -173,13 +179,13 @@ impl Endpoint {
         }
     }
 
-    async fn post<B>(&self, knock: Knock, body: B) -> Response<Body>
+    async fn post<B>(&self, knock: &mut Knock, body: B) -> Response<Body>
     where
         B: http_body::Body,
         B::Error: fmt::Display,
     {
         let core = &self.0.core;
-        if let Err(refusal) = check_types(&knock) {
+        if let Err(refusal) = check_types(knock) {
             return *refusal;
         }
         let most = core.server.limits().frame;
@@ -202,7 +208,7 @@ impl Endpoint {
     }
 
     /// Finds out which era a message belongs to, and serves it there.
-    async fn message(&self, knock: Knock, text: &Bytes) -> Response<Body> {
+    async fn message(&self, knock: &mut Knock, text: &Bytes) -> Response<Body> {
         let core = &self.0.core;
         let frame = match Frame::parse(text, core.server.limits()) {
             Ok(frame) => frame,
@@ -226,7 +232,7 @@ impl Endpoint {
         let meta = meta
             .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))
             .map(Option::unwrap_or_default);
-        let claimed = meta.and_then(|meta| Ok((core.is_modern(&knock, &meta)?, meta)));
+        let claimed = meta.and_then(|meta| Ok((core.is_modern(knock, &meta)?, meta)));
         match claimed {
             Ok((true, meta)) => self.modern(knock, frame, meta).await,
             Ok((false, _)) => legacy::post(&self.0, frame, text, knock).await,
@@ -234,7 +240,7 @@ impl Endpoint {
         }
     }
 
-    async fn modern(&self, knock: Knock, frame: Frame, meta: Members) -> Response<Body> {
+    async fn modern(&self, knock: &mut Knock, frame: Frame, meta: Members) -> Response<Body> {
         match frame {
             Frame::Message(Message::Request(request)) => {
                 modern::serve(&self.0.core, request, meta, knock).await
@@ -349,13 +355,11 @@ impl Knock {
         self.0.extensions.get::<Owner>().cloned().unwrap_or_default()
     }
 
-    /// What it brings along for handlers.
-    pub(super) fn attach(self) -> Extensions {
-        let mut extensions = Extensions::default();
-        // Where the address is not known, all who have no credentials are taken for one.
-        let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        extensions.insert(self.1.unwrap_or(unknown));
-        extensions.insert(self.0);
+    /// What it brings along for handlers, taken out.
+    pub(super) fn attach(&mut self) -> Extensions {
+        let (nothing, ()) = http::Request::new(()).into_parts();
+        let mut extensions = std::mem::take(&mut self.1);
+        extensions.insert(std::mem::replace(&mut self.0, nothing));
         extensions
     }
 }

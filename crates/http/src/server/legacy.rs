@@ -39,20 +39,20 @@ pub(super) async fn post(
     shared: &Arc<Shared>,
     frame: Frame,
     text: &Bytes,
-    knock: Knock,
+    knock: &mut Knock,
 ) -> Response<Body> {
     let is_handshake = matches!(
         &frame,
         Frame::Message(Message::Request(request))
             if request.method == MethodName::Known(Method::Initialize)
     );
-    if let Some(id) = sse2024::named(shared, &knock) {
+    if let Some(id) = sse2024::named(shared, knock) {
         return match shared.sessions.known(id, &knock.owner(), Kind::Sse2024) {
             Some(session) => sse2024::post(&session, frame, knock),
             None => unknown_session(),
         };
     }
-    match find(shared, &knock).await {
+    match find(shared, knock).await {
         Ok(Some(session)) => in_session(&session, frame, text, knock).await,
         Ok(None) if is_handshake => shake_hands(shared, frame, knock).await,
         Ok(None) if !shared.core.keeps_sessions() => stateless(shared, frame, text, knock).await,
@@ -66,7 +66,7 @@ pub(super) async fn post(
 }
 
 /// Opens a session, if the handshake succeeds. Until then nothing is kept.
-async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: Knock) -> Response<Body> {
+async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> Response<Body> {
     let core = &shared.core;
     if core.is_stopping() {
         return reply::busy("the server is stopping");
@@ -106,7 +106,7 @@ async fn stateless(
     shared: &Arc<Shared>,
     frame: Frame,
     text: &Bytes,
-    knock: Knock,
+    knock: &mut Knock,
 ) -> Response<Body> {
     let version = match head::version(&knock.0.headers) {
         Field::Value(version) => version.trim().parse().ok(),
@@ -129,7 +129,7 @@ async fn in_session(
     session: &Arc<Session>,
     frame: Frame,
     text: &Bytes,
-    knock: Knock,
+    knock: &mut Knock,
 ) -> Response<Body> {
     let core = &session.core;
     let has_batches = || session.revision().is_some_and(Revision::has_batches);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::Peer;
+use bowline_proto::request::{Extensions, Peer};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -128,13 +128,16 @@ impl Connection {
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, limits.stall));
         let Self { endpoint, path, peer } = self;
+        let mut origin = Extensions::default();
+        origin.insert(Peer(peer.ip()));
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = used.begin();
             let endpoint = endpoint.clone();
+            let origin = origin.clone();
             let is_here = request.uri().path() == &*path;
             async move {
                 let response = match is_here {
-                    true => endpoint.answer_to(Some(Peer(peer.ip())), request).await,
+                    true => endpoint.answer_from(origin, request).await,
                     false => endpoint.not_here(request),
                 };
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))

@@ -35,7 +35,7 @@ pub(super) async fn serve(
     core: &Arc<Core>,
     request: RequestMessage,
     meta: Members,
-    knock: Knock,
+    knock: &mut Knock,
 ) -> Response<Body> {
     let (method, lifted) = match admit(&request, meta, &knock.0.headers, &core.server) {
         Ok(admitted) => admitted,

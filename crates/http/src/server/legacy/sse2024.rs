@@ -46,7 +46,7 @@ pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
 }
 
 /// Takes a message; its answer comes on the stream.
-pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: Knock) -> Response<Body> {
+pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: &mut Knock) -> Response<Body> {
     if !session.has_room() && super::requests_in(&frame) > 0 {
         return reply::busy("too many calls run at the same time; try again");
     }
