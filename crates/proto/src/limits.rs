@@ -21,7 +21,8 @@ pub struct Limits {
     /// Calls that wait for their turn; when they are that many, we stop reading.
     pub backlog: usize,
     /// Requests that a client may make per minute on one connection, all at once or spread over
-    /// it. A model makes a few, a program that works through a list some thousands.
+    /// it. A gateway in front of many clients makes thousands a second; a loop gone wild, several
+    /// times as many as these.
     pub requests_per_minute: usize,
     /// Bytes of one result. As long as a message may be, less what stands around a result: longer
     /// ones would not be read by a client with the same limits.
@@ -68,7 +69,7 @@ impl Default for Limits {
             batch: 100,
             in_flight: 64,
             backlog: 256,
-            requests_per_minute: 60_000,
+            requests_per_minute: 1_800_000,
             result: 4 * 1024 * 1024 - 64 * 1024,
             logs_per_minute: 600,
             subscriptions: 64,

@@ -97,7 +97,7 @@ async fn requests_are_limited_on_each_connection_without_any_layer() {
     assert_eq!(refused["error"]["data"], json!({ "retryAfterMs": 20_001 }));
     pass(20).await;
     assert!(wire.ask(call(5, "it")).await["result"].is_object());
-    assert_eq!(Limits::default().requests_per_minute, 60_000);
+    assert_eq!(Limits::default().requests_per_minute, 1_800_000);
 }
 
 #[tokio::test(start_paused = true)]
