@@ -20,6 +20,7 @@ const LONG: usize = 8;
 /// Goes through a text once.
 pub(crate) struct Scanner<'a> {
     text: &'a ByteString,
+    bytes: &'a [u8],
     at: usize,
     /// Objects and arrays that may still be opened within each other.
     depth: usize,
@@ -31,7 +32,7 @@ impl<'a> Scanner<'a> {
 
     /// Begins a text whose values nest no deeper than this.
     pub(crate) fn new(text: &'a ByteString, depth: usize) -> Self {
-        Self { text, at: 0, depth: depth.min(Self::DEPTH) }
+        Self { text, bytes: text.as_bytes(), at: 0, depth: depth.min(Self::DEPTH) }
     }
 
     /// The next byte that is no white space.
@@ -122,11 +123,9 @@ impl<'a> Scanner<'a> {
 
     /// Whether a name has come before, or so many have that looking for it one by one would not pay.
     fn is_known(&self, members: &[Member], start: usize, name: Range<usize>) -> bool {
-        let name = self.text.as_bytes().get(name);
+        let name = self.bytes.get(name);
         let is_same = |member: &Member| match &member.name {
-            Name::Plain(other) => {
-                self.text.as_bytes().get(start + other.start..start + other.end) == name
-            }
+            Name::Plain(other) => self.bytes.get(start + other.start..start + other.end) == name,
             Name::Decoded(_) => true,
         };
         members.len() >= MANY || members.iter().any(is_same)
@@ -231,7 +230,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     fn number(&mut self, first: u8) -> Option<()> {
@@ -266,7 +265,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, rest: &[u8]) -> Option<()> {
-        let is_here = self.text.as_bytes().get(self.at..)?.starts_with(rest);
+        let is_here = self.bytes.get(self.at..)?.starts_with(rest);
         is_here.then(|| self.at += rest.len())
     }
 
@@ -281,7 +280,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.bytes.get(self.at).copied()
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`legacy`] does the same for requests of a session. [`project`] makes results fit older
 //! revisions before they are written; `splice` joins text that is JSON already.
 
+mod acquaintance;
 pub mod legacy;
 pub mod modern;
 pub mod project;
@@ -17,6 +18,7 @@ use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
+pub use self::acquaintance::Acquaintance;
 use crate::members::Members;
 use crate::request::{Client, Input};
 

@@ -13,7 +13,7 @@ use bowline_proto::members::Members;
 use bowline_proto::mirror::Field;
 use bowline_proto::request::{ExchangeId, Extensions, Owner, Peer, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
-use bowline_proto::wire;
+use bowline_proto::wire::{self, Acquaintance, Lifted};
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
@@ -353,6 +353,21 @@ impl Knock {
     /// On whose behalf it comes.
     pub(super) fn owner(&self) -> Owner {
         self.0.extensions.get::<Owner>().cloned().unwrap_or_default()
+    }
+
+    /// Reads what a request of 2026-07-28 says beside its params.
+    pub(super) fn lift(
+        &self,
+        method: bowline_types::method::Method,
+        params: &Members,
+        meta: Members,
+        revision: Revision,
+    ) -> Result<Lifted, ErrorObject> {
+        match self.1.get::<Acquaintance>() {
+            Some(known) => wire::modern::lift(method, params, meta, revision, known),
+            // Whoever serves us does not say which requests share a connection.
+            None => wire::modern::lift(method, params, meta, revision, &Acquaintance::default()),
+        }
     }
 
     /// What it brings along for handlers, taken out.

@@ -133,14 +133,14 @@ impl Gate {
     ///
     /// If it was sent to another name, comes from a page that may not call, or is malformed.
     pub fn check(&self, parts: &Parts) -> Result<(), Refusal> {
+        if self.is_plain(parts) {
+            return Ok(());
+        }
         self.check_host(parts)?;
         self.check_origin(&parts.headers)
     }
 
     fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
-        if self.is_named_plainly(parts) {
-            return Ok(());
-        }
         let named = named_host(parts)?;
         let default = if parts.uri.scheme_str() == Some("https") { 443 } else { 80 };
         let known = self.hosts.iter().any(|host| host.matches(&named, default));
@@ -154,14 +154,19 @@ impl Gate {
         )))
     }
 
-    /// Whether a request says nothing but one of our names, letter by letter. Most do.
-    fn is_named_plainly(&self, parts: &Parts) -> bool {
-        let mut headers = parts.headers.get_all(header::HOST).iter();
-        let (Some(host), None, None) = (headers.next(), headers.next(), parts.uri.authority())
-        else {
-            return false;
-        };
-        self.hosts.iter().any(|known| known.is_written(host.as_bytes()))
+    /// Whether a request says one of our names, letter by letter, and nothing of a page. Most do, and
+    /// one look at each header shows it.
+    fn is_plain(&self, parts: &Parts) -> bool {
+        let mut is_named = false;
+        for (name, value) in &parts.headers {
+            let is_ours = || self.hosts.iter().any(|host| host.is_written(value.as_bytes()));
+            match name.as_str() {
+                "host" if !is_named && is_ours() => is_named = true,
+                "host" | "origin" | "sec-fetch-site" => return false,
+                _ => {}
+            }
+        }
+        is_named && parts.uri.authority().is_none()
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {

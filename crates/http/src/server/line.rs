@@ -17,7 +17,7 @@ pub(super) struct Line<T> {
 }
 
 struct State<T> {
-    items: VecDeque<T>,
+    items: Queue<T>,
     bytes: usize,
     /// Calls that may still say something here.
     open: usize,
@@ -29,11 +29,47 @@ struct State<T> {
     blocked: Vec<Waker>,
 }
 
+/// A queue that most often holds one thing, and then takes no memory of its own.
+struct Queue<T> {
+    first: Option<T>,
+    /// Empty unless there is a first.
+    others: VecDeque<T>,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self { first: None, others: VecDeque::new() }
+    }
+}
+
+impl<T> Queue<T> {
+    fn push_back(&mut self, item: T) {
+        match self.first {
+            None => self.first = Some(item),
+            Some(_) => self.others.push_back(item),
+        }
+    }
+
+    fn push_front(&mut self, item: T) {
+        if let Some(second) = self.first.replace(item) {
+            self.others.push_front(second);
+        }
+    }
+
+    fn pop_front(&mut self) -> Option<T> {
+        std::mem::replace(&mut self.first, self.others.pop_front())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
 impl<T: Weigh> Line<T> {
     /// A line that holds so many bytes before whoever speaks has to wait.
     pub(super) fn new(most: usize) -> Self {
         let state = State {
-            items: VecDeque::new(),
+            items: Queue::default(),
             bytes: 0,
             open: 0,
             is_closed: false,

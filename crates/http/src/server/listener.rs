@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::request::{Extensions, Peer};
+use bowline_proto::wire::Acquaintance;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -129,6 +130,7 @@ impl Connection {
         let io = TokioIo::new(Stall::new(stream, limits.stall));
         let Self { endpoint, path, peer } = self;
         let mut origin = Extensions::default();
+        origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = used.begin();

@@ -17,7 +17,7 @@ use bowline_proto::request::{
     Change, ExchangeId, Outgoing, QuestionError, Response as Outcome, Sink,
 };
 use bowline_proto::server::{Call, Caller, Exchange, ServerConfig};
-use bowline_proto::wire::{self, Lifted, modern};
+use bowline_proto::wire::{self, Lifted};
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
@@ -37,7 +37,7 @@ pub(super) async fn serve(
     meta: Members,
     knock: &mut Knock,
 ) -> Response<Body> {
-    let (method, lifted) = match admit(&request, meta, &knock.0.headers, &core.server) {
+    let (method, lifted) = match admit(&request, meta, knock, &core.server) {
         Ok(admitted) => admitted,
         Err(error) => {
             let status = match reply::status_of(&error) {
@@ -89,11 +89,11 @@ pub(super) fn check_notification(
 fn admit(
     request: &RequestMessage,
     meta: Members,
-    headers: &HeaderMap,
+    knock: &Knock,
     config: &ServerConfig,
 ) -> Result<(Method, Lifted), ErrorObject> {
     let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
-    head::mirrored(headers).check(&request.method, &request.params, version.as_deref())?;
+    head::mirrored(&knock.0.headers).check(&request.method, &request.params, version.as_deref())?;
     // A header alone cannot say what the message itself must say.
     if meta.value(key::PROTOCOL_VERSION).is_none() {
         return Err(missing(key::PROTOCOL_VERSION));
@@ -102,7 +102,7 @@ fn admit(
         return Err(ErrorObject::internal("a message that names its version has no era"));
     };
     let method = method_of(&request.method, revision)?;
-    let lifted = modern::lift(method, &request.params, meta, revision)?;
+    let lifted = knock.lift(method, &request.params, meta, revision)?;
     Ok((method, lifted))
 }
 

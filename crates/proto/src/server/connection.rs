@@ -27,7 +27,7 @@ use crate::pace::Pace;
 use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
 use crate::table::numbered::Numbered;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::splice;
+use crate::wire::{Acquaintance, splice};
 
 /// What a connection wants done.
 #[derive(Debug)]
@@ -46,6 +46,8 @@ pub struct ServerConnection {
     /// What whoever brings messages attaches to the calls that they open.
     attached: Extensions,
     session: Option<Session>,
+    /// Who introduced itself last (2026-07-28).
+    known: Acquaintance,
     slots: Numbered<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
@@ -93,6 +95,7 @@ impl ServerConnection {
             owner,
             attached: Extensions::default(),
             session: None,
+            known: Acquaintance::default(),
             slots: Numbered::default(),
             backlog: VecDeque::new(),
             batches: Batches::default(),

@@ -1,7 +1,5 @@
 //! The stateless era on the wire: everything a request needs stands in it, every result is stamped.
 
-use std::sync::Arc;
-
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
@@ -12,10 +10,9 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::splice::Text;
-use super::{Lifted, splice};
-use crate::classify::missing;
+use super::{Acquaintance, Lifted, splice};
 use crate::members::Members;
-use crate::request::{Client, Input, Success, SuccessKind};
+use crate::request::{Input, Success, SuccessKind};
 
 /// Reads what a request of 2026-07-28 says beside its params.
 ///
@@ -27,14 +24,13 @@ pub fn lift(
     params: &Members,
     meta: Members,
     revision: Revision,
+    known: &Acquaintance,
 ) -> Result<Lifted, ErrorObject> {
-    let capabilities =
-        read(&meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    let client = Client { info: read(&meta, key::CLIENT_INFO)?, capabilities };
+    let client = known.client(&meta)?;
     let log_level = read::<LoggingLevel>(&meta, key::LOG_LEVEL)?;
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
     let input = if method.may_ask() { input(params)? } else { None };
-    Ok(Lifted { revision, client: Arc::new(client), meta, progress, log_level, input })
+    Ok(Lifted { revision, client, meta, progress, log_level, input })
 }
 
 /// The answer to a request.

@@ -321,7 +321,11 @@ impl Session {
 
     /// Whether the session has been of no use since a moment, or was never opened in time.
     pub(super) fn is_idle(&self, now: Instant, idle: Duration, opening: Duration) -> bool {
-        let state = self.lock();
+        let mut state = self.lock();
+        if state.busy > 0 {
+            // Noted here, now and then, rather than whenever something ends.
+            state.used = now;
+        }
         let allowed = if state.is_initialized { idle } else { opening };
         state.busy == 0 && allowed <= now.saturating_duration_since(state.used)
     }
@@ -493,9 +497,7 @@ pub(super) struct Busy(Arc<Session>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.busy -= 1;
-        state.used = Instant::now();
+        self.0.lock().busy -= 1;
     }
 }
 

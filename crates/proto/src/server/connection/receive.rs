@@ -95,7 +95,7 @@ impl ServerConnection {
         match classify(&request, &meta, session, self.config.revisions())? {
             Claim::Modern(revision) => {
                 let method = method_of(&request.method, revision)?;
-                let lifted = modern::lift(method, &request.params, meta, revision)?;
+                let lifted = modern::lift(method, &request.params, meta, revision, &self.known)?;
                 self.open(request, method, lifted, batch)
             }
             Claim::Legacy(revision) => self.admit_legacy(request, meta, revision, batch),

@@ -1,0 +1,111 @@
+//! What a client says of itself with every request, read once as long as it stays the same.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bowline_types::error::ErrorObject;
+use bowline_types::meta::key;
+
+use super::modern::read;
+use crate::classify::missing;
+use crate::members::Members;
+use crate::request::Client;
+
+/// Bytes of what a client says of itself that are worth remembering. Most say some hundred.
+const MOST: usize = 2048;
+
+/// Who spoke last on a connection. A client of 2026-07-28 introduces itself with every request, in
+/// the same words; they are compared, and read only if they are new.
+#[derive(Debug, Default)]
+pub struct Acquaintance(Mutex<Option<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    info: Option<Box<str>>,
+    capabilities: Box<str>,
+    client: Arc<Client>,
+}
+
+impl Acquaintance {
+    /// Who a request says that it comes from.
+    ///
+    /// # Errors
+    ///
+    /// If it does not say all that it must, or not in the shape that it must have.
+    pub(crate) fn client(&self, meta: &Members) -> Result<Arc<Client>, ErrorObject> {
+        let info = meta.value(key::CLIENT_INFO);
+        let capabilities = meta.value(key::CLIENT_CAPABILITIES);
+        // Nothing that runs under the lock can panic half-way.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known
+            && capabilities == Some(&known.capabilities)
+            && info == known.info.as_deref()
+        {
+            return Ok(known.client.clone());
+        }
+        let client = Arc::new(introduced(meta)?);
+        let length = info.map_or(0, str::len) + capabilities.map_or(0, str::len);
+        *known = capabilities.filter(|_| length <= MOST).map(|capabilities| Known {
+            info: info.map(Box::from),
+            capabilities: capabilities.into(),
+            client: client.clone(),
+        });
+        Ok(client)
+    }
+}
+
+fn introduced(meta: &Members) -> Result<Client, ErrorObject> {
+    let capabilities =
+        read(meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+    Ok(Client { info: read(meta, key::CLIENT_INFO)?, capabilities })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn meta(name: &str, capabilities: &str) -> Members {
+        let text = format!(
+            r#"{{"{}":{{"name":"{name}","version":"1"}},"{}":{capabilities}}}"#,
+            key::CLIENT_INFO,
+            key::CLIENT_CAPABILITIES
+        );
+        Members::cut(Bytes::from(text)).unwrap()
+    }
+
+    fn name(client: &Client) -> &str {
+        &client.info.as_ref().unwrap().name
+    }
+
+    // spec: ST-1, RQM-10
+    #[test]
+    fn every_request_counts_for_itself_whoever_spoke_before() {
+        let known = Acquaintance::default();
+        let ann = known.client(&meta("ann", "{}")).unwrap();
+        let again = known.client(&meta("ann", "{}")).unwrap();
+        assert!(Arc::ptr_eq(&ann, &again));
+        let bob = known.client(&meta("bob", "{}")).unwrap();
+        assert_eq!((name(&ann), name(&bob)), ("ann", "bob"));
+        let able = known.client(&meta("bob", r#"{"sampling":{}}"#)).unwrap();
+        assert!(able.capabilities.sampling.is_some() && bob.capabilities.sampling.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_wrong_again() {
+        let known = Acquaintance::default();
+        known.client(&meta("ann", "{}")).unwrap();
+        for capabilities in ["[]", "null"] {
+            for _ in 0..2 {
+                assert!(known.client(&meta("ann", capabilities)).is_err(), "{capabilities}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_introductions_are_not_kept() {
+        let known = Acquaintance::default();
+        known.client(&meta(&"a".repeat(MOST), "{}")).unwrap();
+        assert!(known.0.lock().unwrap().is_none());
+    }
+}
