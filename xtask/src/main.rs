@@ -1,12 +1,14 @@
 //! Tasks of this repository: `cargo xtask help`.
 //!
 //! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
-//! cannot; [`ledger`] counts which requirements of the specification have a test; [`demo`] and
-//! [`release`] are for people. [`tree`] and [`tokens`] are how the checks see the repository.
+//! cannot; [`ledger`] counts which requirements of the specification have a test; [`bench`] says how
+//! fast it is; [`demo`] and [`release`] are for people. [`tree`] and [`tokens`] are how the checks
+//! see the repository.
 
 // A program that talks to the person who started it.
 #![allow(clippy::print_stdout)]
 
+mod bench;
 mod command;
 mod demo;
 mod finding;
@@ -31,6 +33,9 @@ Tasks of this repository.
       --raise                 write today's figures to docs/spec/floor.md, never lower ones
       --open AREA             list the requirements of an area that nothing covers
       --id ID                 show one requirement and who cites it
+  cargo xtask bench           measure us beside rmcp and the least that can be done
+      --quick                 only see whether it works
+      --help                  list all options: cases, rounds, peers, scaling
   cargo xtask demo            build the echo server and let the tour example call it
   cargo xtask release-check   licences, advisories and semantic versioning, before a release
 ";
@@ -53,6 +58,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["test"] => test::run()?,
         ["tidy"] => tidy::run()?,
         ["ledger", options @ ..] => ledger::run(options)?,
+        ["bench", options @ ..] => bench::run(options)?,
         ["demo"] => demo::run()?,
         ["release-check"] => release::run()?,
         _ => bail!("`{}` is no task; see `cargo xtask help`", arguments.join(" ")),

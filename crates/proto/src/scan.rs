@@ -40,8 +40,9 @@ impl<'a> Scanner<'a> {
     fn peek(&mut self) -> Option<u8> {
         loop {
             match self.byte()? {
+                byte if byte > b' ' => return Some(byte),
                 b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
-                byte => return Some(byte),
+                _ => return None,
             }
         }
     }

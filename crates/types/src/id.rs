@@ -67,14 +67,11 @@ impl RequestId {
         }
     }
 
-    /// Writes the JSON text.
-    pub fn write_json(&self, text: &mut String) {
+    /// Does something with the JSON text, which most often is not even copied for it.
+    pub fn with_json<R>(&self, act: impl FnOnce(&str) -> R) -> R {
         match &self.0 {
-            Repr::Integer(value) => {
-                // Writing into memory does not fail.
-                let _ = fmt::Write::write_fmt(text, format_args!("{value}"));
-            }
-            _ => text.push_str(&self.to_json()),
+            Repr::Integer(value) => act(itoa::Buffer::new().format(*value)),
+            _ => act(&self.to_json()),
         }
     }
 

@@ -1,13 +1,16 @@
-//! The connections that are open: each cut when it is of no use, and all of them at the end.
+//! The connections that are open: each cut when it is of no use, and all of them told of the end.
 //!
 //! They are looked at together, from time to time. So a request costs two additions, and a connection
-//! needs no clock of its own.
+//! needs neither a clock of its own nor anything else to wait for beside its client.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
 use super::body::Turn;
@@ -69,6 +72,15 @@ impl Connections {
     }
 }
 
+impl Connections {
+    /// Tells every connection to end once it has answered what has come.
+    pub(super) fn end(&self) {
+        for open in lock(&self.table).values() {
+            open.used.end();
+        }
+    }
+}
+
 impl Drop for Connections {
     fn drop(&mut self) {
         lock(&self.table).values().for_each(|open| open.task.abort());
@@ -99,6 +111,9 @@ pub(super) struct Used {
     requests: AtomicUsize,
     /// Held while one of them is being answered.
     turn: Turn,
+    is_ending: AtomicBool,
+    /// Whoever serves it, once somebody does.
+    server: Mutex<Option<Waker>>,
 }
 
 impl Used {
@@ -107,4 +122,34 @@ impl Used {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.turn.clone()
     }
+
+    fn end(&self) {
+        // Under the lock, so that whoever begins to serve meanwhile either is woken or sees it.
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_ending.store(true, Ordering::Release);
+        server.iter().for_each(Waker::wake_by_ref);
+    }
+
+    fn serve(&self, server: &Waker) {
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.clone());
+    }
+}
+
+/// Drives a connection to its end, which comes early if it is told to end.
+pub(super) async fn drive<C: GracefulConnection>(connection: C, used: &Used) {
+    let mut connection = pin!(connection);
+    let (mut is_begun, mut is_told) = (false, false);
+    let ended = poll_fn(|cx| {
+        if !std::mem::replace(&mut is_begun, true) {
+            // The task stays the same, and so does its waker.
+            used.serve(cx.waker());
+        }
+        if !is_told && used.is_ending.load(Ordering::Acquire) {
+            is_told = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        connection.as_mut().poll(cx)
+    });
+    // A client that goes away or speaks no HTTP is its own affair.
+    let _ = ended.await;
 }

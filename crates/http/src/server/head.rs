@@ -11,6 +11,8 @@ const NAME: HeaderName = HeaderName::from_static(mirror::NAME);
 pub(super) const JSON: &str = "application/json";
 /// The type of a stream of messages.
 pub(super) const EVENTS: &str = "text/event-stream";
+/// How nearly all clients say that they take either.
+const BOTH: &[u8] = b"application/json, text/event-stream";
 
 /// The headers that repeat what a message says.
 pub(super) fn mirrored(headers: &HeaderMap) -> Head<'_> {
@@ -56,6 +58,9 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 /// Whether the client takes answers of all these types. One that does not say takes anything.
 pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
+    if values.peek().is_some_and(|value| value.as_bytes() == BOTH) {
+        return true;
+    }
     let mut taken = [values.peek().is_none(); N];
     for range in values.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')) {
         let range = essence(range);

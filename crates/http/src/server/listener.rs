@@ -13,12 +13,11 @@ use bowline_proto::wire::Acquaintance;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
-use super::connections::{Connections, LOOKS, Used};
+use super::connections::{self, Connections, LOOKS, Used};
 use super::endpoint::Endpoint;
 use super::limits::HttpLimits;
 use super::stall::Stall;
@@ -68,8 +67,8 @@ impl Listener {
     /// [`HttpLimits::drain`]: super::HttpLimits::drain
     pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
         let limits = endpoint.config().limits().clone();
-        let room = Arc::new(Semaphore::new(limits.connections));
-        let graceful = GracefulShutdown::new();
+        let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        let room = Arc::new(Semaphore::new(places as usize));
         // Whoever is connected is cut off when this goes, for whatever reason we end.
         let mut connections = Connections::default();
         let mut look = tokio::time::interval((limits.head / LOOKS).max(Duration::from_millis(1)));
@@ -95,7 +94,7 @@ impl Listener {
             };
             let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
             let used = Arc::new(Used::default());
-            let served = connection.serve(stream, used.clone(), &graceful);
+            let served = connection.serve(stream, used.clone());
             connections.open(used, async move {
                 served.await;
                 drop(permit);
@@ -103,7 +102,9 @@ impl Listener {
         }
         drop(self.listener);
         endpoint.stop();
-        let mut ended = std::pin::pin!(graceful.shutdown());
+        connections.end();
+        // They have ended when all places are free again.
+        let mut ended = std::pin::pin!(room.acquire_many(places));
         if tokio::time::timeout(limits.drain, &mut ended).await.is_err() {
             endpoint.give_up();
             let _ = tokio::time::timeout(LAST_WORDS, ended).await;
@@ -118,12 +119,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn serve(
-        self,
-        stream: TcpStream,
-        used: Arc<Used>,
-        graceful: &GracefulShutdown,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    fn serve(self, stream: TcpStream, used: Arc<Used>) -> impl Future<Output = ()> + Send + use<> {
         let limits = self.endpoint.config().limits().clone();
         // Small messages should not wait for each other.
         let _ = stream.set_nodelay(true);
@@ -132,8 +128,9 @@ impl Connection {
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
+        let turns = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-            let turn = used.begin();
+            let turn = turns.begin();
             let endpoint = endpoint.clone();
             let origin = origin.clone();
             let is_here = request.uri().path() == &*path;
@@ -146,11 +143,7 @@ impl Connection {
             }
         });
         let connection = protocol(&limits).serve_connection(io, service).into_owned();
-        let connection = graceful.watch(connection);
-        async move {
-            // A client that goes away or speaks no HTTP is its own affair.
-            let _ = connection.await;
-        }
+        async move { connections::drive(connection, &used).await }
     }
 }
 

@@ -196,7 +196,7 @@ impl ClientConnection {
         match self.asks.remove(&ask) {
             Some(Origin::Request(id)) => {
                 let frame = match &answer {
-                    Ok(result) => splice::plain_result(&id, result.as_str()),
+                    Ok(result) => splice::result(&id, &[], result.as_str()),
                     Err(error) => splice::error(Ok(&id), error),
                 };
                 self.tell(None, frame);

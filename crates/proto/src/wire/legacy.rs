@@ -9,7 +9,6 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::modern::read;
-use super::splice::Text;
 use super::{Lifted, splice};
 use crate::members::Members;
 use crate::request::{Client, Success};
@@ -24,14 +23,11 @@ pub fn lift(meta: Members, revision: Revision, client: Arc<Client>) -> Result<Li
     Ok(Lifted { revision, client, meta, progress, log_level: None, input: None })
 }
 
-/// The answer to a request of a session.
+/// The answer to a request of a session, stamped with `_meta` if a handler set it.
 pub(crate) fn result(id: &RequestId, success: &Success) -> Bytes {
-    splice::result(id, success.body.as_str(), |text| stamp(text, success))
-}
-
-/// Writes the members that stamp a result: only `_meta`, if a handler set it.
-fn stamp(text: &mut Text, success: &Success) {
-    if !success.meta.is_empty() {
-        text.push("\"_meta\":").push_json(&success.meta);
+    let body = success.body.as_str();
+    if success.meta.is_empty() {
+        return splice::result(id, &[], body);
     }
+    splice::result(id, &["\"_meta\":", &splice::json(&success.meta)], body)
 }

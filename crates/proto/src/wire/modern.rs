@@ -9,7 +9,6 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
-use super::splice::Text;
 use super::{Acquaintance, Lifted, splice};
 use crate::members::Members;
 use crate::request::{Input, Success, SuccessKind};
@@ -33,34 +32,42 @@ pub fn lift(
     Ok(Lifted { revision, client, meta, progress, log_level, input })
 }
 
-/// The answer to a request.
+/// The answer to a request, stamped: what kind of result it is, how long it is fresh, who made it.
 pub(crate) fn result(
     id: &RequestId,
     success: &Success,
     method: Method,
     server_info: &str,
 ) -> Bytes {
-    splice::result(id, success.body.as_str(), |text| stamp(text, success, method, server_info))
-}
-
-/// Writes the members that stamp a result: what kind it is, how long it is fresh, who made it.
-fn stamp(text: &mut Text, success: &Success, method: Method, server_info: &str) {
     let kind = match success.kind {
         SuccessKind::Complete => "complete",
         SuccessKind::InputRequired => "input_required",
         SuccessKind::Task => "task",
     };
-    text.push("\"resultType\":\"").push(kind).push("\"");
-    if method.is_cacheable() && success.kind == SuccessKind::Complete {
-        let hint = &success.cache;
-        text.push(",\"ttlMs\":").push_json(&hint.ttl_ms());
-        text.push(",\"cacheScope\":").push_json(hint.scope.as_str());
-    }
+    let is_cacheable = method.is_cacheable() && success.kind == SuccessKind::Complete;
+    let cache = if is_cacheable { &caching(success) } else { "" };
     let meta = if success.meta.is_empty() { "{}" } else { &splice::json(&success.meta) };
-    let maker = |text: &mut Text| {
-        text.push("\"").push(key::SERVER_INFO).push("\":").put(server_info);
-    };
-    text.push(",\"_meta\":").push_object(maker, meta);
+    let meta = splice::inside(meta);
+    let comma = if meta == "}" { "" } else { "," };
+    let stamp = [
+        "\"resultType\":\"",
+        kind,
+        "\"",
+        cache,
+        ",\"_meta\":{\"",
+        key::SERVER_INFO,
+        "\":",
+        server_info,
+        comma,
+        meta,
+    ];
+    splice::result(id, &stamp, success.body.as_str())
+}
+
+/// The members that say how long a result is fresh, and for whom.
+fn caching(success: &Success) -> String {
+    let (ttl, scope) = (success.cache.ttl_ms(), success.cache.scope.as_str());
+    format!(",\"ttlMs\":{ttl},{}", splice::member("cacheScope", scope))
 }
 
 /// What kind a result is; a server that predates the member means "complete" (RT-5).

@@ -18,53 +18,69 @@ pub(crate) enum NoId {
     Null,
 }
 
-/// Bytes that stand around a result in most answers.
-const STAMP: usize = 256;
-
 /// A request.
 pub(crate) fn request(id: &RequestId, method: Method, params: &str) -> Bytes {
-    let mut text = Text::with_capacity(64 + params.len());
-    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push_id(id);
-    text.push(",\"method\":\"").push(method.name()).push("\"");
-    if params != "{}" {
-        text.push(",\"params\":").push(params);
-    }
-    text.push("}").finish()
+    let (name, params) = (method.name(), Params(params));
+    let [comma, params] = params.pieces();
+    id.with_json(|id| {
+        join(&[
+            "{\"jsonrpc\":\"2.0\",\"id\":",
+            id,
+            ",\"method\":\"",
+            name,
+            "\"",
+            comma,
+            params,
+            "}",
+        ])
+    })
 }
 
 /// A notification.
 pub(crate) fn notification(method: Method, params: &str) -> Bytes {
-    let mut text = Text::with_capacity(64 + params.len());
-    text.push("{\"jsonrpc\":\"2.0\",\"method\":\"").push(method.name()).push("\"");
-    if params != "{}" {
-        text.push(",\"params\":").push(params);
+    let [comma, params] = Params(params).pieces();
+    join(&["{\"jsonrpc\":\"2.0\",\"method\":\"", method.name(), "\"", comma, params, "}"])
+}
+
+/// The params of a message, left out if there are none.
+struct Params<'a>(&'a str);
+
+impl<'a> Params<'a> {
+    fn pieces(&self) -> [&'a str; 2] {
+        if self.0 == "{}" { ["", ""] } else { [",\"params\":", self.0] }
     }
-    text.push("}").finish()
 }
 
-/// A response with a result: what `stamp` writes comes before the members of the body.
-pub(crate) fn result(id: &RequestId, body: &str, stamp: impl FnOnce(&mut Text)) -> Bytes {
-    let mut text = Text::with_capacity(STAMP + body.len());
-    text.push("{\"jsonrpc\":\"2.0\",\"id\":").push_id(id).push(",\"result\":");
-    text.push_object(stamp, body);
-    text.push("}").finish()
-}
-
-/// A response with a result that is written as it is.
-pub(crate) fn plain_result(id: &RequestId, body: &str) -> Bytes {
-    result(id, body, |_| ())
+/// A response with a result: the members that `stamp` spells come before those of the body.
+pub(crate) fn result(id: &RequestId, stamp: &[&str], body: &str) -> Bytes {
+    let inside = inside(body);
+    let is_stamped = stamp.iter().any(|piece| !piece.is_empty());
+    let comma = if is_stamped && !inside.starts_with('}') { "," } else { "" };
+    let stamp_length: usize = stamp.iter().map(|piece| piece.len()).sum();
+    id.with_json(|id| {
+        let front = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{"];
+        let length = front.iter().map(|piece| piece.len()).sum::<usize>() + stamp_length;
+        // Exactly as long as it gets, so that nothing has to be moved.
+        let mut text = String::with_capacity(length + comma.len() + inside.len() + 1);
+        for piece in front.iter().chain(stamp).chain(&[comma, inside, "}"]) {
+            text.push_str(piece);
+        }
+        in_one_line(text)
+    })
 }
 
 /// A response with an error.
 pub(crate) fn error(id: Result<&RequestId, NoId>, error: &ErrorObject) -> Bytes {
-    let mut text = Text::with_capacity(128);
-    text.push("{\"jsonrpc\":\"2.0\"");
-    match id {
-        Ok(id) => text.push(",\"id\":").push_id(id),
-        Err(NoId::Null) => text.push(",\"id\":null"),
-        Err(NoId::Absent) => &mut text,
+    let error = json(error);
+    let with = |id: [&str; 2]| {
+        let [name, id] = id;
+        join(&["{\"jsonrpc\":\"2.0\"", name, id, ",\"error\":", &error, "}"])
     };
-    text.push(",\"error\":").push(&json(error)).push("}").finish()
+    match id {
+        Ok(id) => id.with_json(|id| with([",\"id\":", id])),
+        Err(NoId::Null) => with([",\"id\":", "null"]),
+        Err(NoId::Absent) => with(["", ""]),
+    }
 }
 
 /// Several messages as one batch.
@@ -82,9 +98,9 @@ pub(crate) fn batch(frames: &[Bytes]) -> Bytes {
 
 /// The text of an object with further members put in front.
 pub(crate) fn object(members: &str, body: &str) -> String {
-    let mut text = Text::with_capacity(members.len() + body.len() + 1);
-    text.push_object(|text| text.put(members), body);
-    text.0
+    let inside = inside(body);
+    let comma = if members.is_empty() || inside.starts_with('}') { "" } else { "," };
+    ["{", members, comma, inside].concat()
 }
 
 /// A value as JSON text. Our own wire types always can be written.
@@ -97,52 +113,22 @@ pub(crate) fn member<T: Serialize + ?Sized>(name: &str, value: &T) -> String {
     format!("{}:{}", json(name), json(value))
 }
 
-/// A message being written.
-pub(crate) struct Text(String);
+/// The text of an object without its opening brace.
+pub(crate) fn inside(object: &str) -> &str {
+    object.trim_ascii().strip_prefix('{').map_or("}", str::trim_ascii_start)
+}
 
-impl Text {
-    fn with_capacity(capacity: usize) -> Self {
-        Self(String::with_capacity(capacity))
-    }
+fn join(pieces: &[&str]) -> Bytes {
+    in_one_line(pieces.concat())
+}
 
-    pub(crate) fn push(&mut self, piece: &str) -> &mut Self {
-        self.0.push_str(piece);
-        self
+/// A message never spans lines; pretty-printed text from elsewhere is put on one. A raw newline can
+/// only be white space between tokens, since strings escape it.
+fn in_one_line(text: String) -> Bytes {
+    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+        return text.into();
     }
-
-    /// The same, as the last of several.
-    pub(crate) fn put(&mut self, piece: &str) {
-        self.push(piece);
-    }
-
-    /// A value as JSON text.
-    pub(crate) fn push_json<T: Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {
-        self.push(&json(value))
-    }
-
-    fn push_id(&mut self, id: &RequestId) -> &mut Self {
-        id.write_json(&mut self.0);
-        self
-    }
-
-    /// An object: what `front` writes, then the members of the body.
-    pub(crate) fn push_object(&mut self, front: impl FnOnce(&mut Self), body: &str) -> &mut Self {
-        let inside = body.trim_ascii().strip_prefix('{').map_or("}", str::trim_ascii_start);
-        self.push("{");
-        let before = self.0.len();
-        front(self);
-        let is_first = self.0.len() == before || inside.starts_with('}');
-        self.push(if is_first { "" } else { "," }).push(inside)
-    }
-
-    fn finish(&mut self) -> Bytes {
-        // A message never spans lines; pretty-printed text from elsewhere is put on one. A raw
-        // newline can only be white space between tokens, since strings escape it.
-        if memchr::memchr2(b'\n', b'\r', self.0.as_bytes()).is_some() {
-            self.0 = self.0.replace(['\n', '\r'], " ");
-        }
-        std::mem::take(&mut self.0).into()
-    }
+    text.replace(['\n', '\r'], " ").into()
 }
 
 #[cfg(test)]
@@ -160,7 +146,7 @@ mod tests {
     // spec: STDIO-2
     #[test]
     fn a_message_never_spans_lines() {
-        let frame = plain_result(&1.into(), "{\n  \"text\": \"a\\nb\"\r\n}");
+        let frame = result(&1.into(), &[], "{\n  \"text\": \"a\\nb\"\r\n}");
         assert_eq!(frame, r#"{"jsonrpc":"2.0","id":1,"result":{"text": "a\nb"  }}"#.as_bytes());
     }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::{Response, Success};
+use bowline_proto::table::hash::OwnKeys;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
@@ -85,7 +86,7 @@ impl<T: Item> Set<T> {
 pub(crate) struct Snapshot<T> {
     /// Sorted by number.
     items: Vec<Numbered<T>>,
-    positions: HashMap<Arc<str>, usize>,
+    positions: HashMap<Arc<str>, usize, OwnKeys>,
     /// The number of the last item that was ever added; the first has number 1.
     last: u64,
     is_offered: bool,
@@ -238,7 +239,7 @@ impl<T> Default for Snapshot<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
-            positions: HashMap::new(),
+            positions: HashMap::default(),
             last: 0,
             is_offered: false,
             limited: 0,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
+use bowline_proto::table::hash::OwnKeys;
 use bowline_store::backend::Error;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
@@ -45,7 +46,7 @@ impl From<Error> for NotNow {
     }
 }
 
-type Table = Mutex<HashMap<String, Arc<Session>>>;
+type Table = Mutex<HashMap<String, Arc<Session>, OwnKeys>>;
 
 impl Sessions {
     pub(in super::super) fn new(core: Arc<Core>) -> Self {

@@ -1,0 +1,8 @@
+//! The ceiling: `ceiling stdio`, or `ceiling http 127.0.0.1:3000`.
+
+use std::error::Error;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    bench_ceiling::serve().await
+}

@@ -1,0 +1,87 @@
+//! What can be measured, of whom, and in which unit.
+
+use std::fmt;
+
+use anyhow::Result;
+
+use crate::programs::Bench;
+
+/// One thing to measure.
+pub(crate) struct Case {
+    /// Its name: what it is about, from the general to the special, between slashes.
+    pub(crate) name: String,
+    /// What it measures, in a sentence.
+    pub(crate) measures: String,
+    /// What a round gives, in this order.
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) subjects: Vec<Subject>,
+    pub(crate) repeats: Repeats,
+    /// Measures one subject once.
+    pub(crate) round: Round,
+}
+
+/// Measures one subject once, and gives one value for each figure of the case.
+pub(crate) type Round = Box<dyn Fn(&Bench, &Subject) -> Result<Vec<f64>>>;
+
+/// How often a case is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repeats {
+    EveryRound,
+    /// It comes out the same each time, or takes too long.
+    Once,
+}
+
+/// Who is measured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Subject {
+    pub(crate) role: Role,
+    /// The program and its arguments, or what else the case needs to know.
+    pub(crate) command: Vec<String>,
+}
+
+/// Who somebody is in a comparison.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// The least that can be done.
+    Ceiling,
+    Bowline,
+    RmcpBest,
+    RmcpDefault,
+    Peer(String),
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Ceiling => "ceiling",
+            Self::Bowline => "bowline",
+            Self::RmcpBest => "rmcp best",
+            Self::RmcpDefault => "rmcp default",
+            Self::Peer(name) => name,
+        })
+    }
+}
+
+/// One of the values that a round gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Figure {
+    pub(crate) unit: &'static str,
+    pub(crate) better: Better,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Better {
+    Higher,
+    Lower,
+}
+
+impl Figure {
+    pub(crate) const fn higher(unit: &'static str) -> Self {
+        Self { unit, better: Better::Higher }
+    }
+
+    pub(crate) const fn lower(unit: &'static str) -> Self {
+        Self { unit, better: Better::Lower }
+    }
+}

@@ -1,0 +1,29 @@
+//! From starting a server on stdio to its first answer, and what it weighs then.
+
+use super::{REVISIONS, load, stdio_servers};
+use crate::case::{Case, Figure, Repeats};
+use crate::process::{Core, figures, number};
+use crate::programs::Bench;
+
+pub(super) fn cases(bench: &Bench) -> Vec<Case> {
+    let starts = if bench.options.quick { 20 } else { 50 };
+    let case = |revision: &&'static str| {
+        let revision = *revision;
+        Case {
+            name: format!("start/{revision}"),
+            measures: format!("from start to first answer over stdio, and memory then, {revision}"),
+            figures: vec![Figure::lower("ms"), Figure::lower("MB idle")],
+            subjects: stdio_servers(bench),
+            repeats: Repeats::EveryRound,
+            round: Box::new(move |bench, subject| {
+                let command = subject.command.join(" ");
+                let line =
+                    format!("start {command} --revision {revision} --count {starts} --core 0");
+                let patience = bench.options.patience();
+                let value = figures(Core::Generator, &load(bench, &line), patience)?;
+                Ok(vec![number(&value, "p50_us")? / 1e3, number(&value, "rss_bytes")? / 1e6])
+            }),
+        }
+    };
+    REVISIONS.iter().map(case).collect()
+}

@@ -1,0 +1,160 @@
+//! Measures subjects in turn, round after round, and takes the middle of what each gave.
+
+use anyhow::Result;
+
+use crate::case::{Case, Figure, Repeats, Role};
+use crate::programs::Bench;
+
+/// Above this spread of the steadiest subject, a figure says more about the machine.
+const NOISE: f64 = 0.25;
+
+/// One figure of one case, of all its subjects.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) case: String,
+    pub(crate) measures: String,
+    pub(crate) figure: Figure,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// What one subject gave.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) role: Role,
+    pub(crate) values: Vec<f64>,
+    /// Why there are no more values.
+    pub(crate) failure: Option<String>,
+}
+
+/// Measures cases, one after another.
+pub(crate) fn measure(bench: &Bench, cases: &[Case]) -> Vec<Measured> {
+    let mut measured = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        eprintln!("{}/{} {}: {}", number + 1, cases.len(), case.name, case.measures);
+        measured.extend(measure_case(bench, case));
+    }
+    measured
+}
+
+fn measure_case(bench: &Bench, case: &Case) -> Vec<Measured> {
+    let rounds = match case.repeats {
+        Repeats::EveryRound => bench.options.rounds,
+        Repeats::Once => 1,
+    };
+    let mut outcomes: Vec<Result<Vec<Vec<f64>>>> =
+        case.subjects.iter().map(|_| Ok(Vec::new())).collect();
+    for round in 0..rounds {
+        for turn in 0..case.subjects.len() {
+            // Another one begins each time, so that nobody always follows the same one.
+            let place = (turn + round) % case.subjects.len();
+            let outcome = &mut outcomes[place];
+            // Who failed once is not asked again.
+            let Ok(values) = outcome else { continue };
+            match (case.round)(bench, &case.subjects[place]) {
+                Ok(value) => values.push(value),
+                Err(error) => *outcome = Err(error),
+            }
+        }
+    }
+    let figures = case.figures.iter().enumerate();
+    figures.map(|(place, figure)| gather(case, place, *figure, &outcomes)).collect()
+}
+
+fn gather(
+    case: &Case,
+    place: usize,
+    figure: Figure,
+    outcomes: &[Result<Vec<Vec<f64>>>],
+) -> Measured {
+    let cell = |(subject, outcome): (&crate::case::Subject, &Result<Vec<Vec<f64>>>)| {
+        let (values, failure) = match outcome {
+            Ok(rounds) => (rounds.iter().map(|values| values[place]).collect(), None),
+            Err(error) => (Vec::new(), Some(format!("{error:#}"))),
+        };
+        Cell { role: subject.role.clone(), values, failure }
+    };
+    Measured {
+        case: case.name.clone(),
+        measures: case.measures.clone(),
+        figure,
+        cells: case.subjects.iter().zip(outcomes).map(cell).collect(),
+    }
+}
+
+impl Measured {
+    /// The middle value of a subject.
+    pub(crate) fn of(&self, role: &Role) -> Option<f64> {
+        self.cells.iter().find(|cell| cell.role == *role)?.median()
+    }
+
+    /// How often somebody else's value goes into ours.
+    pub(crate) fn ratio_to(&self, role: &Role) -> Option<f64> {
+        let (ours, theirs) = (self.of(&Role::Bowline)?, self.of(role)?);
+        // What weighs nothing, as a session of the ceiling does, has no multiples.
+        (theirs.abs() > f64::EPSILON).then(|| ours / theirs)
+    }
+
+    /// Whether the machine was too noisy to tell: by the ceiling, which does the same each time,
+    /// or by the steadiest where there is none.
+    pub(crate) fn is_noisy(&self) -> bool {
+        let ceiling = self.cells.iter().find(|cell| cell.role == Role::Ceiling);
+        let spreads = || self.cells.iter().filter_map(Cell::spread);
+        let spread = ceiling.map_or_else(|| spreads().min_by(f64::total_cmp), Cell::spread);
+        spread.is_some_and(|spread| spread > NOISE)
+    }
+
+    /// Who failed, and why.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (&Role, &str)> {
+        self.cells.iter().filter_map(|cell| Some((&cell.role, cell.failure.as_deref()?)))
+    }
+}
+
+impl Cell {
+    pub(crate) fn median(&self) -> Option<f64> {
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let upper = *sorted.get(sorted.len() / 2)?;
+        let lower = sorted[(sorted.len() - 1) / 2];
+        Some(f64::midpoint(lower, upper))
+    }
+
+    /// How far apart the values are, as a share of the middle one.
+    pub(crate) fn spread(&self) -> Option<f64> {
+        let median = self.median()?;
+        let most = self.values.iter().copied().max_by(f64::total_cmp)?;
+        let least = self.values.iter().copied().min_by(f64::total_cmp)?;
+        Some(if most > least { (most - least) / median.abs() } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn measured(case: &str, figure: Figure, cells: &[(Role, &[f64])]) -> Measured {
+        let cell = |(role, values): &(Role, &[f64])| Cell {
+            role: role.clone(),
+            values: values.to_vec(),
+            failure: None,
+        };
+        let cells = cells.iter().map(cell).collect();
+        Measured { case: case.to_owned(), measures: String::new(), figure, cells }
+    }
+
+    #[test]
+    fn the_middle_and_the_spread_are_of_all_values() {
+        let cell = Cell { role: Role::Ceiling, values: vec![90.0, 100.0, 120.0], failure: None };
+        assert_eq!((cell.median(), cell.spread()), (Some(100.0), Some(0.3)));
+    }
+
+    #[test]
+    fn the_ceiling_tells_whether_the_machine_was_noisy() {
+        let figure = Figure::higher("calls/s");
+        let cells: [(Role, &[f64]); 2] =
+            [(Role::Ceiling, &[100.0, 101.0]), (Role::Bowline, &[50.0, 90.0])];
+        assert!(!measured("a", figure, &cells).is_noisy());
+        let cells: [(Role, &[f64]); 2] =
+            [(Role::Ceiling, &[100.0, 150.0]), (Role::Bowline, &[50.0, 50.0])];
+        assert!(measured("a", figure, &cells).is_noisy());
+    }
+}
