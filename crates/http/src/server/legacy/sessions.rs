@@ -257,7 +257,7 @@ fn forget(table: &Table, session: &Arc<Session>) {
 }
 
 /// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
-fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>, OwnKeys>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
