@@ -311,19 +311,19 @@ impl<'de> Envelope<'de> {
         // The braces of the message itself are a level too.
         scanner.enter()?;
         loop {
-            let slot = match scanner.name()? {
-                "jsonrpc" => &mut envelope.jsonrpc,
-                "id" => &mut envelope.id,
-                "method" => &mut envelope.method,
-                "params" if envelope.members.is_none() => {
+            let slot = match scanner.name()?.as_bytes() {
+                b"jsonrpc" => &mut envelope.jsonrpc,
+                b"id" => &mut envelope.id,
+                b"method" => &mut envelope.method,
+                b"params" if envelope.members.is_none() => {
                     envelope.members = Some(scanner.members()?);
                     if scanner.leaves()? {
                         break;
                     }
                     continue;
                 }
-                "result" => &mut envelope.result,
-                "error" => &mut envelope.error,
+                b"result" => &mut envelope.result,
+                b"error" => &mut envelope.error,
                 _ => return None,
             };
             if slot.replace(scanner.value()?).is_some() {

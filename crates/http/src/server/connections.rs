@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -136,8 +136,7 @@ impl Used {
 }
 
 /// Drives a connection to its end, which comes early if it is told to end.
-pub(super) async fn drive<C: GracefulConnection>(connection: C, used: &Used) {
-    let mut connection = pin!(connection);
+pub(super) async fn drive<C: GracefulConnection>(mut connection: Pin<Box<C>>, used: &Used) {
     let (mut is_begun, mut is_told) = (false, false);
     let ended = poll_fn(|cx| {
         if !std::mem::replace(&mut is_begun, true) {

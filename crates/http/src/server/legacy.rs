@@ -54,8 +54,10 @@ pub(super) async fn post(
     }
     match find(shared, knock).await {
         Ok(Some(session)) => in_session(&session, frame, text, knock).await,
-        Ok(None) if is_handshake => shake_hands(shared, frame, knock).await,
-        Ok(None) if !shared.core.keeps_sessions() => stateless(shared, frame, text, knock).await,
+        Ok(None) if is_handshake => Box::pin(shake_hands(shared, frame, knock)).await,
+        Ok(None) if !shared.core.keeps_sessions() => {
+            Box::pin(stateless(shared, frame, text, knock)).await
+        }
         Ok(None) => {
             let reason = "send `initialize` first, and the `Mcp-Session-Id` of its answer with \
                           every further request";

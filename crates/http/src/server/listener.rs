@@ -142,7 +142,9 @@ impl Connection {
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }
         });
-        let connection = protocol(&limits).serve_connection(io, service).into_owned();
+        // In a place of its own: it is large, and every future that it is handed on to would have
+        // room for it.
+        let connection = Box::pin(protocol(&limits).serve_connection(io, service).into_owned());
         async move { connections::drive(connection, &used).await }
     }
 }

@@ -19,6 +19,10 @@ impl<T> Numbered<T> {
     /// Puts a value behind a number that nothing stands behind yet. Numbers only grow, so it
     /// usually comes last.
     pub fn insert(&mut self, number: ExchangeId, value: T) {
+        if self.0.is_empty() {
+            // Most have one for as long as they live.
+            self.0.reserve_exact(1);
+        }
         let at = self.0.partition_point(|(other, _)| *other < number);
         self.0.insert(at, (number, value));
     }

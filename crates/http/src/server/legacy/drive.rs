@@ -30,7 +30,7 @@ pub(super) enum Said {
 pub(super) struct Drive {
     pub(super) session: Arc<Session>,
     line: Arc<Line>,
-    calls: Vec<(ExchangeId, BoxFuture<Outcome>)>,
+    calls: Running,
     log: Option<StreamLog>,
     /// What was said last and is not in the log for certain.
     unrecorded: Option<(Role, Bytes)>,
@@ -49,7 +49,7 @@ impl Drive {
             _busy: session.busy(),
             session,
             line,
-            calls: Vec::new(),
+            calls: Running::default(),
             log: None,
             unrecorded: None,
             follows: false,
@@ -127,9 +127,9 @@ impl Drive {
                 match item {
                     Item::Call(request) => {
                         let number = request.parts.exchange;
-                        self.calls.push((number, self.session.call(*request)));
+                        self.calls.add(number, self.session.call(*request));
                     }
-                    Item::Cancelled(number) => self.calls.retain(|(other, _)| *other != number),
+                    Item::Cancelled(number) => self.calls.remove(number),
                     Item::Message(role, message) => {
                         return Poll::Ready(Some(Said::Message(role, message)));
                     }
@@ -166,17 +166,9 @@ impl Drive {
     /// Polls every call; gives whether one has ended.
     fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
         let mut has_ended = false;
-        let mut at = 0;
-        while let Some((number, call)) = self.calls.get_mut(at) {
-            let (number, polled) = (*number, calls::poll(call, cx));
-            match polled {
-                Poll::Ready(outcome) => {
-                    drop(self.calls.remove(at));
-                    self.session.complete(number, outcome);
-                    has_ended = true;
-                }
-                Poll::Pending => at += 1,
-            }
+        while let Some((number, outcome)) = self.calls.poll(cx) {
+            self.session.complete(number, outcome);
+            has_ended = true;
         }
         has_ended
     }
@@ -216,6 +208,50 @@ impl Drop for Drive {
             _busy: self.session.busy(),
         };
         runtime.spawn(rest.drive_on());
+    }
+}
+
+/// Calls under way: most often one, for which no list is made.
+#[derive(Default)]
+struct Running {
+    one: Option<(ExchangeId, BoxFuture<Outcome>)>,
+    others: Vec<(ExchangeId, BoxFuture<Outcome>)>,
+}
+
+impl Running {
+    fn add(&mut self, number: ExchangeId, call: BoxFuture<Outcome>) {
+        match self.one {
+            None => self.one = Some((number, call)),
+            Some(_) => self.others.push((number, call)),
+        }
+    }
+
+    fn remove(&mut self, number: ExchangeId) {
+        self.one.take_if(|(other, _)| *other == number);
+        self.others.retain(|(other, _)| *other != number);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.one.is_none() && self.others.is_empty()
+    }
+
+    /// Polls every call until one ends.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Option<(ExchangeId, Outcome)> {
+        if let Some((number, call)) = &mut self.one
+            && let Poll::Ready(outcome) = calls::poll(call, cx)
+        {
+            let number = *number;
+            self.one = None;
+            return Some((number, outcome));
+        }
+        for (at, (number, call)) in self.others.iter_mut().enumerate() {
+            if let Poll::Ready(outcome) = calls::poll(call, cx) {
+                let number = *number;
+                drop(self.others.swap_remove(at));
+                return Some((number, outcome));
+            }
+        }
+        None
     }
 }
 
