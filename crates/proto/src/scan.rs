@@ -7,15 +7,10 @@
 
 use std::ops::Range;
 
+use bowline_types::quote::plain_run;
 use bytestring::ByteString;
 
 use crate::members::{MANY, Member, Members, Name};
-
-/// Bytes of a long string that are looked at together.
-const STRIDE: usize = 64;
-
-/// From this many words on a string is long.
-const LONG: usize = 8;
 
 /// Goes through a text once.
 pub(crate) struct Scanner<'a> {
@@ -204,34 +199,7 @@ impl<'a> Scanner<'a> {
 
     /// Goes on to whatever ends a stretch of plain characters of a string.
     fn run(&mut self) {
-        for words in 1_usize.. {
-            let Some(word) = self.rest().first_chunk() else { break };
-            let found = special_in(*word);
-            self.at += found;
-            if found < word.len() {
-                return;
-            }
-            if words == LONG {
-                self.stride();
-            }
-        }
-        let rest = self.rest();
-        self.at += rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len());
-    }
-
-    /// Goes on while nothing special is near.
-    fn stride(&mut self) {
-        while let Some(stride) = self.rest().first_chunk::<STRIDE>() {
-            // All of them, without looking for the first: that is done many at a time.
-            if stride.iter().fold(false, |special, byte| special | is_special(*byte)) {
-                return;
-            }
-            self.at += STRIDE;
-        }
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.at += plain_run(self.bytes.get(self.at..).unwrap_or_default());
     }
 
     fn number(&mut self, first: u8) -> Option<()> {
@@ -285,23 +253,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a byte cannot stand for itself in a string.
-fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
-}
-
-/// How many bytes of a word come before the first special one.
-fn special_in(word: [u8; 8]) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
-    const HIGH: u64 = ONES << 7;
-    let word = u64::from_le_bytes(word);
-    // Sets the high bit of every byte below a bound, and perhaps of bytes behind such a one.
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
-    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    let special = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH;
-    (special.trailing_zeros() / 8) as usize
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -329,21 +280,6 @@ mod tests {
         ] {
             assert!(accepts(text), "{text}");
         }
-    }
-
-    #[test]
-    fn the_first_special_byte_of_a_word_is_found() {
-        for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
-            for at in 0..8 {
-                for rest in [b'a', 0x20, 0x7f, 0x80, 0xff, b'!', b'#', b'[', b']', special] {
-                    let mut word = [rest; 8];
-                    word[..at].fill(0xa0);
-                    word[at] = special;
-                    assert_eq!(special_in(word), at, "{word:?}");
-                }
-            }
-        }
-        assert_eq!(special_in(*b"a \x7f!#[]~"), 8);
     }
 
     #[test]

@@ -40,6 +40,15 @@ pub enum Content {
 }
 
 impl Content {
+    /// The text of a block that is text and nothing more.
+    pub(crate) fn plain_text(&self) -> Option<&str> {
+        // Whoever adds a member is reminded of it here.
+        let Self::Text(TextContent { r#type: TextType, text, annotations, meta }) = self else {
+            return None;
+        };
+        (annotations.is_none() && meta.is_empty()).then_some(text)
+    }
+
     /// A block of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))

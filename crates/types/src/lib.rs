@@ -21,6 +21,7 @@
 //!
 //! * [`id`]: request ids, progress tokens and cursors.
 //! * [`json`]: JSON that is carried and not read.
+//! * [`quote`]: strings of JSON, found and written quickly.
 //! * [`read`]: JSON that is read, with errors in plain words.
 //! * [`meta`]: `_meta`, the open map beside everything.
 //! * [`trace`]: the keys of `_meta` that belong to a trace.
@@ -74,6 +75,7 @@ pub mod error;
 pub mod id;
 pub mod json;
 pub mod meta;
+pub mod quote;
 pub mod read;
 pub mod text;
 pub mod trace;

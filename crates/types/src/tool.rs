@@ -19,6 +19,7 @@ use crate::read::{Misread, read};
 use crate::rpc::{Notice, Rpc};
 
 mod annotations;
+mod plain;
 
 pub use annotations::ToolAnnotations;
 

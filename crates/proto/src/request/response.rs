@@ -85,6 +85,25 @@ pub enum SuccessKind {
 pub trait ResultBody: Serialize + Project {
     /// Takes `_meta` out, so that it can be joined with what the engine adds.
     fn take_meta(&mut self) -> Meta;
+
+    /// The result as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If something in it cannot be written as JSON.
+    fn write(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+}
+
+impl ResultBody for CallToolResult {
+    fn take_meta(&mut self) -> Meta {
+        std::mem::take(&mut self.meta)
+    }
+
+    fn write(&self) -> Result<String, serde_json::Error> {
+        self.to_json()
+    }
 }
 
 macro_rules! result_bodies {
@@ -98,7 +117,6 @@ macro_rules! result_bodies {
 }
 
 result_bodies!(
-    CallToolResult,
     CompleteResult,
     DiscoverResult,
     GetPromptResult,
@@ -118,7 +136,7 @@ impl Success {
     pub fn complete<T: ResultBody>(mut result: T, revision: Revision) -> Response {
         result.project(revision);
         let meta = result.take_meta();
-        Self::write(&result, meta, SuccessKind::Complete)
+        Self::written(result.write(), meta, SuccessKind::Complete)
     }
 
     /// Questions that the client must answer before the call goes on (2026-07-28), fitted to its
@@ -130,7 +148,8 @@ impl Success {
     pub fn input_required(mut required: InputRequired, revision: Revision) -> Response {
         required.project(revision);
         let meta = std::mem::take(&mut required.meta);
-        Self::write(&required, meta, SuccessKind::InputRequired)
+        let written = serde_json::to_string(&required);
+        Self::written(written, meta, SuccessKind::InputRequired)
     }
 
     /// A finished result that is JSON already, fitted to the caller's revision by its maker.
@@ -174,10 +193,14 @@ impl Success {
         &self.body
     }
 
-    fn write<T: Serialize>(result: &T, meta: Meta, kind: SuccessKind) -> Response {
+    fn written(
+        written: Result<String, serde_json::Error>,
+        meta: Meta,
+        kind: SuccessKind,
+    ) -> Response {
         let unwritable =
             |error| ErrorObject::internal(format!("the result cannot be written: {error}"));
-        let body = serde_json::to_string(result).map_err(unwritable)?;
+        let body = written.map_err(unwritable)?;
         if !body.starts_with('{') {
             return Err(ErrorObject::internal("the result is not a JSON object"));
         }
