@@ -294,6 +294,9 @@ impl Connection {
                 self.decoded.clear();
                 let mut at = head.length;
                 while !next_chunks(&self.received, &mut at, &mut self.decoded)? {
+                    // A server that lets small writes wait for each other would otherwise wait
+                    // for our acknowledgement, which the system delays.
+                    self.stream.set_quickack(true)?;
                     self.receive().await?;
                 }
                 &self.decoded[..]
