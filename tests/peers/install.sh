@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the foreign MCP implementations of the interoperability tests below this directory.
+# Installs the foreign MCP implementations of the interoperability tests below this directory, and
+# the system's packages that tests need.
 #
 # Safe to run at any time, also several times at once: one run installs, the others wait, and a run
 # that finds the manifests unchanged since the last installation ends at once.
@@ -25,14 +26,18 @@ require_node() {
     exit 1
 }
 
+# What Debian has as packages, if we may install them.
+install_packages() {
+    command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ] || return 1
+    apt-get update -qq
+    # In runlevel 1 no service is started: tests start their own.
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
 # Debian splits venv off Python; elsewhere a Python without it is for the user to complete.
 require_python() {
     python3 -c 'import ensurepip, venv' 2>/dev/null && return
-    if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 python3-venv
-        return
-    fi
+    install_packages python3 python3-venv && return
     echo "install.sh: python3 with its venv module is needed (Debian: apt-get install python3-venv)" >&2
     exit 1
 }
@@ -40,13 +45,16 @@ require_python() {
 # The proxy that stands in front of our server in one test.
 require_nginx() {
     command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && return
-    if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
-        apt-get update -qq
-        # In runlevel 1 nothing is started: the test starts its own.
-        RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light
-        return
-    fi
+    install_packages nginx-light && return
     echo "install.sh: nginx is needed (Debian: apt-get install nginx-light)" >&2
+    exit 1
+}
+
+# Counts the instructions of the hot paths, for `cargo xtask budget`.
+require_valgrind() {
+    command -v valgrind >/dev/null && return
+    install_packages valgrind && return
+    echo "install.sh: valgrind is needed (Debian: apt-get install valgrind)" >&2
     exit 1
 }
 
@@ -69,4 +77,5 @@ flock 9
 require_node
 require_python
 require_nginx
+require_valgrind
 installed || install_peers

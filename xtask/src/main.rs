@@ -1,18 +1,20 @@
 //! Tasks of this repository: `cargo xtask help`.
 //!
 //! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
-//! cannot; [`ledger`] counts which requirements of the specification have a test; [`bench`] says how
-//! fast it is; [`demo`] and [`release`] are for people. [`tree`] and [`tokens`] are how the checks
-//! see the repository.
+//! cannot; [`ledger`] counts which requirements of the specification have a test; [`budget`] counts
+//! instructions, [`bench`] says how fast it is; [`demo`] and [`release`] are for people. [`tree`],
+//! [`tokens`] and [`markdown`] are how the checks see the repository.
 
 // A program that talks to the person who started it.
 #![allow(clippy::print_stdout)]
 
 mod bench;
+mod budget;
 mod command;
 mod demo;
 mod finding;
 mod ledger;
+mod markdown;
 mod release;
 mod test;
 mod tidy;
@@ -33,6 +35,9 @@ Tasks of this repository.
       --raise                 write today's figures to docs/spec/floor.md, never lower ones
       --open AREA             list the requirements of an area that nothing covers
       --id ID                 show one requirement and who cites it
+  cargo xtask budget          count the instructions of the hot paths; fail when docs/performance/budget.md
+                              is exceeded by more than 10 %
+      --write                 write today's figures there
   cargo xtask bench           measure us beside rmcp and the least that can be done
       --quick                 only see whether it works
       --help                  list all options: cases, rounds, peers, scaling
@@ -58,6 +63,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["test"] => test::run()?,
         ["tidy"] => tidy::run()?,
         ["ledger", options @ ..] => ledger::run(options)?,
+        ["budget", options @ ..] => budget::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
         ["demo"] => demo::run()?,
         ["release-check"] => release::run()?,

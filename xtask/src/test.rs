@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 
 use crate::command::{cargo, program, run as start};
 use crate::tree::root;
-use crate::{ledger, tidy};
+use crate::{budget, ledger, tidy};
 
 /// The version of the spell checker; another one knows other words.
 const TYPOS: &str = "1.51.1";
@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     ("spelling", spelling),
     ("clippy", || passed(start(cargo().args(CLIPPY)))),
     ("tests", || passed(start(cargo().args(["test", "--workspace", "--all-features"])))),
+    ("budget", || passed(budget::run(&[]))),
     ("docs", || passed(start(cargo().args(DOC).env("RUSTDOCFLAGS", "-Dwarnings")))),
 ];
 

@@ -1,9 +1,10 @@
 //! The requirements that no test of ours can ever show, and why.
 
 use crate::finding::Finding;
+use crate::markdown::cells;
 use crate::tree::Tree;
 
-use super::requirement::{cells, is_id};
+use super::requirement::is_id;
 
 pub(super) const PATH: &str = "docs/spec/not-applicable.md";
 

@@ -5,11 +5,12 @@ use std::fmt;
 use anyhow::{Context as _, Result};
 
 use crate::finding::Finding;
+use crate::markdown::cells;
 use crate::tree::Tree;
 
 use super::Ledger;
 use super::report::Tally;
-use super::requirement::{AREAS, Level, cells};
+use super::requirement::{AREAS, Level};
 
 pub(super) const PATH: &str = "docs/spec/floor.md";
 

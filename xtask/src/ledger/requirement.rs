@@ -1,6 +1,7 @@
 //! The tables of requirements.
 
 use crate::finding::Finding;
+use crate::markdown::cells;
 use crate::tree::Tree;
 
 /// The files with requirements, in reading order; an area is a file.
@@ -68,12 +69,6 @@ pub(super) fn read(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Requirement>
         }
     }
     requirements
-}
-
-/// The cells of a table row, at least one.
-pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
-    let inner = line.trim().strip_prefix('|')?.strip_suffix('|')?;
-    Some(inner.split('|').map(str::trim).collect())
 }
 
 /// Whether this is `AREA-7`: capitals and digits, a dash, a number.

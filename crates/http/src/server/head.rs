@@ -52,7 +52,7 @@ fn readable(value: &HeaderValue) -> Option<&str> {
 /// Whether the body is said to be JSON.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    essence(value).eq_ignore_ascii_case(JSON.as_bytes())
+    value == JSON.as_bytes() || essence(value).eq_ignore_ascii_case(JSON.as_bytes())
 }
 
 /// Whether the client takes answers of all these types. One that does not say takes anything.

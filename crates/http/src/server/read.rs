@@ -62,6 +62,9 @@ where
             whole.put(std::mem::take(&mut first));
             whole.put(piece);
         }
+        if body.is_end_stream() {
+            break;
+        }
     }
     Ok(if whole.is_empty() { first } else { whole.freeze() })
 }

@@ -83,6 +83,9 @@ impl State {
 impl Session {
     /// Which copy of a shared session this is.
     pub(in super::super) fn copy(&self) -> Option<u32> {
+        if !self.core.config.is_shared {
+            return None;
+        }
         self.lock().share.as_ref().map(|share| share.copy)
     }
 
@@ -185,6 +188,9 @@ impl Session {
 
     /// Writes what the client has changed here, if it has.
     pub(in super::super) async fn save(self: &Arc<Self>) -> Result<(), Error> {
+        if !self.core.config.is_shared {
+            return Ok(());
+        }
         self.write(Write::IfChanged, |_, _| ()).await
     }
 

@@ -1,0 +1,147 @@
+//! The machine by itself: text to messages, calls to exchanges, results to text.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bowline::proto::codec::Unit;
+use bowline::proto::codec::sse::{SseReader, write_event};
+use bowline::proto::frame::{Frame, Message};
+use bowline::proto::limits::Limits;
+use bowline::proto::request::{Owner, Request, Response, Success};
+use bowline::proto::server::{Event, ServerConfig, ServerConnection};
+use bowline::transport::mailbox::mailbox;
+use bowline::types::content::Content;
+use bowline::types::implementation::Implementation;
+use bowline::types::revision::Revision;
+use bowline::types::tool::CallToolResult;
+use bytes::{Bytes, BytesMut};
+
+use crate::messages::{self, MESSAGE, PROGRESS};
+use crate::{Run, always};
+
+pub(crate) fn frame_legacy() -> Run {
+    frame(messages::legacy_call(MESSAGE))
+}
+
+pub(crate) fn frame_modern() -> Run {
+    frame(messages::modern_call(MESSAGE))
+}
+
+pub(crate) fn frame_large() -> Run {
+    frame(messages::modern_call(&MESSAGE.repeat(1024)))
+}
+
+fn frame(text: Bytes) -> Run {
+    let limits = Limits::default();
+    Box::new(move || {
+        let frame = black_box(Frame::parse(black_box(&text), &limits));
+        assert!(matches!(frame, Ok(Frame::Message(Message::Request(_)))), "{frame:?}");
+    })
+}
+
+pub(crate) fn sse_write() -> Run {
+    let answer = messages::answer();
+    always(MESSAGE, move || {
+        let mut out = BytesMut::new();
+        write_event(&mut out, Some("7.1"), black_box(&answer));
+        out.freeze()
+    })
+}
+
+pub(crate) fn sse_read() -> Run {
+    let mut stream = BytesMut::new();
+    write_event(&mut stream, Some("7.1"), PROGRESS.as_bytes());
+    write_event(&mut stream, Some("7.2"), &messages::answer());
+    let limit = Limits::default().frame;
+    always(MESSAGE, move || {
+        let mut reader = SseReader::new(limit);
+        reader.feed(black_box(&stream));
+        black_box(reader.next().expect("the notification has come"));
+        match reader.next().expect("the answer has come").data {
+            Unit::Text(text) => text,
+            other => panic!("no text: {other:?}"),
+        }
+    })
+}
+
+pub(crate) fn projection() -> Run {
+    let mut result = CallToolResult::structured(MESSAGE).expect("a text is JSON");
+    result.content.push(Content::resource_link("file:///project/readme.md", "readme"));
+    always(MESSAGE, move || {
+        let success = Success::complete(black_box(&result).clone(), Revision::V2024_11_05);
+        Bytes::copy_from_slice(success.expect("it can be written").body().as_str().as_bytes())
+    })
+}
+
+pub(crate) fn exchange_legacy() -> Run {
+    exchange(Connection::legacy(config()), messages::legacy_call(MESSAGE))
+}
+
+pub(crate) fn exchange_modern() -> Run {
+    exchange(Connection::new(config()), messages::modern_call(MESSAGE))
+}
+
+fn exchange(mut connection: Connection, call: Bytes) -> Run {
+    let response = Success::complete(CallToolResult::from_text(MESSAGE), Revision::LATEST);
+    always(MESSAGE, move || connection.answer(&call, |_| response.clone()))
+}
+
+fn config() -> ServerConfig {
+    let info = Implementation::new("hot-paths", "1.0.0");
+    ServerConfig::new(info).with_limits(without_pace())
+}
+
+/// Limits that let a client call as fast as it can: a case is repeated far more often than anybody
+/// should call.
+pub(crate) fn without_pace() -> Limits {
+    let mut limits = Limits::default();
+    limits.requests_per_minute = usize::MAX;
+    limits
+}
+
+/// A connection at a time that stands still.
+pub(crate) struct Connection {
+    machine: ServerConnection,
+    now: Instant,
+}
+
+impl Connection {
+    /// Nothing has been said yet, as it suits 2026-07-28.
+    pub(crate) fn new(config: ServerConfig) -> Self {
+        // Nobody says anything beside an answer.
+        let (_, slit) = mailbox(0);
+        let machine = ServerConnection::new(Arc::new(config), Owner::anonymous(), slit);
+        Self { machine, now: Instant::now() }
+    }
+
+    /// The handshake of 2025-11-25 is done.
+    pub(crate) fn legacy(config: ServerConfig) -> Self {
+        let mut connection = Self::new(config);
+        connection.machine.assume(Revision::LATEST_LEGACY);
+        // A server that tells of changes would be asked for them now.
+        while connection.machine.poll_event().is_some() {}
+        connection
+    }
+
+    /// The answer to a message, given how the call that it makes is served.
+    pub(crate) fn answer(
+        &mut self,
+        text: &Bytes,
+        serve: impl FnOnce(Request) -> Response,
+    ) -> Bytes {
+        let request = self.request(text);
+        let number = request.parts.exchange;
+        self.machine.complete(number, serve(request));
+        self.machine.poll_transmit().expect("the call is answered").frame
+    }
+
+    /// The call that a message makes.
+    pub(crate) fn request(&mut self, text: &Bytes) -> Request {
+        self.machine.receive(Unit::Text(text.clone()), self.now);
+        match self.machine.poll_event() {
+            Some(Event::Call(request)) => *request,
+            other => panic!("no call: {other:?}, {:?}", self.machine.poll_transmit()),
+        }
+    }
+}
