@@ -141,6 +141,16 @@ impl Frame {
     }
 }
 
+/// Whether a text is the answer to the request with this id; `None` if that takes more than a
+/// glance, because the text is unusual or no message.
+pub fn is_answer(text: &Bytes, id: i64) -> Option<bool> {
+    let text = ByteString::try_from(text.clone()).ok()?;
+    let envelope = Envelope::scan(&text, Scanner::DEPTH)?;
+    let is_call = envelope.method.is_some_and(|method| method != "null");
+    let named = envelope.readable_id().and_then(|named| named.as_integer());
+    Some(!is_call && named == Some(id))
+}
+
 /// The id of a message of which only the start is there; what is missing cannot hold it any more.
 pub fn id_within(head: &[u8]) -> Option<RequestId> {
     /// Remembers the id as soon as it is met, since reading on will fail.

@@ -11,6 +11,8 @@ pub mod marks;
 pub mod params;
 pub mod value;
 
+use std::borrow::Cow;
+
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
@@ -45,23 +47,24 @@ pub struct Mirror {
 
 impl Mirror {
     /// The headers to send, by their names in lower case, encoded where needed.
-    pub fn headers(&self) -> Vec<(String, String)> {
+    pub fn headers(&self) -> Vec<(Cow<'static, str>, Cow<'_, str>)> {
         let Some(revision) = self.revision.filter(|revision| revision.has_version_header()) else {
             return Vec::new();
         };
-        let mut headers = vec![(PROTOCOL_VERSION.to_owned(), revision.to_string())];
+        let mut headers = Vec::with_capacity(3 + self.params.len());
+        headers.push((PROTOCOL_VERSION.into(), revision.as_str().into()));
         if !revision.is_modern() {
             return headers;
         }
         if let Some(method) = self.method {
-            headers.push((METHOD.to_owned(), method.name().to_owned()));
+            headers.push((METHOD.into(), method.name().into()));
         }
         if let Some(name) = &self.name {
-            headers.push((NAME.to_owned(), value::encode(name).into_owned()));
+            headers.push((NAME.into(), value::encode(name)));
         }
         for param in &self.params {
             let name = format!("{PARAM_PREFIX}{}", param.name.to_ascii_lowercase());
-            headers.push((name, value::encode(&param.value).into_owned()));
+            headers.push((name.into(), value::encode(&param.value)));
         }
         headers
     }

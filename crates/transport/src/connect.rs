@@ -4,8 +4,8 @@ mod error;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::future::{Future, pending};
-use std::pin::Pin;
+use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -16,6 +16,7 @@ use bowline_proto::client::{
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::table::hash::OwnKeys;
 use bowline_proto::transmit::Transmit;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
@@ -117,7 +118,7 @@ pub async fn connect<T: Transport>(
     let driver = Driver {
         connection: ClientConnection::new(config),
         host,
-        callers: HashMap::new(),
+        callers: HashMap::default(),
         answers: Calls::new(),
         queue: VecDeque::new(),
         ready: Some(ready),
@@ -237,7 +238,7 @@ impl Drop for Call {
 struct Driver {
     connection: ClientConnection,
     host: Arc<dyn Host>,
-    callers: HashMap<ExchangeId, Caller>,
+    callers: HashMap<ExchangeId, Caller, OwnKeys>,
     answers: Calls<AskId, Result<Json, ErrorObject>>,
     queue: VecDeque<Transmit>,
     /// Whoever waits for first contact.
@@ -288,6 +289,7 @@ impl Driver {
         inbox: &mut mpsc::UnboundedReceiver<Command>,
     ) -> Result<(), Error> {
         let mut writing = false;
+        let mut alarm = pin!(sleep_until(Instant::now()));
         self.connection.begin(now());
         loop {
             while let Some(event) = self.connection.poll_event() {
@@ -302,13 +304,17 @@ impl Driver {
             writing |= !self.queue.is_empty();
             let room = self.queue.len() < BATCH;
             let timeout = self.connection.poll_timeout().map(Instant::from_std);
+            // Set anew only if it would ring too late; if it rings too early, nothing is over yet.
+            if let Some(at) = timeout.filter(|at| alarm.is_elapsed() || *at < alarm.deadline()) {
+                alarm.as_mut().reset(at);
+            }
             // In no particular order, so that neither side can shut the other out.
             let woken = tokio::select! {
                 read = reader.read(), if room => Woken::Read(read),
                 command = inbox.recv(), if room => Woken::Command(command),
                 (ask, answer) = self.answers.next() => Woken::Answered(ask, answer),
                 written = writer.write(&mut self.queue), if writing => Woken::Written(written),
-                () = at(timeout) => Woken::Timeout,
+                () = alarm.as_mut(), if timeout.is_some() => Woken::Timeout,
             };
             match woken {
                 Woken::Read(read) => match read? {
@@ -320,9 +326,13 @@ impl Driver {
                     writing = false;
                 }
                 Woken::Command(Some(command)) => {
-                    let goes_on = self.command(command);
-                    if !goes_on {
-                        return Ok(());
+                    // A turn costs more than a command, so those that wait are taken with it.
+                    let waiting = std::iter::from_fn(|| inbox.try_recv().ok()).take(BATCH);
+                    for command in std::iter::once(command).chain(waiting) {
+                        let goes_on = self.command(command);
+                        if !goes_on {
+                            return Ok(());
+                        }
                     }
                 }
                 // Every handle is gone.
@@ -411,11 +421,4 @@ impl Driver {
 
 fn now() -> std::time::Instant {
     Instant::now().into_std()
-}
-
-async fn at(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => pending().await,
-    }
 }

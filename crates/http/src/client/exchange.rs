@@ -44,7 +44,7 @@ impl Exchange {
         drop(turn);
         match outcome {
             Ok(None) => {}
-            Ok(Some(events)) => self.linger(events).await,
+            Ok(Some(events)) => Box::pin(self.linger(events)).await,
             Err(failure) => self.fail(failure).await,
         }
     }
@@ -82,7 +82,7 @@ impl Exchange {
     /// Hands on the answer; gives the stream that it came on.
     async fn answer(&self) -> Result<Option<Events>, Failure> {
         if self.is_handshake() {
-            return self.shake_hands().await;
+            return Box::pin(self.shake_hands()).await;
         }
         let session = self.shared.opened().await;
         if self.shared.posts_to().is_some() {
@@ -159,7 +159,7 @@ impl Exchange {
     /// Hands on what came back.
     async fn read(&self, mut reply: Reply) -> Result<Option<Events>, Failure> {
         if reply.is_stream() {
-            return self.stream(reply).await.map(Some);
+            return Box::pin(self.stream(reply)).await.map(Some);
         }
         let body = match reply.whole(&self.shared).await {
             Ok(body) => body,
@@ -224,7 +224,7 @@ impl Exchange {
         let _ = timeout(LINGER, rest).await;
     }
 
-    fn is_answered_by(&self, text: &[u8]) -> bool {
+    fn is_answered_by(&self, text: &Bytes) -> bool {
         self.mirror.id.is_some_and(|id| peek::answers(text, id))
     }
 

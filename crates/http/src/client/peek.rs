@@ -1,7 +1,9 @@
 //! What a message is for, without reading all of it.
 
+use bowline_proto::frame::is_answer;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
+use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -17,7 +19,10 @@ struct Outline<'a> {
 }
 
 /// Whether a text holds the answer to the request with this id.
-pub(super) fn answers(text: &[u8], id: i64) -> bool {
+pub(super) fn answers(text: &Bytes, id: i64) -> bool {
+    if let Some(answers) = is_answer(text, id) {
+        return answers;
+    }
     match text.trim_ascii_start().first() {
         // A batch, as 2025-03-26 has them.
         Some(b'[') => serde_json::from_slice::<Vec<Outline<'_>>>(text)
@@ -49,13 +54,15 @@ mod tests {
         for answer in [
             r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
             r#" {"error":{"code":1,"message":"\""},"id":7}"#,
+            r#"{"method":null,"id":7,"result":{}}"#,
+            r#"{"id":7,"result":{},"unusual":[]}"#,
             r#"[{"method":"x"},{"id":7,"result":{"deep":[[]]}}]"#,
         ] {
-            assert!(answers(answer.as_bytes(), 7), "{answer}");
-            assert!(!answers(answer.as_bytes(), 8), "{answer}");
+            assert!(answers(&answer.into(), 7), "{answer}");
+            assert!(!answers(&answer.into(), 8), "{answer}");
         }
         for other in [r#"{"id":7,"method":"ping"}"#, r#"{"id":"7","result":{}}"#, "Accepted", ""] {
-            assert!(!answers(other.as_bytes(), 7), "{other}");
+            assert!(!answers(&other.into(), 7), "{other}");
         }
     }
 

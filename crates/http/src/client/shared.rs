@@ -1,5 +1,6 @@
 //! What all exchanges with one server share: its address, the session, how requests are sent.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bowline_proto::codec::Unit;
@@ -20,6 +21,9 @@ use super::limits::HttpClientLimits;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Headers of the protocol and of HTTP that most requests bear.
+const OURS: usize = 8;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -155,26 +159,32 @@ impl Shared {
         session: Option<&HeaderValue>,
         message: &Bytes,
     ) -> Result<Reply, Failure> {
-        let mut headers = self.headers_of(mirror, session);
-        headers.insert(header::CONTENT_TYPE, JSON);
-        headers.insert(header::ACCEPT, BOTH);
+        let headers = || {
+            let mut headers = self.headers_of(mirror, session);
+            headers.insert(header::CONTENT_TYPE, JSON);
+            headers.insert(header::ACCEPT, BOTH);
+            headers
+        };
         self.send(Method::POST, address, headers, message).await
     }
 
     /// Asks for a stream; the one after an event, if that is named.
     pub(super) async fn get(&self, last_event: Option<&str>) -> Result<Reply, Failure> {
-        let mut headers = self.headers_without_message();
-        headers.insert(header::ACCEPT, EVENTS);
-        if let Some(id) = last_event.and_then(|id| HeaderValue::from_str(id).ok()) {
-            headers.insert(LAST_EVENT_ID, id);
-        }
+        let headers = || {
+            let mut headers = self.headers_without_message();
+            headers.insert(header::ACCEPT, EVENTS);
+            if let Some(id) = last_event.and_then(|id| HeaderValue::from_str(id).ok()) {
+                headers.insert(LAST_EVENT_ID, id);
+            }
+            headers
+        };
         self.send(Method::GET, &self.address, headers, &Bytes::new()).await
     }
 
     /// Ends the session, if there is one.
     pub(super) async fn delete(&self) {
         if self.session_id().is_some() {
-            let headers = self.headers_without_message();
+            let headers = || self.headers_without_message();
             // A server need not let clients end sessions, and whatever it says, we are gone.
             let _ = self.send(Method::DELETE, &self.address, headers, &Bytes::new()).await;
         }
@@ -187,12 +197,17 @@ impl Shared {
     }
 
     fn headers_of(&self, mirror: &Mirror, session: Option<&HeaderValue>) -> HeaderMap {
-        let mut headers = self.headers.clone();
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + OURS);
+        for (name, value) in &self.headers {
+            headers.append(name, value.clone());
+        }
         for (name, value) in mirror.headers() {
+            let name = match name {
+                Cow::Borrowed(name) => Ok(HeaderName::from_static(name)),
+                Cow::Owned(name) => HeaderName::try_from(name),
+            };
             // What is mirrored is encoded, so that any header can hold it.
-            if let (Ok(name), Ok(value)) =
-                (HeaderName::try_from(name), HeaderValue::try_from(value))
-            {
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
                 headers.insert(name, value);
             }
         }
@@ -207,7 +222,7 @@ impl Shared {
         &self,
         method: Method,
         address: &Address,
-        headers: HeaderMap,
+        headers: impl Fn() -> HeaderMap,
         message: &Bytes,
     ) -> Result<Reply, Failure> {
         let mut address = address.clone();
@@ -217,7 +232,7 @@ impl Shared {
             let mut request = Request::new(Body::new(message.clone()));
             *request.method_mut() = method.clone();
             *request.uri_mut() = address.uri().clone();
-            *request.headers_mut() = headers.clone();
+            *request.headers_mut() = headers();
             let response = match timeout(self.limits.answer, self.fetch.fetch(request)).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => return Err(asked.unanswered(&error)),

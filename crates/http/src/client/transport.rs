@@ -9,6 +9,7 @@ use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::Mirror;
 use bowline_proto::request::ExchangeId;
+use bowline_proto::table::hash::OwnKeys;
 use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::error::Error;
 use bowline_transport::transport::{Reader, Transport, Writer};
@@ -122,7 +123,7 @@ impl Transport for HttpTransport {
         let writer = HttpWriter {
             shared,
             exchanges: JoinSet::new(),
-            running: HashMap::new(),
+            running: HashMap::default(),
             told: JoinSet::new(),
             session: None,
             is_closed: false,
@@ -154,7 +155,7 @@ pub struct HttpWriter {
     shared: Arc<Shared>,
     /// Requests that await their answers.
     exchanges: JoinSet<Option<ExchangeId>>,
-    running: HashMap<ExchangeId, AbortHandle>,
+    running: HashMap<ExchangeId, AbortHandle, OwnKeys>,
     /// Messages that await none.
     told: JoinSet<()>,
     /// The end of the handshake, and the server's own stream after it.
@@ -228,10 +229,11 @@ impl HttpWriter {
             Route::Exchange(number) => Some(number),
             Route::Standalone => None,
         };
-        let handle = self.exchanges.spawn(async move {
+        // Boxed, because a task moves what it holds about a dozen times.
+        let handle = self.exchanges.spawn(Box::pin(async move {
             asked.await;
             number
-        });
+        }));
         if let Some(number) = number {
             self.running.insert(number, handle);
         }

@@ -72,7 +72,8 @@ impl CallRequest {
         }
         let mut front = String::new();
         if !meta.is_empty() || !self.meta.is_empty() {
-            front = format!("\"_meta\":{}", splice::object(&meta, &splice::json(&self.meta)));
+            let own = if self.meta.is_empty() { "{}" } else { &splice::json(&self.meta) };
+            front = ["\"_meta\":", &splice::object(&meta, own)].concat();
         }
         if !extra.is_empty() {
             front.push_str(if front.is_empty() { "" } else { "," });

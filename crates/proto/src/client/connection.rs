@@ -37,6 +37,7 @@ use crate::codec::lines::Unit;
 use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{Change, ExchangeId};
+use crate::table::hash::OwnKeys;
 use crate::table::outgoing::{Expired, Outgoing};
 use crate::transmit::Transmit;
 use crate::wire::splice;
@@ -85,7 +86,7 @@ pub struct ClientConnection {
     always: String,
     waiting: Outgoing<Waiting>,
     /// The id on the wire under which a call is in flight now.
-    flights: HashMap<ExchangeId, i64>,
+    flights: HashMap<ExchangeId, i64, OwnKeys>,
     rounds: HashMap<ExchangeId, Round>,
     asks: BTreeMap<AskId, Origin>,
     following: Following,
@@ -139,7 +140,7 @@ impl ClientConnection {
             profile: None,
             declared: ClientCapabilities::new(),
             always: String::new(),
-            flights: HashMap::new(),
+            flights: HashMap::default(),
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use bowline_types::id::RequestId;
 
+use super::hash::OwnKeys;
+
 /// Requests that await an answer, each with a value of the caller's.
 #[derive(Debug)]
 pub struct Outgoing<T> {
-    waiting: HashMap<i64, Entry<T>>,
+    waiting: HashMap<i64, Entry<T>, OwnKeys>,
     deadlines: BTreeSet<(Instant, i64)>,
     abandoned: VecDeque<i64>,
     remembered: usize,
@@ -60,7 +62,7 @@ impl<T> Outgoing<T> {
     /// An empty table that remembers so many requests after they were given up.
     pub fn new(remembered: usize) -> Self {
         Self {
-            waiting: HashMap::new(),
+            waiting: HashMap::default(),
             deadlines: BTreeSet::new(),
             abandoned: VecDeque::new(),
             remembered,

@@ -76,9 +76,9 @@ fn caching(success: &Success) -> String {
 ///
 /// If the kind is one that nobody agreed on.
 pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String> {
-    match result.parse::<String>("resultType") {
+    match result.string("resultType") {
         Ok(None) => Ok(SuccessKind::Complete),
-        Ok(Some(kind)) => match kind.as_str() {
+        Ok(Some(kind)) => match &*kind {
             "complete" => Ok(SuccessKind::Complete),
             "input_required" => Ok(SuccessKind::InputRequired),
             "task" if tasks => Ok(SuccessKind::Task),

@@ -8,6 +8,7 @@ use bowline_types::ext::tasks;
 use bowline_types::input::InputRequired;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
+use bowline_types::revision::Revision;
 use bowline_types::text::counted;
 use bytes::Bytes;
 
@@ -205,9 +206,13 @@ impl ClientConnection {
 
     fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
         let mut mirror = self.mirror(Some(id), Some(request.method))?;
-        let params = Bytes::copy_from_slice(request.params.as_str().as_bytes());
-        mirror.name = Members::cut(params).ok().and_then(|it| head::name_of(request.method, &it));
-        mirror.params = request.headers.clone();
+        // A session repeats neither.
+        if mirror.revision.is_some_and(Revision::is_modern) {
+            let params = Bytes::copy_from_slice(request.params.as_str().as_bytes());
+            let params = Members::cut(params).ok();
+            mirror.name = params.and_then(|it| head::name_of(request.method, &it));
+            mirror.params = request.headers.clone();
+        }
         Some(mirror)
     }
 }

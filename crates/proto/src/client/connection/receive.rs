@@ -29,6 +29,9 @@ use crate::wire::{modern, splice};
 /// Lines that are no protocol are shown this often, then only counted.
 const SHOWN: usize = 3;
 
+/// The members that a [`CacheHint`] is read from.
+const HINTS: [&str; 2] = ["ttlMs", "cacheScope"];
+
 impl ClientConnection {
     pub(super) fn message(&mut self, message: Message, now: Instant) {
         match message {
@@ -135,7 +138,10 @@ impl ClientConnection {
             .map_err(|e| e.to_string())?;
         match modern::kind(&members, false)? {
             SuccessKind::Complete | SuccessKind::Task => {
-                Ok(Some(result.parse().unwrap_or_default()))
+                // Most results have none, and need not be read for them.
+                let has_hints = HINTS.iter().any(|name| members.value(name).is_some());
+                let hint = has_hints.then(|| result.parse().unwrap_or_default());
+                Ok(Some(hint.unwrap_or_default()))
             }
             SuccessKind::InputRequired if flight.request.method.may_ask() => Ok(None),
             SuccessKind::InputRequired => {
