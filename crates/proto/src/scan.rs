@@ -84,7 +84,8 @@ impl<'a> Scanner<'a> {
 
     /// Whether nothing follows.
     pub(crate) fn is_over(&mut self) -> bool {
-        self.peek().is_none()
+        // Nor a control character, which is nothing that `peek` would show.
+        self.peek().is_none() && self.byte().is_none()
     }
 
     /// The name of a member and its colon. One with escapes in it is not certain.
