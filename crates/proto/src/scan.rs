@@ -146,9 +146,9 @@ impl<'a> Scanner<'a> {
             b'"' => self.string(),
             b'{' => self.object(),
             b'[' => self.array(),
-            b't' => self.word(b"rue"),
-            b'f' => self.word(b"alse"),
-            b'n' => self.word(b"ull"),
+            b't' => self.word(b"true"),
+            b'f' => self.word(b"false"),
+            b'n' => self.word(b"null"),
             b'-' | b'0'..=b'9' => self.number(first),
             _ => None,
         }?;
@@ -234,7 +234,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn word(&mut self, rest: &[u8]) -> Option<()> {
+    /// The rest of a word, from behind its first letter.
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        let rest = word.get(1..)?;
         let is_here = self.bytes.get(self.at..)?.starts_with(rest);
         is_here.then(|| self.at += rest.len())
     }
