@@ -2,7 +2,7 @@
 //!
 //! The program `hot_paths` runs a case so many times, for `cargo xtask budget` to count its
 //! instructions; `cargo bench -p bowline-hot-paths` takes the time of the same functions. In reading
-//! order: [`mod@machine`] needs nothing but the protocol, [`mod@served`] calls a server.
+//! order: `machine` needs nothing but the protocol, `served` calls a server.
 
 mod machine;
 mod messages;
