@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
 //! cannot; [`ledger`] counts which requirements of the specification have a test; [`budget`] counts
-//! instructions, [`bench`] says how fast it is; [`demo`] and [`release`] are for people. [`tree`],
+//! instructions, [`mod@bench`] says how fast it is; [`demo`] and [`release`] are for people. [`tree`],
 //! [`tokens`] and [`markdown`] are how the checks see the repository.
 
 // A program that talks to the person who started it.
