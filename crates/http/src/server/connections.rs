@@ -27,7 +27,8 @@ type Table = Mutex<HashMap<u64, Open>>;
 /// One that is open.
 struct Open {
     used: Arc<Used>,
-    task: AbortHandle,
+    /// Set once there is a task.
+    task: Option<AbortHandle>,
     /// How many requests had come when it was last looked at.
     before: usize,
     /// How often in a row it was found to be of no use.
@@ -47,32 +48,43 @@ impl Connections {
         self.last += 1;
         let number = self.last;
         let place = Place { table: self.table.clone(), number };
-        // Entered before the task can end.
-        let mut table = lock(&self.table);
+        // Entered before the task can end, and not locked when it begins: a runtime that is shutting
+        // down drops what it is given, and so does a task that is aborted there.
+        lock(&self.table).insert(number, Open { used, task: None, before: 0, idle: 0 });
         let task = tokio::spawn(async move {
             served.await;
             drop(place);
         });
-        table.insert(number, Open { used, task: task.abort_handle(), before: 0, idle: 0 });
+        if let Some(open) = lock(&self.table).get_mut(&number) {
+            open.task = Some(task.abort_handle());
+        }
     }
 
     /// Looks at every connection, and cuts those that have been of no use for more than [`LOOKS`] in
     /// a row: no request has come and none was being answered. Whether the client is silent, or sends
     /// a head byte by byte, is all the same.
     pub(super) fn cut_idle(&self) {
-        for open in lock(&self.table).values_mut() {
+        self.cut(|open| {
             let requests = open.used.requests.load(Ordering::Relaxed);
             let is_used = requests != open.before || Arc::strong_count(&open.used.turn) > 1;
             open.idle = if is_used { 0 } else { open.idle + 1 };
             open.before = requests;
-            if open.idle > LOOKS as usize {
-                open.task.abort();
-            }
-        }
+            open.idle > LOOKS as usize
+        });
     }
-}
 
-impl Connections {
+    /// Cuts some of the connections.
+    fn cut(&self, mut is_cut: impl FnMut(&mut Open) -> bool) {
+        let tasks: Vec<_> = {
+            let mut table = lock(&self.table);
+            table
+                .values_mut()
+                .filter_map(|open| is_cut(open).then(|| open.task.clone()).flatten())
+                .collect()
+        };
+        tasks.iter().for_each(AbortHandle::abort);
+    }
+
     /// Tells every connection to end once it has answered what has come.
     pub(super) fn end(&self) {
         for open in lock(&self.table).values() {
@@ -83,7 +95,7 @@ impl Connections {
 
 impl Drop for Connections {
     fn drop(&mut self) {
-        lock(&self.table).values().for_each(|open| open.task.abort());
+        self.cut(|_| true);
     }
 }
 

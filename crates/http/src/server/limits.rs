@@ -28,7 +28,8 @@ pub struct HttpLimits {
     pub resumption: Duration,
     /// How often a silent stream is kept alive by a comment.
     pub keep_alive: Duration,
-    /// How long a client may take to send the head of a request.
+    /// How long a client may take to send the head of a request, and a connection may be of no use
+    /// between two of them. It is cut after that, at the latest after half as long again.
     pub head: Duration,
     /// How long a client may take to send the body of a request.
     pub body: Duration,
