@@ -88,6 +88,14 @@ impl Http {
         self.changed(HttpConfig::with_sse2024)
     }
 
+    /// Speaks HTTP/2 beside HTTP/1.1 on a listener of ours, without TLS: for proxies and meshes that
+    /// talk so to what stands behind them.
+    #[cfg(feature = "http2")]
+    #[must_use]
+    pub fn http2(self) -> Self {
+        self.changed(HttpConfig::with_http2)
+    }
+
     /// Sets where sessions and what streams said are kept, so that several processes with the same
     /// store serve the same clients, whichever of them a request comes to.
     #[must_use]

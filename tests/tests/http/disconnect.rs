@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
+use bowline_server::http::Http;
 use serde_json::json;
 
 use crate::h2::H2;
@@ -62,7 +63,7 @@ async fn a_request_that_breaks_off_anywhere_starts_nothing() {
 // spec: CANC-16, HTTP-37
 #[tokio::test]
 async fn over_http2_a_stream_is_hung_up_without_the_connection() {
-    let stage = Stage::open().await;
+    let stage = Stage::with(Http::http2).await;
     let mut client = H2::open(stage.address).await;
     stage.play.step(1);
     let answer = within(client.stream(&call("tell", json!({ "count": 2 })))).await;

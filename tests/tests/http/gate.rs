@@ -79,7 +79,8 @@ const ORIGINS: [(&[u8], u16); 30] = [
 
 async fn stage() -> Stage {
     Stage::with(|http| {
-        http.public_url("https://mcp.example.com/mcp")
+        http.http2()
+            .public_url("https://mcp.example.com/mcp")
             .host("mcp.internal:8080")
             .origin("https://app.example.com")
     })
@@ -134,6 +135,15 @@ async fn a_host_counts_in_the_target_too() {
     assert_eq!(stage.ask(&split).await.status(), 400, "either way round");
     let alone = ping().without("Host").target("http://localhost/mcp");
     assert_eq!(stage.ask(&alone).await.status(), 200);
+}
+
+#[tokio::test]
+async fn http2_is_spoken_only_where_it_is_asked_for() {
+    let stage = Stage::open().await;
+    let mut wire = Wire::open(stage.address).await;
+    wire.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    assert_eq!(within(wire.head()).await.status, 400);
+    within(wire.closed()).await;
 }
 
 // spec: HSEC-1

@@ -26,6 +26,8 @@ pub struct HttpConfig {
     pub(super) limits: HttpLimits,
     pub(super) sessions: Sessions,
     pub(super) sse2024: bool,
+    #[cfg(feature = "http2")]
+    pub(super) http2: bool,
     pub(super) store: Arc<dyn Backend>,
     /// Whether others may have the same store.
     pub(super) is_shared: bool,
@@ -39,6 +41,8 @@ impl HttpConfig {
             limits: HttpLimits::default(),
             sessions: Sessions::Kept,
             sse2024: false,
+            #[cfg(feature = "http2")]
+            http2: false,
             store: Arc::new(Memory::default()),
             is_shared: false,
         }
@@ -80,6 +84,15 @@ impl HttpConfig {
     #[must_use]
     pub fn with_sse2024(mut self) -> Self {
         self.sse2024 = true;
+        self
+    }
+
+    /// Speaks HTTP/2 beside HTTP/1.1 on a [`Listener`](super::Listener) of ours, without TLS: for
+    /// proxies and meshes that talk so to what stands behind them.
+    #[cfg(feature = "http2")]
+    #[must_use]
+    pub fn with_http2(mut self) -> Self {
+        self.http2 = true;
         self
     }
 

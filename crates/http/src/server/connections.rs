@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -148,7 +148,8 @@ impl Used {
 }
 
 /// Drives a connection to its end, which comes early if it is told to end.
-pub(super) async fn drive<C: GracefulConnection>(mut connection: Pin<Box<C>>, used: &Used) {
+pub(super) async fn drive<C: GracefulConnection>(connection: C, used: Arc<Used>) {
+    let mut connection = pin!(connection);
     let (mut is_begun, mut is_told) = (false, false);
     let ended = poll_fn(|cx| {
         if !std::mem::replace(&mut is_begun, true) {

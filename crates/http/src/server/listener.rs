@@ -1,4 +1,4 @@
-//! The accept loop: HTTP/1.1 and HTTP/2 on a socket of our own, with time limits and a graceful end.
+//! The accept loop: HTTP on a socket of our own, with time limits and a graceful end.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use bowline_proto::request::{Extensions, Peer};
 use bowline_proto::wire::Acquaintance;
+use bowline_transport::BoxFuture;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
-use super::connections::{self, Connections, LOOKS, Used};
+use super::connections::{Connections, LOOKS, Used};
 use super::endpoint::Endpoint;
-use super::limits::HttpLimits;
+use super::protocol;
 use super::stall::Stall;
 
 /// How long to wait after the system could not accept a connection, for example because too many
@@ -28,10 +28,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// How long it may take to write the answers of calls that were given up.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Bytes that HTTP itself may hold of one connection, in either direction: the head of a request,
-/// and what was written but not sent.
-const BUFFER: usize = 64 * 1024;
 
 /// Listens on an address and serves an endpoint to whoever connects.
 pub struct Listener {
@@ -119,19 +115,19 @@ struct Connection {
 }
 
 impl Connection {
-    fn serve(self, stream: TcpStream, used: Arc<Used>) -> impl Future<Output = ()> + Send + use<> {
-        let limits = self.endpoint.config().limits().clone();
+    fn serve(self, stream: TcpStream, used: Arc<Used>) -> BoxFuture<()> {
+        let Self { endpoint, path, peer } = self;
+        let served = endpoint.clone();
         // Small messages should not wait for each other.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Stall::new(stream, limits.stall));
-        let Self { endpoint, path, peer } = self;
+        let io = TokioIo::new(Stall::new(stream, endpoint.config().limits().stall));
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
         let turns = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
-            let endpoint = endpoint.clone();
+            let endpoint = served.clone();
             let origin = origin.clone();
             let is_here = request.uri().path() == &*path;
             async move {
@@ -142,26 +138,8 @@ impl Connection {
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }
         });
-        // In a place of its own: it is large, and every future that it is handed on to would have
-        // room for it.
-        let connection = Box::pin(protocol(&limits).serve_connection(io, service).into_owned());
-        async move { connections::drive(connection, &used).await }
+        protocol::serve(endpoint.config(), io, service, used)
     }
-}
-
-/// HTTP as we speak it.
-fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
-    let mut protocol = auto::Builder::new(TokioExecutor::new());
-    // How long a head may take is for `Connections` to watch.
-    protocol.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
-    protocol
-        .http2()
-        .timer(TokioTimer::new())
-        .max_send_buf_size(BUFFER)
-        .max_concurrent_streams(limits.requests_per_connection)
-        .keep_alive_interval(limits.keep_alive)
-        .keep_alive_timeout(limits.stall);
-    protocol
 }
 
 /// Why nothing listens.

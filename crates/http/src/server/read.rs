@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes};
 use http_body::Body;
 
 /// Why a body was not read.
@@ -45,20 +45,23 @@ where
     B::Error: fmt::Display,
 {
     let mut body = pin!(body);
+    let claimed = body.size_hint().exact().map_or(0, |claimed| usize::try_from(claimed).unwrap_or(0));
     let mut first = Bytes::new();
-    let mut whole = BytesMut::new();
+    let mut whole = Vec::new();
     while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
         let frame = frame.map_err(|error| TooMuch::Broken(error.to_string()))?;
         let Ok(mut piece) = frame.into_data() else { continue };
-        if first.len() + whole.len() + piece.remaining() > most {
+        let come = first.len() + whole.len() + piece.remaining();
+        if come > most {
             return Err(TooMuch::Bytes);
         }
         // Most bodies come in one piece, which is then not copied.
         if first.is_empty() && whole.is_empty() {
             first = piece.copy_to_bytes(piece.remaining());
         } else {
-            // Only as much as has really come is held, whatever the length claims.
-            whole.reserve(first.len() + piece.remaining());
+            if come > whole.capacity() {
+                whole.reserve_exact(room(come, claimed) - whole.len());
+            }
             whole.put(std::mem::take(&mut first));
             whole.put(piece);
         }
@@ -66,5 +69,12 @@ where
             break;
         }
     }
-    Ok(if whole.is_empty() { first } else { whole.freeze() })
+    Ok(if whole.is_empty() { first } else { whole.into() })
+}
+
+/// How much room to make once so many bytes have come. What a length claims is believed only so
+/// far: room is made for a few times what has really come.
+fn room(come: usize, claimed: usize) -> usize {
+    const TIMES: usize = 8;
+    if claimed >= come { claimed.min(come.saturating_mul(TIMES)) } else { come.saturating_mul(2) }
 }

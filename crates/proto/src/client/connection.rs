@@ -197,7 +197,7 @@ impl ClientConnection {
         match self.asks.remove(&ask) {
             Some(Origin::Request(id)) => {
                 let frame = match &answer {
-                    Ok(result) => splice::result(&id, &[], result.as_str()),
+                    Ok(result) => splice::result(&id, &[], result.as_str().into()),
                     Err(error) => splice::error(Ok(&id), error),
                 };
                 self.tell(None, frame);

@@ -1,5 +1,7 @@
 //! The answer to a call, before its era has stamped it.
 
+use std::borrow::Cow;
+
 use bowline_types::cache::CacheHint;
 use bowline_types::completion::CompleteResult;
 use bowline_types::discover::DiscoverResult;
@@ -51,6 +53,14 @@ impl ResultText {
         match &self.0 {
             Kept::Once(text) => text,
             Kept::Shared(text) => text,
+        }
+    }
+
+    /// The text, to be used up if nobody else has it.
+    pub(crate) fn text(&mut self) -> Cow<'_, str> {
+        match &mut self.0 {
+            Kept::Once(text) => Cow::Owned(std::mem::take(text)),
+            Kept::Shared(text) => Cow::Borrowed(text),
         }
     }
 

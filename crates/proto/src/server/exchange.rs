@@ -130,9 +130,9 @@ impl Exchange {
         match response.and_then(|success| self.check(success)) {
             Ok(success) => {
                 if self.revision.is_modern() {
-                    modern::result(&self.id, &success, self.method, config.info_json())
+                    modern::result(&self.id, success, self.method, config.info_json())
                 } else {
-                    legacy::result(&self.id, &success)
+                    legacy::result(&self.id, success)
                 }
             }
             Err(error) => splice::error(Ok(&self.id), &error),

@@ -24,8 +24,8 @@ pub fn lift(meta: Members, revision: Revision, client: Arc<Client>) -> Result<Li
 }
 
 /// The answer to a request of a session, stamped with `_meta` if a handler set it.
-pub(crate) fn result(id: &RequestId, success: &Success) -> Bytes {
-    let body = success.body.as_str();
+pub(crate) fn result(id: &RequestId, mut success: Success) -> Bytes {
+    let body = success.body.text();
     if success.meta.is_empty() {
         return splice::result(id, &[], body);
     }

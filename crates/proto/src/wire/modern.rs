@@ -35,7 +35,7 @@ pub fn lift(
 /// The answer to a request, stamped: what kind of result it is, how long it is fresh, who made it.
 pub(crate) fn result(
     id: &RequestId,
-    success: &Success,
+    mut success: Success,
     method: Method,
     server_info: &str,
 ) -> Bytes {
@@ -45,7 +45,7 @@ pub(crate) fn result(
         SuccessKind::Task => "task",
     };
     let is_cacheable = method.is_cacheable() && success.kind == SuccessKind::Complete;
-    let cache = if is_cacheable { &caching(success) } else { "" };
+    let cache = if is_cacheable { &caching(&success) } else { "" };
     let meta = if success.meta.is_empty() { "{}" } else { &splice::json(&success.meta) };
     let meta = splice::inside(meta);
     let comma = if meta == "}" { "" } else { "," };
@@ -61,7 +61,7 @@ pub(crate) fn result(
         comma,
         meta,
     ];
-    splice::result(id, &stamp, success.body.as_str())
+    splice::result(id, &stamp, success.body.text())
 }
 
 /// The members that say how long a result is fresh, and for whom.

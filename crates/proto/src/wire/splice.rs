@@ -3,6 +3,8 @@
 //! Bodies are serialized once, by whoever made them. The envelope and what an era demands are put
 //! around and into that text without reading it again.
 
+use std::borrow::Cow;
+
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
@@ -52,21 +54,41 @@ impl<'a> Params<'a> {
 }
 
 /// A response with a result: the members that `stamp` spells come before those of the body.
-pub(crate) fn result(id: &RequestId, stamp: &[&str], body: &str) -> Bytes {
-    let inside = inside(body);
+pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Bytes {
+    let inside = inside(&body);
     let is_stamped = stamp.iter().any(|piece| !piece.is_empty());
     let comma = if is_stamped && !inside.starts_with('}') { "," } else { "" };
-    let stamp_length: usize = stamp.iter().map(|piece| piece.len()).sum();
-    id.with_json(|id| {
-        let front = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{"];
-        let length = front.iter().map(|piece| piece.len()).sum::<usize>() + stamp_length;
-        // Exactly as long as it gets, so that nothing has to be moved.
-        let mut text = String::with_capacity(length + comma.len() + inside.len() + 1);
-        for piece in front.iter().chain(stamp).chain(&[comma, inside, "}"]) {
-            text.push_str(piece);
+    let text = match body {
+        Cow::Owned(text) if text.len() >= LONG && text.starts_with('{') => {
+            around(front(id, stamp, comma, &[]), text)
         }
-        in_one_line(text)
+        body => front(id, stamp, comma, &[self::inside(&body), "}"]),
+    };
+    in_one_line(text)
+}
+
+/// From this many bytes on it pays to put a message around a result where it stands.
+const LONG: usize = 4 * 1024;
+
+/// A response up to the members of the result, and then the rest.
+fn front(id: &RequestId, stamp: &[&str], comma: &str, rest: &[&str]) -> String {
+    id.with_json(|id| {
+        let begin = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{"];
+        let pieces = || begin.iter().chain(stamp).chain([&comma]).chain(rest);
+        // Exactly as long as it gets, so that nothing has to be moved.
+        let mut text = String::with_capacity(pieces().map(|piece| piece.len()).sum());
+        pieces().for_each(|piece| text.push_str(piece));
+        text
     })
+}
+
+/// The text of a result with a message around it, moved only if it has no room for that.
+fn around(front: String, mut text: String) -> String {
+    // The first brace of the message takes the place of the first brace of the result.
+    text.reserve(front.len());
+    text.insert_str(1, front.strip_prefix('{').unwrap_or(&front));
+    text.push('}');
+    text
 }
 
 /// A response with an error.
@@ -143,10 +165,22 @@ mod tests {
         assert_eq!(object("", "{}"), "{}");
     }
 
+    #[test]
+    fn a_long_result_is_stamped_like_a_short_one() {
+        let text = format!("{{\"text\":\"{}\"}}", "a".repeat(LONG));
+        for stamp in [&[][..], &["\"resultType\":", "\"complete\""]] {
+            let long = result(&1.into(), stamp, Cow::Owned(text.clone()));
+            assert_eq!(long, result(&1.into(), stamp, Cow::Borrowed(&text)));
+        }
+        let nothing = format!("{{{}}}", " ".repeat(LONG));
+        let stamped = result(&1.into(), &["\"a\":1"], Cow::Owned(nothing));
+        assert!(serde_json::from_slice::<serde_json::Value>(&stamped).is_ok());
+    }
+
     // spec: STDIO-2
     #[test]
     fn a_message_never_spans_lines() {
-        let frame = result(&1.into(), &[], "{\n  \"text\": \"a\\nb\"\r\n}");
+        let frame = result(&1.into(), &[], "{\n  \"text\": \"a\\nb\"\r\n}".into());
         assert_eq!(frame, r#"{"jsonrpc":"2.0","id":1,"result":{"text": "a\nb"  }}"#.as_bytes());
     }
 

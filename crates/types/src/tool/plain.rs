@@ -10,6 +10,9 @@ use crate::quote::quote;
 /// What stands around one text, about.
 const AROUND: usize = 40;
 
+/// What a message puts around the result, about: a long text is not moved elsewhere for it.
+const MESSAGE: usize = 400;
+
 impl CallToolResult {
     /// The result as JSON.
     ///
@@ -30,7 +33,7 @@ impl CallToolResult {
         }
         let texts = || content.iter().filter_map(Content::plain_text);
         let length: usize = texts().map(|text| text.len() + AROUND).sum();
-        let mut json = String::with_capacity(AROUND + length);
+        let mut json = String::with_capacity(MESSAGE + length);
         json.push_str("{\"content\":[");
         for (number, text) in texts().enumerate() {
             json.push_str(if number == 0 { "" } else { "," });

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{SHORT, bites};
 use crate::h2::H2;
-use crate::stage::{Stage, call, text_of, within};
+use crate::stage::{Stage, call, limits, text_of, within};
 use crate::wire::Wire;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -55,10 +55,12 @@ bites! {
 
     head {
         let stage = Stage::limited(|it| it.head = SHORT).await;
+        let both = Stage::with(|http| http.http2().limits(limits(|it| it.head = SHORT))).await;
         let request = call("echo", json!({ "text": "a" })).head();
         let settled = [PREFACE, SETTINGS].concat();
-        let starts: [&[u8]; 6] = [b"", b"P", b"POST /mcp", &request[..40], PREFACE, &settled];
-        for start in starts {
+        let starts: [&[u8]; 4] = [b"", b"P", b"POST /mcp", &request[..40]];
+        let cases = [&stage, &both].into_iter().flat_map(|stage| starts.map(|it| (stage, it)));
+        for (stage, start) in cases.chain([(&both, PREFACE), (&both, &settled)]) {
             let begun = Instant::now();
             let mut wire = Wire::open(stage.address).await;
             wire.write(start).await;
@@ -125,7 +127,8 @@ bites! {
     }
 
     requests_per_connection {
-        let stage = Stage::limited(|it| it.requests_per_connection = 1).await;
+        let limits = limits(|it| it.requests_per_connection = 1);
+        let stage = Stage::with(|http| http.http2().limits(limits)).await;
         let mut client = H2::open(stage.address).await;
         let echo = call("echo", json!({ "text": "a" }));
         // By now the client knows what is allowed.

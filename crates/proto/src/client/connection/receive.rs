@@ -226,7 +226,7 @@ impl ClientConnection {
             }
         };
         let frame = match legacy::read(request, revision, &self.declared) {
-            Ok(Asked::Ping) => splice::result(&request.id, &[], "{}"),
+            Ok(Asked::Ping) => splice::result(&request.id, &[], "{}".into()),
             Ok(Asked::Question(question)) => match self.admit(1, now) {
                 Ok(()) => {
                     if self.has_elicitation_ids() {

@@ -132,7 +132,7 @@ impl ServerConnection {
             self.session = None;
         }
         let frame = match response {
-            Ok(success) => legacy::result(id, &success),
+            Ok(success) => legacy::result(id, success),
             Err(error) => splice::error(Ok(id), &error),
         };
         self.transmit(Route::Exchange(number), Role::Ends, Some(frame));
@@ -141,7 +141,7 @@ impl ServerConnection {
     /// Answers a request of a session that needs no service.
     pub(super) fn reply(&mut self, id: &RequestId, batch: Option<BatchId>, response: Response) {
         let frame = match response {
-            Ok(success) => legacy::result(id, &success),
+            Ok(success) => legacy::result(id, success),
             Err(error) => splice::error(Ok(id), &error),
         };
         self.answer(Route::Standalone, batch, Some(frame));
