@@ -217,7 +217,7 @@ mod tests {
         let cells: [(Role, &[f64]); 2] =
             [(Role::Ceiling, &[100.0, 200.0]), (Role::Bowline, &[75.0, 75.0])];
         let text = table(&[measured("a", Figure::higher("calls/s"), &cells)]);
-        assert!(text.contains("| 0.50 "), "{text}");
+        assert!(text.contains("| 0.56 "), "{text}");
         assert!(text.contains("too noisy to tell"), "{text}");
     }
 }

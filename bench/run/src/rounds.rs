@@ -5,7 +5,8 @@ use anyhow::Result;
 use crate::case::{Case, Figure, Repeats, Role};
 use crate::programs::Bench;
 
-/// Above this spread of the steadiest subject, a figure says more about the machine.
+/// If the ratios of the middle half of the rounds lie further apart than this share, they say more
+/// about the machine.
 const NOISE: f64 = 0.25;
 
 /// One figure of one case, of all its subjects.
@@ -87,20 +88,27 @@ impl Measured {
         self.cells.iter().find(|cell| cell.role == *role)?.median()
     }
 
-    /// How often somebody else's value goes into ours.
+    /// How often somebody else's value goes into ours: the middle of what each round says, since what
+    /// disturbs the machine for a while disturbs both.
     pub(crate) fn ratio_to(&self, role: &Role) -> Option<f64> {
-        let (ours, theirs) = (self.of(&Role::Bowline)?, self.of(role)?);
-        // What weighs nothing, as a session of the ceiling does, has no multiples.
-        (theirs.abs() > f64::EPSILON).then(|| ours / theirs)
+        median(&self.ratios_to(role))
     }
 
-    /// Whether the machine was too noisy to tell: by the ceiling, which does the same each time,
-    /// or by the steadiest where there is none.
+    /// The same of each round. What weighs nothing, as a session of the ceiling does, has no
+    /// multiples.
+    fn ratios_to(&self, role: &Role) -> Vec<f64> {
+        let values = |role: &Role| {
+            let cell = self.cells.iter().find(|cell| cell.role == *role);
+            cell.map_or(&[][..], |cell| &cell.values)
+        };
+        let rounds = values(&Role::Bowline).iter().zip(values(role));
+        rounds.filter(|(_, theirs)| theirs.abs() > f64::EPSILON).map(|(a, b)| a / b).collect()
+    }
+
+    /// Whether the machine was too noisy to tell how we stand beside one of the others.
     pub(crate) fn is_noisy(&self) -> bool {
-        let ceiling = self.cells.iter().find(|cell| cell.role == Role::Ceiling);
-        let spreads = || self.cells.iter().filter_map(Cell::spread);
-        let spread = ceiling.map_or_else(|| spreads().min_by(f64::total_cmp), Cell::spread);
-        spread.is_some_and(|spread| spread > NOISE)
+        let others = [Role::Ceiling, Role::RmcpBest];
+        others.iter().any(|role| middle_spread(&self.ratios_to(role)) > NOISE)
     }
 
     /// Who failed, and why.
@@ -111,11 +119,7 @@ impl Measured {
 
 impl Cell {
     pub(crate) fn median(&self) -> Option<f64> {
-        let mut sorted = self.values.clone();
-        sorted.sort_by(f64::total_cmp);
-        let upper = *sorted.get(sorted.len() / 2)?;
-        let lower = sorted[(sorted.len() - 1) / 2];
-        Some(f64::midpoint(lower, upper))
+        median(&self.values)
     }
 
     /// How far apart the values are, as a share of the middle one.
@@ -125,6 +129,27 @@ impl Cell {
         let least = self.values.iter().copied().min_by(f64::total_cmp)?;
         Some(if most > least { (most - least) / median.abs() } else { 0.0 })
     }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some(f64::midpoint(lower, upper))
+}
+
+/// How far the middle half of some values lies apart, as a share of the middle one.
+fn middle_spread(values: &[f64]) -> f64 {
+    let sorted = sorted(values);
+    let quarter = sorted.len() / 4;
+    let (Some(least), Some(median)) = (sorted.get(quarter), median(values)) else { return 0.0 };
+    (sorted[sorted.len() - 1 - quarter] - least) / median.abs()
 }
 
 #[cfg(test)]
@@ -148,13 +173,23 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_ceiling_tells_whether_the_machine_was_noisy() {
-        let figure = Figure::higher("calls/s");
+    fn a_ratio_is_the_middle_of_those_of_all_rounds() {
+        // The machine was half as fast in the second round, for both.
         let cells: [(Role, &[f64]); 2] =
-            [(Role::Ceiling, &[100.0, 101.0]), (Role::Bowline, &[50.0, 90.0])];
-        assert!(!measured("a", figure, &cells).is_noisy());
-        let cells: [(Role, &[f64]); 2] =
-            [(Role::Ceiling, &[100.0, 150.0]), (Role::Bowline, &[50.0, 50.0])];
-        assert!(measured("a", figure, &cells).is_noisy());
+            [(Role::Ceiling, &[100.0, 50.0, 100.0]), (Role::Bowline, &[80.0, 40.0, 70.0])];
+        let measured = measured("a", Figure::higher("calls/s"), &cells);
+        assert_eq!(measured.ratio_to(&Role::Ceiling), Some(0.8));
+        assert_eq!(measured.ratio_to(&Role::RmcpBest), None);
+    }
+
+    #[test]
+    fn a_machine_is_noisy_if_the_rounds_disagree() {
+        let noisy = |ceiling: &[f64]| {
+            let ours: &[f64] = &[50.0; 5];
+            let cells = [(Role::Ceiling, ceiling), (Role::Bowline, ours)];
+            measured("a", Figure::higher("calls/s"), &cells).is_noisy()
+        };
+        assert!(!noisy(&[100.0, 101.0, 99.0, 100.0, 200.0]), "one that stands out is left out");
+        assert!(noisy(&[100.0, 200.0, 99.0, 60.0, 150.0]));
     }
 }

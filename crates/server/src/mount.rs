@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bowline_proto::members::Members;
@@ -18,8 +18,11 @@ use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 
 use crate::layer::{BoxFuture, Fault, Route};
+use crate::router::Router;
 use crate::server::{BuildError, Server};
 use crate::service::Service;
+
+mod lists;
 
 /// One mounted server. Cheap to clone.
 #[derive(Clone)]
@@ -57,6 +60,21 @@ impl Mount {
         Some(format!("On the tools and prompts whose names begin with `{prefix}`:\n{text}"))
     }
 
+    /// Lists what it has together with what all others have, and the server itself.
+    pub(crate) fn list_all(&self, router: &Router, request: Request) -> BoxFuture<Response> {
+        self.described.list_all(router, request)
+    }
+
+    /// Whether it lists a resource, or a template that makes its URI.
+    pub(crate) async fn lists(&self, uri: &str, parts: &Parts) -> bool {
+        self.described.lists(self, uri, parts).await
+    }
+
+    /// Whether a text is a template of its, or a URI that one makes.
+    pub(crate) async fn lists_template(&self, text: &str, parts: &Parts) -> bool {
+        self.described.lists_template(self, text, parts).await
+    }
+
     /// Serves a request.
     pub(crate) fn serve(&self, request: Request) -> BoxFuture<Response> {
         self.route.serve(request)
@@ -82,11 +100,29 @@ impl fmt::Debug for Mount {
     }
 }
 
-/// The part of an [`Upstream`] that is no service.
+/// The part of an [`Upstream`] that is no service, and what it takes to stand for one.
+///
+/// The latter is reached through a mount alone, so that a server that stands for nobody does not
+/// carry what reads the lists of others.
 trait Described: Send + Sync {
     fn capabilities(&self) -> ServerCapabilities;
     fn instructions(&self) -> Option<String>;
+
+    fn list_all(&self, router: &Router, request: Request) -> BoxFuture<Response> {
+        router.list_all(request)
+    }
+
+    fn lists<'a>(&self, mount: &'a Mount, uri: &'a str, parts: &'a Parts) -> Looking<'a> {
+        Box::pin(lists::resource(mount, uri, parts))
+    }
+
+    fn lists_template<'a>(&self, mount: &'a Mount, uri: &'a str, parts: &'a Parts) -> Looking<'a> {
+        Box::pin(lists::template(mount, uri, parts))
+    }
 }
+
+/// Looks whether something is there.
+type Looking<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
 impl<U: Upstream> Described for U {
     fn capabilities(&self) -> ServerCapabilities {

@@ -74,10 +74,14 @@ impl Router {
             Method::CompletionComplete => self.complete(request),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
-            method if merge::is_list(method) && self.has_mounts() => Ok(self.list_all(request)),
+            method if merge::is_list(method) => self.list(request),
             _ => self.answer(&request).map(Routed::done),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
+    }
+
+    fn list(&self, request: Request) -> Result<Routed, ErrorObject> {
+        self.list_with_mounts(request).or_else(|request| self.answer(&request).map(Routed::done))
     }
 
     /// Serves what is answered at once.

@@ -19,6 +19,8 @@ pub mod connect;
 
 mod calls;
 
+pub mod task;
+
 pub mod mailbox;
 
 pub mod lines;

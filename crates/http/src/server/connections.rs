@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use bowline_transport::task::spawn;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
@@ -51,7 +52,7 @@ impl Connections {
         // Entered before the task can end, and not locked when it begins: a runtime that is shutting
         // down drops what it is given, and so does a task that is aborted there.
         lock(&self.table).insert(number, Open { used, task: None, before: 0, idle: 0 });
-        let task = tokio::spawn(async move {
+        let task = spawn(async move {
             served.await;
             drop(place);
         });

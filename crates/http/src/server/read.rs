@@ -45,7 +45,8 @@ where
     B::Error: fmt::Display,
 {
     let mut body = pin!(body);
-    let claimed = body.size_hint().exact().map_or(0, |claimed| usize::try_from(claimed).unwrap_or(0));
+    let claimed =
+        body.size_hint().exact().map_or(0, |claimed| usize::try_from(claimed).unwrap_or(0));
     let mut first = Bytes::new();
     let mut whole = Vec::new();
     while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {

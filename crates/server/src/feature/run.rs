@@ -7,8 +7,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use bowline_proto::request::{Input, Request, Response, Success};
+use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
+use bowline_types::read::Misread;
 use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
 
@@ -162,7 +164,7 @@ impl<C: Callee> Drop for Running<C> {
 fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Duration) {
     // Without a runtime there is nobody to go on for.
     if let Ok(runtime) = Handle::try_current() {
-        runtime.spawn(async move { _ = tokio::time::timeout(grace, handler).await });
+        spawn_on(&runtime, async move { _ = tokio::time::timeout(grace, handler).await });
     }
 }
 
@@ -171,12 +173,12 @@ fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
     let Some(state) = input.state else { return Ok(()) };
     let binding = binding(call).map_err(|_| BadState)?;
     let memory = call.kit().sealer.open(&state, &binding, SystemTime::now())?;
-    call.set_rounds(Rounds::next(&memory, input.responses).map_err(|_| BadState)?);
+    call.set_rounds(Rounds::next(&memory, input.responses).ok_or(BadState)?);
     Ok(())
 }
 
 /// What the state of a call is bound to.
-fn binding(call: &Call) -> Result<Binding, serde_json::Error> {
+fn binding(call: &Call) -> Result<Binding, Misread> {
     let parts = call.parts();
     Binding::new(&parts.owner, parts.method, call.name(), call.arguments())
 }

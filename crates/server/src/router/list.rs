@@ -55,7 +55,7 @@ impl Router {
         if !tools.is_offered() {
             return Err(not_offered(Method::ToolsList));
         }
-        self.list(&tools, List::Tools, request)
+        self.page_of(&tools, List::Tools, request)
     }
 
     pub(super) fn list_prompts(&self, request: &Request) -> Response {
@@ -63,21 +63,21 @@ impl Router {
         if !prompts.is_offered() {
             return Err(not_offered(Method::PromptsList));
         }
-        self.list(&prompts, List::Prompts, request)
+        self.page_of(&prompts, List::Prompts, request)
     }
 
     pub(super) fn list_resources(&self, request: &Request) -> Response {
         self.check_resources(request)?;
-        self.list(&self.0.registry.resources(), List::Resources, request)
+        self.page_of(&self.0.registry.resources(), List::Resources, request)
     }
 
     pub(super) fn list_templates(&self, request: &Request) -> Response {
         self.check_resources(request)?;
-        self.list(&self.0.registry.templates(), List::ResourceTemplates, request)
+        self.page_of(&self.0.registry.templates(), List::ResourceTemplates, request)
     }
 
     /// One page of what the server itself offers.
-    fn list<T: Item>(&self, items: &Snapshot<T>, list: List, request: &Request) -> Response {
+    fn page_of<T: Item>(&self, items: &Snapshot<T>, list: List, request: &Request) -> Response {
         let cursor: Option<Cursor> =
             request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
         let view = self.view(request);

@@ -17,13 +17,15 @@ use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use bowline_types::page::Page;
 use bowline_types::prompt::{ListPromptsResult, Prompt};
+use bowline_types::read::read;
 use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
 };
 use bowline_types::tool::{ListToolsResult, Tool};
 use serde::de::DeserializeOwned;
 
-use super::{Routed, Router, not_offered};
+use super::{Router, not_offered};
+use crate::layer::BoxFuture;
 use crate::mount::Mount;
 
 /// Whether a method asks for a list.
@@ -34,14 +36,14 @@ pub(super) fn is_list(method: Method) -> bool {
 
 impl Router {
     /// Lists what the server and those that it stands for have.
-    pub(super) fn list_all(&self, request: Request) -> Routed {
+    pub(crate) fn list_all(&self, request: Request) -> BoxFuture<Response> {
         let router = self.clone();
-        Routed::Later(match request.parts.method {
+        match request.parts.method {
             Method::ToolsList => Box::pin(router.merge::<ListToolsResult>(request)),
             Method::PromptsList => Box::pin(router.merge::<ListPromptsResult>(request)),
             Method::ResourcesList => Box::pin(router.merge::<ListResourcesResult>(request)),
             _ => Box::pin(router.merge::<ListResourceTemplatesResult>(request)),
-        })
+        }
     }
 
     async fn merge<P: Merged>(self, request: Request) -> Response {
@@ -202,7 +204,8 @@ fn place(request: &Request) -> Result<Option<(String, Option<Cursor>)>, ErrorObj
         request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
     let Some(cursor) = cursor else { return Ok(None) };
     let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).map_err(|_| lost())?;
-    serde_json::from_slice(&bytes).map(Some).map_err(|_| lost())
+    let text = std::str::from_utf8(&bytes).map_err(|_| lost())?;
+    read(text).map(Some).map_err(|_| lost())
 }
 
 fn cursor_at(source: &Source, cursor: Option<&Cursor>) -> Cursor {

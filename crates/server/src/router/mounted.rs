@@ -5,25 +5,21 @@ use bowline_proto::request::{EveryResource, Outbox, Parts, Request, Response};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::{CompleteParams, Reference};
 use bowline_types::error::{ErrorObject, code};
-use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
-use bowline_types::page::Page;
-use bowline_types::resource::{ListResourceTemplatesResult, ListResourcesResult};
 use bowline_types::subscription::SubscriptionFilter;
-use bowline_types::template::UriTemplate;
-use serde::de::DeserializeOwned;
 
 use super::{Routed, Router, unknown};
 use crate::events::Listening;
 use crate::layer::BoxFuture;
 use crate::mount::{Mount, accompanied};
 
-/// Pages of a list that are looked through for a resource.
-const MOST_PAGES: usize = 100;
-
 impl Router {
-    pub(super) fn has_mounts(&self) -> bool {
-        !self.0.registry.mounts().is_empty()
+    /// Lists what the server and those that it stands for have, if there are any.
+    pub(super) fn list_with_mounts(&self, request: Request) -> Result<Routed, Request> {
+        match self.0.registry.mounts().first() {
+            Some(mount) => Ok(Routed::Later(mount.list_all(self, request))),
+            None => Err(request),
+        }
     }
 
     /// Passes a call on to the mounted server that its name leads to.
@@ -85,7 +81,7 @@ impl Router {
                 // What somebody types is for nobody but the server that it is typed for.
                 Ok(Routed::Later(Box::pin(async move {
                     for mount in candidates {
-                        if is_template_of(&mount, &uri, &request.parts).await {
+                        if mount.lists_template(&uri, &request.parts).await {
                             return mount.serve(request).await;
                         }
                     }
@@ -154,48 +150,12 @@ impl Router {
 async fn holders(candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
     if candidates.len() > 1 {
         for mount in &candidates {
-            if is_listed_by(mount, uri, parts).await {
+            if mount.lists(uri, parts).await {
                 return vec![mount.clone()];
             }
         }
     }
     candidates
-}
-
-async fn is_listed_by(mount: &Mount, uri: &str, parts: &Parts) -> bool {
-    let is_it = |resource: &bowline_types::Resource| resource.uri == uri;
-    any::<ListResourcesResult>(mount, Method::ResourcesList, parts, is_it).await
-        || is_template_of(mount, uri, parts).await
-}
-
-/// Whether a text is a template of a mounted server, or a URI that one makes.
-async fn is_template_of(mount: &Mount, text: &str, parts: &Parts) -> bool {
-    let is_it = |family: &bowline_types::ResourceTemplate| {
-        let makes = |template: UriTemplate| template.match_uri(text).is_some();
-        family.uri_template == text || UriTemplate::parse(&family.uri_template).is_ok_and(makes)
-    };
-    any::<ListResourceTemplatesResult>(mount, Method::ResourcesTemplatesList, parts, is_it).await
-}
-
-/// Whether any item of a list that a mounted server shows the caller passes a test.
-async fn any<P: Page + DeserializeOwned>(
-    mount: &Mount,
-    method: Method,
-    parts: &Parts,
-    is_it: impl Fn(&P::Item) -> bool,
-) -> bool {
-    let mut params = Members::default();
-    for _ in 0..MOST_PAGES {
-        let Ok(page) = mount.ask(parts, method, params).await else { return false };
-        let Ok(page) = page.body().parse::<P>() else { return false };
-        let (items, next) = page.into_parts();
-        if items.iter().any(&is_it) {
-            return true;
-        }
-        let Some(next) = next else { return false };
-        params = Members::default().with("cursor", &next);
-    }
-    false
 }
 
 /// Listens to one mounted server, and passes on what it tells.

@@ -8,6 +8,7 @@ use std::fmt;
 
 use bowline_proto::request::Owner;
 use bowline_types::method::Method;
+use bowline_types::read::{Misread, read_seed, text};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// What sealed state is bound to.
@@ -25,7 +26,7 @@ impl Binding {
         method: Method,
         name: &str,
         arguments: &[u8],
-    ) -> Result<Self, serde_json::Error> {
+    ) -> Result<Self, Misread> {
         let mut bound = Vec::new();
         match owner.identity() {
             None => bound.push(0),
@@ -58,11 +59,9 @@ fn push(bound: &mut Vec<u8>, part: &[u8]) {
 }
 
 /// JSON in one form: members sorted by name, no spaces, whole numbers without fraction.
-fn canonical(json: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+fn canonical(json: &[u8]) -> Result<Vec<u8>, Misread> {
     let mut out = Vec::new();
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    Canonical(&mut out).deserialize(&mut deserializer)?;
-    deserializer.end()?;
+    read_seed(Canonical(&mut out), text(json)?)?;
     Ok(out)
 }
 

@@ -13,14 +13,17 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    let json = Json::deserialize(deserializer)?;
+    declaration(&Json::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn declaration<T: DeserializeOwned + Default>(json: &Json) -> Result<Option<T>, String> {
     match json.as_str() {
         "true" => Ok(Some(T::default())),
         "false" | "null" => Ok(None),
-        _ if json.is_object() => json.parse().map(Some).map_err(D::Error::custom),
+        _ if json.is_object() => json.parse().map(Some).map_err(|error| error.to_string()),
         text => {
             let shown: String = text.chars().take(40).collect();
-            Err(D::Error::custom(format_args!("a capability is an object, not `{shown}`")))
+            Err(format!("a capability is an object, not `{shown}`"))
         }
     }
 }
@@ -36,13 +39,15 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    #[derive(Deserialize)]
-    #[serde(transparent, bound = "T: DeserializeOwned + Default")]
-    struct Entry<T>(#[serde(deserialize_with = "declared")] Option<T>);
-
-    let entries = Option::<BTreeMap<String, Entry<T>>>::deserialize(deserializer)?;
-    let entries = entries.into_iter().flatten();
-    Ok(entries.filter_map(|(name, entry)| entry.0.map(|value| (name, value))).collect())
+    let entries = Option::<BTreeMap<String, Json>>::deserialize(deserializer)?;
+    let mut declared = BTreeMap::new();
+    for (name, json) in entries.into_iter().flatten() {
+        let invalid = |error| D::Error::custom(format_args!("`{name}`: {error}"));
+        if let Some(value) = declaration(&json).map_err(invalid)? {
+            declared.insert(name, value);
+        }
+    }
+    Ok(declared)
 }
 
 /// The entries of `required` whose names are not `there`.
@@ -50,6 +55,7 @@ pub(crate) fn lacking<T: Clone>(
     there: &BTreeMap<String, T>,
     required: &BTreeMap<String, T>,
 ) -> BTreeMap<String, T> {
-    let missing = required.iter().filter(|(name, _)| !there.contains_key(*name));
-    missing.map(|(name, value)| (name.clone(), value.clone())).collect()
+    let mut lacking = required.clone();
+    lacking.retain(|name, _| !there.contains_key(name));
+    lacking
 }

@@ -124,17 +124,17 @@ impl TasksCapability {
     /// What of this is not `there`.
     pub(crate) fn lacking(&self, there: Option<&Self>) -> Option<Self> {
         let Some(there) = there else { return Some(self.clone()) };
-        let requests = self.requests.iter().filter_map(|(area, methods)| {
-            let missing = match there.requests.get(area) {
-                Some(there) => lacking(&there.0, &methods.0),
-                None => methods.0.clone(),
-            };
-            (!missing.is_empty()).then(|| (area.clone(), TaskMethods(missing)))
+        let mut requests = self.requests.clone();
+        requests.retain(|area, methods| {
+            if let Some(there) = there.requests.get(area) {
+                methods.0 = lacking(&there.0, &methods.0);
+            }
+            !methods.0.is_empty()
         });
         let missing = Self {
             list: self.list.clone().filter(|_| there.list.is_none()),
             cancel: self.cancel.clone().filter(|_| there.cancel.is_none()),
-            requests: requests.collect(),
+            requests,
         };
         (missing != Self::default()).then_some(missing)
     }

@@ -8,6 +8,7 @@ use bowline_proto::request::{ExchangeId, Response as Outcome};
 use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
 use bowline_transport::BoxFuture;
+use bowline_transport::task::spawn_on;
 use bytes::Bytes;
 
 use super::super::calls;
@@ -207,7 +208,7 @@ impl Drop for Drive {
             slot: self.slot.take(),
             _busy: self.session.busy(),
         };
-        runtime.spawn(rest.drive_on());
+        spawn_on(&runtime, rest.drive_on());
     }
 }
 

@@ -15,6 +15,7 @@ use bowline_types::id::RequestId;
 use bowline_types::json::Json;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
+use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,7 @@ pub(super) async fn tell(
     copy: u32,
     message: Option<&Bytes>,
 ) -> Result<(), Error> {
-    let message = message.map(|message| serde_json::from_slice(message)).transpose();
+    let message = message.map(|message| text(message).and_then(read)).transpose();
     let message = message.map_err(|error| Error::new("a message is not JSON").caused_by(error))?;
     let word = Word { session: session.to_owned(), copy, message };
     let word = serde_json::to_vec(&word);
@@ -69,7 +70,7 @@ pub(super) async fn attend(
     loop {
         while let Some(word) = std::future::poll_fn(|cx| news.as_mut().poll_next(cx)).await {
             // What another version of this program tells may mean nothing to us.
-            if let Ok(word) = serde_json::from_slice(&word) {
+            if let Ok(word) = text(&word).and_then(read) {
                 hear(word);
             }
         }

@@ -3,6 +3,7 @@
 use bowline_proto::request::Owner;
 use bowline_proto::server::Snapshot;
 use bowline_store::Key;
+use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +38,8 @@ impl Record {
     }
 
     /// Reads a record, if it is in a format of ours.
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        let record: Self = serde_json::from_slice(text).ok()?;
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let record: Self = read(text(bytes).ok()?).ok()?;
         (record.format == FORMAT).then_some(record)
     }
 

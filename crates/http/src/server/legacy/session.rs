@@ -21,6 +21,7 @@ use bowline_proto::transmit::{Role, Route};
 use bowline_store::backend::{Error, Position};
 use bowline_store::events::EventLog;
 use bowline_transport::BoxFuture;
+use bowline_transport::task::spawn;
 use bowline_types::method;
 use bowline_types::revision::Revision;
 use tokio::sync::watch;
@@ -192,7 +193,7 @@ impl Session {
                     let number = request.parts.exchange;
                     let mut call = self.call(*request);
                     let session = self.clone();
-                    tokio::spawn(async move {
+                    spawn(async move {
                         let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;
                         session.complete(number, outcome);
                     });

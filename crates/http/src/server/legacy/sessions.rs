@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 use bowline_proto::table::hash::OwnKeys;
 use bowline_store::backend::Error;
+use bowline_transport::task::spawn;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
@@ -130,7 +131,7 @@ impl Sessions {
         let begin = || async {
             let news = news::listen(store).await?;
             let table = Arc::downgrade(&self.table);
-            Ok(tokio::spawn(news::attend(store.clone(), news, move |word| hear(&table, &word))))
+            Ok(spawn(news::attend(store.clone(), news, move |word| hear(&table, &word))))
         };
         self.attending.get_or_try_init(begin).await.map(|_| ())
     }
@@ -179,7 +180,7 @@ impl Sessions {
             return;
         }
         let (idle, opening) = (self.core.limits().session_idle, self.core.limits().session_opening);
-        tokio::spawn(sweep(Arc::downgrade(&self.table), idle, opening));
+        spawn(sweep(Arc::downgrade(&self.table), idle, opening));
     }
 }
 
@@ -216,7 +217,7 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
 fn tend(table: &Arc<Table>, session: Arc<Session>, now: Instant) {
     let Some(care) = session.needs(now) else { return };
     let table = Arc::downgrade(table);
-    tokio::spawn(async move {
+    spawn(async move {
         session.tend(care).await;
         leave(&table, &session);
     });
@@ -232,7 +233,7 @@ fn hear(table: &Weak<Table>, word: &news::Word) {
         Some(message) => news::hand_over(message, &session),
         None => {
             let table = table.clone();
-            tokio::spawn(async move {
+            spawn(async move {
                 // A store that fails is asked again at the next request.
                 let _ = session.look().await;
                 leave(&table, &session);

@@ -17,6 +17,7 @@ use bowline_proto::request::QuestionError;
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::input::{InputRequest, InputRequests, InputResponses};
 use bowline_types::json::Json;
+use bowline_types::read::{read, text};
 use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
 use serde::{Deserialize, Serialize};
@@ -98,16 +99,11 @@ impl Rounds {
         Ok(Self::new(memory, InputResponses::default()))
     }
 
-    /// A further round, with what an earlier one had sealed and what the client answers.
-    ///
-    /// # Errors
-    ///
-    /// If the memory is not one that we wrote.
-    pub(crate) fn next(
-        memory: &[u8],
-        responses: InputResponses,
-    ) -> Result<Self, serde_json::Error> {
-        Ok(Self::new(serde_json::from_slice(memory)?, responses))
+    /// A further round, with what an earlier one had sealed and what the client answers; none if the
+    /// memory is not one that we wrote.
+    pub(crate) fn next(memory: &[u8], responses: InputResponses) -> Option<Self> {
+        let memory = text(memory).and_then(read).ok()?;
+        Some(Self::new(memory, responses))
     }
 
     fn new(memory: Memory, responses: InputResponses) -> Self {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
 
 use super::{STANDALONE, Session, State};
@@ -46,7 +47,7 @@ impl Session {
         drop(standing);
         if let (Ok(runtime), false) = (Handle::try_current(), streams.is_empty()) {
             let session = self.clone();
-            runtime.spawn(async move {
+            spawn_on(&runtime, async move {
                 for stream in streams {
                     session.cut_off(stream, end).await;
                 }

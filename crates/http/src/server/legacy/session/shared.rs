@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bowline_proto::request::Owner;
 use bowline_store::backend::{Entry, Error, Expect, Version, Written};
 use bowline_transport::BoxFuture;
+use bowline_transport::task::{spawn, spawn_on};
 use bytes::Bytes;
 
 use super::super::super::endpoint::Core;
@@ -206,7 +207,7 @@ impl Session {
             return;
         };
         let session = self.clone();
-        runtime.spawn(async move {
+        spawn_on(&runtime, async move {
             // What could not be written is found out by whoever listens next.
             let _ = session
                 .write(Write::IfChanged, |record, copy| {
@@ -360,7 +361,7 @@ impl Session {
             return;
         }
         let session = self.clone();
-        tokio::spawn(async move {
+        spawn(async move {
             let log = session.log(STANDALONE);
             let mut listening = Listening::relay(session.clone());
             while let Some(message) = listening.next().await {
