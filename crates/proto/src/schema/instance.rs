@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::wire::splice::json;
+
 pub(super) struct Instance<'i> {
     pub(super) value: &'i Value,
     within: Option<(&'i Instance<'i>, Step<'i>)>,
@@ -98,7 +100,7 @@ pub(super) fn spell(value: &Value) -> String {
         Value::String(text) => quote(text),
         Value::Array(items) if !items.is_empty() => describe(value),
         Value::Object(members) if !members.is_empty() => describe(value),
-        _ => value.to_string(),
+        _ => json(value),
     }
 }
 
@@ -112,9 +114,9 @@ const LONGEST_QUOTE: usize = 60;
 /// Text as a JSON string, cut if it is long.
 fn quote(text: &str) -> String {
     match text.char_indices().nth(LONGEST_QUOTE) {
-        None => Value::from(text).to_string(),
+        None => json(text),
         Some((end, _)) => {
-            let mut quoted = Value::from(text.split_at(end).0).to_string();
+            let mut quoted = json(text.split_at(end).0);
             quoted.insert(quoted.len() - 1, '…');
             quoted
         }

@@ -4,6 +4,7 @@
 //! that compiling reads as a list of what may be there.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
@@ -182,8 +183,6 @@ fn names_of((name, value): (&String, &Value)) -> Option<(String, Vec<String>)> {
 fn names(value: &Value) -> Option<Vec<String>> {
     let name = |name: &Value| name.as_str().map(str::to_owned);
     let names: Vec<_> = value.as_array()?.iter().map(name).collect::<Option<_>>()?;
-    let mut sorted: Vec<_> = names.iter().collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    (sorted.len() == names.len()).then_some(names)
+    let distinct: HashSet<&str> = names.iter().map(String::as_str).collect();
+    (distinct.len() == names.len()).then_some(names)
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
+use bowline_types::json::Json;
+use bowline_types::read::Misread;
 use bowline_types::revision::Revision;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,24 @@ impl Snapshot {
             followed: BTreeSet::new(),
             is_initialized: false,
         }
+    }
+
+    /// Reads what [`to_json`](Self::to_json) wrote.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else.
+    pub fn from_json(json: &Json) -> Result<Self, Misread> {
+        json.parse()
+    }
+
+    /// The same as JSON, to be kept elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If something in it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<Json, serde_json::Error> {
+        Json::from_value(self)
     }
 
     /// Makes the changes here that were made in `ours` since `base`: what the client set in two

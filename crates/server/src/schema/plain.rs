@@ -81,7 +81,7 @@ impl Choice {
 }
 
 fn spell(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| serde_json::to_string(value).unwrap_or_default(), str::to_owned)
 }
 
 /// Reads an alternative; `None` if it says more than which values it allows.

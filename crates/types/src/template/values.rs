@@ -10,7 +10,11 @@ pub(super) struct Found(BTreeMap<String, (Value, Modifier)>);
 
 impl Found {
     pub(super) fn into_variables(self) -> Variables {
-        Variables(self.0.into_iter().map(|(name, (value, _))| (name, value)).collect())
+        let mut variables = BTreeMap::new();
+        for (name, (value, _)) in self.0 {
+            variables.insert(name, value);
+        }
+        Variables(variables)
     }
 
     /// Takes the values of an expression apart; fails if they do not fit its variables.

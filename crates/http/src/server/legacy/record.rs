@@ -28,7 +28,23 @@ pub(super) struct Record {
     copies: u32,
     /// The copy that has the GET stream, if any has.
     pub(super) listener: Option<u32>,
+    #[serde(with = "snapshot")]
     pub(super) session: Snapshot,
+}
+
+/// A session within a record, which is read and written where it is known.
+mod snapshot {
+    use bowline_proto::server::Snapshot;
+    use bowline_types::json::Json;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+    pub(super) fn serialize<S: Serializer>(session: &Snapshot, to: S) -> Result<S::Ok, S::Error> {
+        session.to_json().map_err(ser::Error::custom)?.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Snapshot, D::Error> {
+        Snapshot::from_json(&Json::deserialize(from)?).map_err(de::Error::custom)
+    }
 }
 
 impl Record {
