@@ -8,7 +8,7 @@
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
 //! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
-//! * `listener` — the accept loop.
+//! * `listener` — the accept loop; `preface`, `connections`, `stall` — what it knows of a connection.
 
 mod body;
 mod calls;
@@ -22,6 +22,7 @@ mod limits;
 mod line;
 mod listener;
 mod modern;
+mod preface;
 mod read;
 mod reply;
 mod stall;

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
@@ -39,22 +39,22 @@ struct Open {
 pub(super) const LOOKS: u32 = 2;
 
 impl Connections {
-    /// Serves a connection in a task of its own.
-    pub(super) fn open(
-        &mut self,
-        used: Arc<Used>,
-        served: impl Future<Output = ()> + Send + 'static,
-    ) {
+    /// Serves a connection in a task of its own, which has to hold its place to the end.
+    ///
+    /// Nothing is wrapped around the task: each layer of futures would have room for it twice.
+    pub(super) fn open<F>(&mut self, serve: impl FnOnce(Arc<Used>, Place) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         self.last += 1;
         let number = self.last;
+        let used = Arc::new(Used::default());
         let place = Place { table: self.table.clone(), number };
+        let served = serve(used.clone(), place);
         // Entered before the task can end, and not locked when it begins: a runtime that is shutting
         // down drops what it is given, and so does a task that is aborted there.
         lock(&self.table).insert(number, Open { used, task: None, before: 0, idle: 0 });
-        let task = tokio::spawn(async move {
-            served.await;
-            drop(place);
-        });
+        let task = tokio::spawn(served);
         if let Some(open) = lock(&self.table).get_mut(&number) {
             open.task = Some(task.abort_handle());
         }
@@ -100,7 +100,7 @@ impl Drop for Connections {
 }
 
 /// The place of a connection in the table, left when its task ends.
-struct Place {
+pub(super) struct Place {
     table: Arc<Table>,
     number: u64,
 }
@@ -142,20 +142,45 @@ impl Used {
         server.iter().for_each(Waker::wake_by_ref);
     }
 
-    fn serve(&self, server: &Waker) {
-        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.clone());
+    /// Waits for something, unless the connection is told to end meanwhile.
+    pub(super) async fn unless_ending<F: Future>(&self, something: F) -> Option<F::Output> {
+        let mut something = pin!(something);
+        let mut ending = Ending::of(self);
+        poll_fn(|cx| match ending.is_begun(cx) {
+            true => Poll::Ready(None),
+            false => something.as_mut().poll(cx).map(Some),
+        })
+        .await
+    }
+}
+
+/// The end of a connection, looked out for by the task that serves it.
+struct Ending<'a> {
+    used: &'a Used,
+    is_awaited: bool,
+}
+
+impl<'a> Ending<'a> {
+    fn of(used: &'a Used) -> Self {
+        Self { used, is_awaited: false }
+    }
+
+    /// Whether the connection has to end; if not, the task is woken when it has to.
+    fn is_begun(&mut self, cx: &Context<'_>) -> bool {
+        if !std::mem::replace(&mut self.is_awaited, true) {
+            // The task stays the same, and so does its waker.
+            let mut server = self.used.server.lock().unwrap_or_else(PoisonError::into_inner);
+            *server = Some(cx.waker().clone());
+        }
+        self.used.is_ending.load(Ordering::Acquire)
     }
 }
 
 /// Drives a connection to its end, which comes early if it is told to end.
 pub(super) async fn drive<C: GracefulConnection>(mut connection: Pin<Box<C>>, used: &Used) {
-    let (mut is_begun, mut is_told) = (false, false);
+    let (mut ending, mut is_told) = (Ending::of(used), false);
     let ended = poll_fn(|cx| {
-        if !std::mem::replace(&mut is_begun, true) {
-            // The task stays the same, and so does its waker.
-            used.serve(cx.waker());
-        }
-        if !is_told && used.is_ending.load(Ordering::Acquire) {
+        if !is_told && ending.is_begun(cx) {
             is_told = true;
             connection.as_mut().graceful_shutdown();
         }

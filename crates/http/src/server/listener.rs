@@ -5,21 +5,23 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::request::{Extensions, Peer};
 use bowline_proto::wire::Acquaintance;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::MissedTickBehavior;
 
-use super::connections::{self, Connections, LOOKS, Used};
-use super::endpoint::Endpoint;
+use super::connections::{self, Connections, LOOKS, Place, Used};
+use super::endpoint::{Endpoint, Knock};
 use super::limits::HttpLimits;
+use super::preface::{Begun, Protocol};
 use super::stall::Stall;
 
 /// How long to wait after the system could not accept a connection, for example because too many
@@ -92,12 +94,10 @@ impl Listener {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
-            let used = Arc::new(Used::default());
-            let served = connection.serve(stream, used.clone());
-            connections.open(used, async move {
-                served.await;
-                drop(permit);
+            connections.open(|used, place| {
+                let (endpoint, path) = (endpoint.clone(), path.clone());
+                let connection = Connection { endpoint, path, peer, used, _held: (place, permit) };
+                connection.serve(stream)
             });
         }
         drop(self.listener);
@@ -116,46 +116,66 @@ struct Connection {
     endpoint: Endpoint,
     path: Arc<str>,
     peer: SocketAddr,
+    used: Arc<Used>,
+    /// Given back when it ends.
+    _held: (Place, Result<OwnedSemaphorePermit, AcquireError>),
 }
 
 impl Connection {
-    fn serve(self, stream: TcpStream, used: Arc<Used>) -> impl Future<Output = ()> + Send + use<> {
-        let limits = self.endpoint.config().limits().clone();
+    async fn serve(self, stream: TcpStream) {
+        let Self { endpoint, path, peer, used, _held } = self;
         // Small messages should not wait for each other.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Stall::new(stream, limits.stall));
-        let Self { endpoint, path, peer } = self;
+        let mut stream = Begun::new(Stall::new(stream, endpoint.config().limits().stall));
+        // A client that goes away before it says anything is its own affair.
+        let Some(Ok(protocol)) = used.unless_ending(stream.protocol()).await else { return };
+        let io = TokioIo::new(stream);
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
-        let turns = used.clone();
+        let (turns, served) = (used.clone(), endpoint.clone());
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
-            let endpoint = endpoint.clone();
-            let origin = origin.clone();
+            let endpoint = served.clone();
             let is_here = request.uri().path() == &*path;
+            let (parts, body) = request.into_parts();
+            let mut knock = Knock::new(parts, origin.clone());
             async move {
                 let response = match is_here {
-                    true => endpoint.answer_from(origin, request).await,
-                    false => endpoint.not_here(request),
+                    true => endpoint.answer_to(&mut knock, pin!(body)).await,
+                    false => endpoint.not_here(&knock),
                 };
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }
         });
         // In a place of its own: it is large, and every future that it is handed on to would have
         // room for it.
-        let connection = Box::pin(protocol(&limits).serve_connection(io, service).into_owned());
-        async move { connections::drive(connection, &used).await }
+        match protocol {
+            Protocol::Http1 => {
+                let connection = Box::pin(http1().serve_connection(io, service));
+                connections::drive(connection, &used).await;
+            }
+            Protocol::Http2 => {
+                let limits = endpoint.config().limits();
+                let connection = Box::pin(http2(limits).serve_connection(io, service));
+                connections::drive(connection, &used).await;
+            }
+        }
     }
 }
 
-/// HTTP as we speak it.
-fn protocol(limits: &HttpLimits) -> auto::Builder<TokioExecutor> {
-    let mut protocol = auto::Builder::new(TokioExecutor::new());
+/// HTTP/1.1 as we speak it.
+fn http1() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
     // How long a head may take is for `Connections` to watch.
-    protocol.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
+    protocol.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
     protocol
-        .http2()
+}
+
+/// HTTP/2 as we speak it.
+fn http2(limits: &HttpLimits) -> http2::Builder<TokioExecutor> {
+    let mut protocol = http2::Builder::new(TokioExecutor::new());
+    protocol
         .timer(TokioTimer::new())
         .max_send_buf_size(BUFFER)
         .max_concurrent_streams(limits.requests_per_connection)
@@ -180,5 +200,29 @@ impl fmt::Display for BindError {
 impl std::error::Error for BindError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use hyper::body::Incoming;
+
+    use super::*;
+
+    /// How large the future is that a function gives.
+    fn size<A, F>(_: fn(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    // There may be ten thousand of them that do nothing but wait, and each has room for both.
+    #[test]
+    fn a_connection_and_the_answer_to_a_request_are_small() {
+        type Asked = (&'static Endpoint, &'static mut Knock, Pin<&'static mut Incoming>);
+        let serve = size(|(it, stream): (Connection, TcpStream)| it.serve(stream));
+        assert!(serve <= 512, "{serve} bytes");
+        let answer = size(|(endpoint, knock, body): Asked| endpoint.answer_to(knock, body));
+        assert!(answer <= 1024, "{answer} bytes");
     }
 }
