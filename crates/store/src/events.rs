@@ -127,6 +127,11 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// The log of the stream.
+    pub fn log(&self) -> &EventLog {
+        &self.log
+    }
+
     /// How far it has come.
     pub fn position(&self) -> Position {
         self.after

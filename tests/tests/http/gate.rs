@@ -142,7 +142,6 @@ async fn http2_is_spoken_only_where_it_is_asked_for() {
     let stage = Stage::open().await;
     let mut wire = Wire::open(stage.address).await;
     wire.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
-    assert_eq!(within(wire.head()).await.status, 400);
     within(wire.closed()).await;
 }
 

@@ -131,7 +131,7 @@ pub(super) struct Told<T> {
 }
 
 enum Telling<T> {
-    Telling(BoxFuture<Option<(Bytes, T)>>),
+    Telling(BoxFuture<Option<(Bytes, Box<T>)>>),
     Over,
 }
 
@@ -139,12 +139,14 @@ enum Telling<T> {
 pub(super) trait Tell: Sized + Send + 'static {
     /// The next piece and whoever tells the rest, or `None` at the end. Dropped half-way if the
     /// client hangs up.
-    fn tell(self) -> impl Future<Output = Option<(Bytes, Self)>> + Send;
+    ///
+    /// Boxed, since a future has room twice for what it is handed.
+    fn tell(self: Box<Self>) -> impl Future<Output = Option<(Bytes, Box<Self>)>> + Send;
 }
 
 impl<T: Tell> Told<T> {
     pub(super) fn by(teller: T) -> Box<Self> {
-        Box::new(Self { telling: Telling::Telling(Box::pin(teller.tell())) })
+        Box::new(Self { telling: Telling::Telling(Box::pin(Box::new(teller).tell())) })
     }
 }
 

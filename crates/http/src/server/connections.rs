@@ -4,13 +4,13 @@
 //! needs neither a clock of its own nor anything else to wait for beside its client.
 
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use bowline_transport::task::spawn;
+use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
@@ -40,22 +40,17 @@ struct Open {
 pub(super) const LOOKS: u32 = 2;
 
 impl Connections {
-    /// Serves a connection in a task of its own.
-    pub(super) fn open(
-        &mut self,
-        used: Arc<Used>,
-        served: impl Future<Output = ()> + Send + 'static,
-    ) {
+    /// Serves a connection in a task of its own, which has to hold its place to the end.
+    pub(super) fn open(&mut self, serve: impl FnOnce(Arc<Used>, Place) -> BoxFuture<()>) {
         self.last += 1;
         let number = self.last;
+        let used = Arc::new(Used::default());
         let place = Place { table: self.table.clone(), number };
+        let served = serve(used.clone(), place);
         // Entered before the task can end, and not locked when it begins: a runtime that is shutting
         // down drops what it is given, and so does a task that is aborted there.
         lock(&self.table).insert(number, Open { used, task: None, before: 0, idle: 0 });
-        let task = spawn(async move {
-            served.await;
-            drop(place);
-        });
+        let task = tokio::spawn(served);
         if let Some(open) = lock(&self.table).get_mut(&number) {
             open.task = Some(task.abort_handle());
         }
@@ -101,7 +96,7 @@ impl Drop for Connections {
 }
 
 /// The place of a connection in the table, left when its task ends.
-struct Place {
+pub(super) struct Place {
     table: Arc<Table>,
     number: u64,
 }
@@ -148,9 +143,13 @@ impl Used {
     }
 }
 
-/// Drives a connection to its end, which comes early if it is told to end.
-pub(super) async fn drive<C: GracefulConnection>(connection: C, used: Arc<Used>) {
-    let mut connection = pin!(connection);
+/// Drives a connection to its end, which comes early if it is told to end, and holds something until
+/// then.
+pub(super) async fn drive<C: GracefulConnection, T>(
+    mut connection: Pin<Box<C>>,
+    used: Arc<Used>,
+    held: T,
+) {
     let (mut is_begun, mut is_told) = (false, false);
     let ended = poll_fn(|cx| {
         if !std::mem::replace(&mut is_begun, true) {
@@ -165,4 +164,5 @@ pub(super) async fn drive<C: GracefulConnection>(connection: C, used: Arc<Used>)
     });
     // A client that goes away or speaks no HTTP is its own affair.
     let _ = ended.await;
+    drop(held);
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -133,34 +133,29 @@ impl Endpoint {
     {
         // Where the address is not known, all who have no credentials are taken for one.
         let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let (parts, body) = request.into_parts();
         let mut origin = Extensions::default();
-        origin.insert(request.extensions().get::<Peer>().copied().unwrap_or(unknown));
-        self.answer_from(origin, request).await
+        origin.insert(parts.extensions.get::<Peer>().copied().unwrap_or(unknown));
+        self.answer_to(&mut Knock::new(parts, origin), pin!(body)).await
     }
 
-    /// Answers one request, where it comes from being attached to whatever it asks.
-    pub(super) async fn answer_from<B>(
-        &self,
-        origin: Extensions,
-        request: http::Request<B>,
-    ) -> Response<Body>
+    /// Answers one request.
+    ///
+    /// Every connection has room for what this waits for, as long as it lasts. So whatever is large
+    /// is lent, what needs no waiting is done before, and what is rare is boxed.
+    pub(super) async fn answer_to<B>(&self, knock: &mut Knock, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body,
         B::Error: fmt::Display,
     {
-        let (parts, body) = request.into_parts();
-        if let Err(refusal) = self.config().gate.check(&parts) {
+        if let Err(refusal) = self.config().gate.check(&knock.0) {
             return refusal.into();
         }
-        let mut knock = Knock(parts, origin);
         match knock.0.method {
-            Method::POST => self.post(&mut knock, body).await,
-            // Boxed, since every connection has room for whatever is not.
-            Method::GET if self.has_sessions(&knock) => {
-                Box::pin(legacy::get(&self.0, &knock)).await
-            }
-            Method::DELETE if self.has_sessions(&knock) => {
-                Box::pin(legacy::delete(&self.0, &knock)).await
+            Method::POST => self.post(knock, body).await,
+            Method::GET if self.has_sessions(knock) => Box::pin(legacy::get(&self.0, knock)).await,
+            Method::DELETE if self.has_sessions(knock) => {
+                Box::pin(legacy::delete(&self.0, knock)).await
             }
             _ if self.0.core.keeps_sessions() => reply::method_not_allowed("GET, POST, DELETE"),
             _ => reply::method_not_allowed("POST"),
@@ -176,15 +171,14 @@ impl Endpoint {
 
     /// Answers a request for another path. Gated like all others, so that it tells nothing to
     /// whoever may not ask.
-    pub(super) fn not_here<B>(&self, request: http::Request<B>) -> Response<Body> {
-        let (parts, _) = request.into_parts();
-        match self.config().gate.check(&parts) {
+    pub(super) fn not_here(&self, knock: &Knock) -> Response<Body> {
+        match self.config().gate.check(&knock.0) {
             Ok(()) => reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path"),
             Err(refusal) => refusal.into(),
         }
     }
 
-    async fn post<B>(&self, knock: &mut Knock, body: B) -> Response<Body>
+    async fn post<B>(&self, knock: &mut Knock, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body,
         B::Error: fmt::Display,
@@ -209,11 +203,19 @@ impl Endpoint {
                 return reply::refused(StatusCode::BAD_REQUEST, reason);
             }
         };
-        self.message(knock, &text).await
+        let frame = match self.begin(knock, &text) {
+            Begun::Answered(response) => return response,
+            Begun::Modern(mut talk) => {
+                let first = talk.next().await;
+                return talk.answer(first);
+            }
+            Begun::Legacy(frame) => frame,
+        };
+        legacy::post(&self.0, frame, &text, knock).await
     }
 
-    /// Finds out which era a message belongs to, and serves it there.
-    async fn message(&self, knock: &mut Knock, text: &Bytes) -> Response<Body> {
+    /// Finds out which era a message belongs to, and begins to serve it there.
+    fn begin(&self, knock: &mut Knock, text: &Bytes) -> Begun {
         let core = &self.0.core;
         let frame = match Frame::parse(text, core.server.limits()) {
             Ok(frame) => frame,
@@ -223,7 +225,7 @@ impl Endpoint {
                     _ => None,
                 };
                 let message = wire::refusal(id.as_ref(), &malformed.error);
-                return reply::json(StatusCode::BAD_REQUEST, message);
+                return Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message));
             }
         };
         let (id, params) = match &frame {
@@ -239,16 +241,22 @@ impl Endpoint {
             .map(Option::unwrap_or_default);
         let claimed = meta.and_then(|meta| Ok((core.is_modern(knock, &meta)?, meta)));
         match claimed {
-            Ok((true, meta)) => self.modern(knock, frame, meta).await,
-            Ok((false, _)) => legacy::post(&self.0, frame, text, knock).await,
-            Err(error) => reply::json(StatusCode::BAD_REQUEST, wire::refusal(id, &error)),
+            Ok((true, meta)) => self.modern(knock, frame, meta),
+            Ok((false, _)) => Begun::Legacy(frame),
+            Err(error) => {
+                let message = wire::refusal(id, &error);
+                Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message))
+            }
         }
     }
 
-    async fn modern(&self, knock: &mut Knock, frame: Frame, meta: Members) -> Response<Body> {
-        match frame {
+    fn modern(&self, knock: &mut Knock, frame: Frame, meta: Members) -> Begun {
+        Begun::Answered(match frame {
             Frame::Message(Message::Request(request)) => {
-                modern::serve(&self.0.core, request, meta, knock).await
+                match modern::open(&self.0.core, request, meta, knock) {
+                    Ok(talk) => return Begun::Modern(talk),
+                    Err(refusal) => *refusal,
+                }
             }
             Frame::Message(Message::Notification(notification)) => {
                 let config = &self.0.core.server;
@@ -265,8 +273,15 @@ impl Endpoint {
                 let reason = "a message is one object; only 2025-03-26 has batches";
                 reply::refused(StatusCode::BAD_REQUEST, reason)
             }
-        }
+        })
     }
+}
+
+/// How far a message gets without waiting for anything.
+enum Begun {
+    Answered(Response<Body>),
+    Modern(modern::Talk),
+    Legacy(Frame),
 }
 
 /// A POST carries JSON, and its sender takes both kinds of answers.
@@ -355,6 +370,11 @@ impl Core {
 }
 
 impl Knock {
+    /// A request whose origin is attached to whatever it asks.
+    pub(super) fn new(parts: Parts, origin: Extensions) -> Self {
+        Self(parts, origin)
+    }
+
     /// On whose behalf it comes.
     pub(super) fn owner(&self) -> Owner {
         self.0.extensions.get::<Owner>().cloned().unwrap_or_default()

@@ -24,12 +24,12 @@ use http::header::HeaderValue;
 use http::{HeaderName, Response, StatusCode};
 
 use self::drive::{Drive, Listening, Said};
-use self::session::{Kind, STANDALONE, Session};
+use self::session::{Kind, Received, STANDALONE, Session};
 use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
 use self::stream::{GetStream, Place, PostStream, Resumed, Start};
 use super::body::{Body, Told};
-use super::endpoint::{Knock, Shared};
+use super::endpoint::{Knock, Shared, Slot};
 use super::{head, reply};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -53,7 +53,10 @@ pub(super) async fn post(
         };
     }
     match find(shared, knock).await {
-        Ok(Some(session)) => in_session(&session, frame, text, knock).await,
+        Ok(Some(session)) => match enter(&session, frame, knock) {
+            Ok(entered) => answer(&session, entered, text).await,
+            Err(refusal) => *refusal,
+        },
         Ok(None) if is_handshake => Box::pin(shake_hands(shared, frame, knock)).await,
         Ok(None) if !shared.core.keeps_sessions() => {
             Box::pin(stateless(shared, frame, text, knock)).await
@@ -123,29 +126,47 @@ async fn stateless(
     }
     let session = Session::new(String::new(), knock.owner(), Kind::Streamable, &shared.core);
     session.assume(revision);
-    in_session(&session, frame, text, knock).await
+    match enter(&session, frame, knock) {
+        Ok(entered) => answer(&session, entered, text).await,
+        Err(refusal) => *refusal,
+    }
 }
 
-/// Serves a message in its session: in place, as JSON or as a stream.
-async fn in_session(
+/// A message that its session has taken.
+struct Entered {
+    received: Received,
+    slot: Slot,
+    /// Whether it concerns what other endpoints have of the session.
+    concerns_others: bool,
+}
+
+/// Hands a message to its session, if it may be served.
+fn enter(
     session: &Arc<Session>,
     frame: Frame,
-    text: &Bytes,
     knock: &mut Knock,
-) -> Response<Body> {
+) -> Result<Entered, Box<Response<Body>>> {
     let core = &session.core;
     let has_batches = || session.revision().is_some_and(Revision::has_batches);
     if matches!(frame, Frame::Batch(_)) && !has_batches() {
         let reason = "a message is one object; only 2025-03-26 has batches";
-        return reply::refused(StatusCode::BAD_REQUEST, reason);
+        return Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)));
     }
     let calls = requests_in(&frame);
     let slot = core.calls.take(calls).filter(|_| calls == 0 || session.has_room());
     let Some(slot) = slot else {
-        return reply::busy("too many calls run at the same time; try again");
+        let reason = "too many calls run at the same time; try again";
+        return Err(Box::new(reply::busy(reason)));
     };
     let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
     let received = session.receive(Ok(frame), knock.attach());
+    Ok(Entered { received, slot, concerns_others })
+}
+
+/// Answers a message in its session: in place, as JSON or as a stream.
+async fn answer(session: &Arc<Session>, entered: Entered, text: &Bytes) -> Response<Body> {
+    let core = &session.core;
+    let Entered { received, slot, concerns_others } = entered;
     if concerns_others && let Err(error) = session.pass_on(text).await {
         return failing(&error);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use bowline_transport::BoxFuture;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::MissedTickBehavior;
 
-use super::connections::{Connections, LOOKS, Used};
-use super::endpoint::Endpoint;
+use super::connections::{Connections, LOOKS, Place, Used};
+use super::endpoint::{Endpoint, Knock};
 use super::protocol;
 use super::stall::Stall;
 
@@ -88,12 +89,10 @@ impl Listener {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let connection = Connection { endpoint: endpoint.clone(), path: path.clone(), peer };
-            let used = Arc::new(Used::default());
-            let served = connection.serve(stream, used.clone());
-            connections.open(used, async move {
-                served.await;
-                drop(permit);
+            connections.open(|used, place| {
+                let (endpoint, path) = (endpoint.clone(), path.clone());
+                let connection = Connection { endpoint, path, peer, used, held: (place, permit) };
+                connection.serve(stream)
             });
         }
         drop(self.listener);
@@ -112,33 +111,36 @@ struct Connection {
     endpoint: Endpoint,
     path: Arc<str>,
     peer: SocketAddr,
+    used: Arc<Used>,
+    /// Given back when it ends.
+    held: (Place, Result<OwnedSemaphorePermit, AcquireError>),
 }
 
 impl Connection {
-    fn serve(self, stream: TcpStream, used: Arc<Used>) -> BoxFuture<()> {
-        let Self { endpoint, path, peer } = self;
-        let served = endpoint.clone();
+    fn serve(self, stream: TcpStream) -> BoxFuture<()> {
+        let Self { endpoint, path, peer, used, held } = self;
         // Small messages should not wait for each other.
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Stall::new(stream, endpoint.config().limits().stall));
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
-        let turns = used.clone();
+        let (turns, served) = (used.clone(), endpoint.clone());
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
             let endpoint = served.clone();
-            let origin = origin.clone();
             let is_here = request.uri().path() == &*path;
+            let (parts, body) = request.into_parts();
+            let mut knock = Knock::new(parts, origin.clone());
             async move {
                 let response = match is_here {
-                    true => endpoint.answer_from(origin, request).await,
-                    false => endpoint.not_here(request),
+                    true => endpoint.answer_to(&mut knock, pin!(body)).await,
+                    false => endpoint.not_here(&knock),
                 };
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }
         });
-        protocol::serve(endpoint.config(), io, service, used)
+        protocol::serve(endpoint.config(), io, service, used, held)
     }
 }
 
@@ -158,5 +160,27 @@ impl fmt::Display for BindError {
 impl std::error::Error for BindError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use hyper::body::Incoming;
+
+    use super::*;
+
+    /// How large the future is that a function gives.
+    fn size<A, F>(_: fn(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    // Each connection has room for one, and there may be ten thousand that do nothing but wait.
+    #[test]
+    fn the_answer_to_a_request_is_small() {
+        type Asked = (&'static Endpoint, &'static mut Knock, Pin<&'static mut Incoming>);
+        let answer = size(|(endpoint, knock, body): Asked| endpoint.answer_to(knock, body));
+        assert!(answer <= 1024, "{answer} bytes");
     }
 }

@@ -30,13 +30,13 @@ use super::endpoint::{Core, Knock, Slot};
 use super::line::{Line, Weigh};
 use super::{calls, head, reply};
 
-/// Serves a request that stands alone.
-pub(super) async fn serve(
+/// Begins to serve a request that stands alone.
+pub(super) fn open(
     core: &Arc<Core>,
     request: RequestMessage,
     meta: Members,
     knock: &mut Knock,
-) -> Response<Body> {
+) -> Result<Talk, Box<Response<Body>>> {
     let (method, lifted) = match admit(&request, meta, knock, &core.server) {
         Ok(admitted) => admitted,
         Err(error) => {
@@ -44,11 +44,13 @@ pub(super) async fn serve(
                 StatusCode::OK => StatusCode::BAD_REQUEST,
                 status => status,
             };
-            return reply::json(status, wire::refusal(Some(&request.id), &error));
+            let message = wire::refusal(Some(&request.id), &error);
+            return Err(Box::new(reply::json(status, message)));
         }
     };
     let Some(slot) = core.calls.take(1) else {
-        return reply::busy("too many calls run at the same time; try again");
+        let reason = "too many calls run at the same time; try again";
+        return Err(Box::new(reply::busy(reason)));
     };
     let back = Arc::new(Back(Line::new(core.limits().queue)));
     let headers = Some(head::params(&knock.0.headers));
@@ -57,9 +59,8 @@ pub(super) async fn serve(
     let call = Call { id: request.id, method, params: request.params };
     let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
     let call = core.call(request);
-    let talk =
-        Talk { call, outcome: None, back, exchange, core: core.clone(), end: None, _slot: slot };
-    talk.answer().await
+    let core = core.clone();
+    Ok(Talk { call, outcome: None, back, exchange, core, end: None, _slot: slot })
 }
 
 /// Checks a notification that stands alone. There is none that a server would act on, and no rule
@@ -107,7 +108,7 @@ fn admit(
 }
 
 /// A call under way and what it says.
-struct Talk {
+pub(super) struct Talk {
     call: BoxFuture<Outcome>,
     /// Set when the call has ended.
     outcome: Option<Outcome>,
@@ -121,7 +122,7 @@ struct Talk {
 }
 
 /// What comes next of a call.
-enum Next {
+pub(super) enum Next {
     /// Something before the answer.
     Notice(Bytes),
     /// The answer, with the status that it has if nothing came before.
@@ -129,8 +130,14 @@ enum Next {
 }
 
 impl Talk {
-    async fn answer(mut self) -> Response<Body> {
-        match std::future::poll_fn(|cx| self.poll_next(cx)).await {
+    /// What comes next.
+    pub(super) async fn next(&mut self) -> Next {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The HTTP answer, once it is known what comes first.
+    pub(super) fn answer(self, first: Next) -> Response<Body> {
+        match first {
             Next::Answer(status, message) => reply::json(status, message),
             Next::Notice(message) => {
                 let mut text = BytesMut::new();

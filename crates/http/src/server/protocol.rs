@@ -20,12 +20,13 @@ use super::stall::Stall;
 /// and what was written but not sent.
 const BUFFER: usize = 64 * 1024;
 
-/// Serves a connection to its end.
+/// Serves a connection to its end, and holds something until then.
 pub(super) fn serve<S>(
     config: &HttpConfig,
     io: TokioIo<Stall<TcpStream>>,
     service: S,
     used: Arc<Used>,
+    held: impl Send + 'static,
 ) -> BoxFuture<()>
 where
     S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Send + 'static,
@@ -34,14 +35,16 @@ where
     #[cfg(feature = "http2")]
     if config.http2 {
         let connection = http2::builder(config).serve_connection(io, service).into_owned();
-        return Box::pin(drive(connection, used));
+        return Box::pin(drive(Box::pin(connection), used, held));
     }
     #[cfg(not(feature = "http2"))]
     let _ = config;
     let mut protocol = http1::Builder::new();
     // How long a head may take is for `Connections` to watch.
     protocol.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
-    Box::pin(drive(protocol.serve_connection(io, service), used))
+    // The connection in a place of its own: it is large, and what takes it as an argument has room
+    // for it twice.
+    Box::pin(drive(Box::pin(protocol.serve_connection(io, service)), used, held))
 }
 
 /// Either protocol, as the client chooses.

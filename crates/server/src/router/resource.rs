@@ -55,16 +55,23 @@ impl Router {
             every_resource: capabilities.supports_resources_subscribe()
                 && request.parts.extensions.get::<EveryResource>().is_some(),
         };
-        Ok(Routed::Later(Box::pin(self.clone().tell(request.parts, wish))))
+        let own = self.honoured(wish.filter.clone(), &request.parts);
+        let listening = Listening::new(self.0.registry.notify(), wish, own);
+        let (router, parts) = (self.clone(), request.parts);
+        Ok(Routed::Later(Box::pin(async move { router.tell(&listening, &parts).await })))
     }
 
     /// Tells of changes, of the server's own and of those that it stands for.
-    async fn tell(self, parts: Parts, wish: Wish) -> Response {
-        let own = self.honoured(wish.filter.clone(), &parts);
-        let listening = Listening::new(self.0.registry.notify(), wish, own);
-        let company = self.listen_to_mounts(&listening, &parts).await;
+    ///
+    /// Every session has one of these, for as long as it lasts: what only mounts need is boxed.
+    async fn tell(&self, listening: &Listening, parts: &Parts) -> Response {
         let is_hidden = |uri: &str, parts: &Parts| self.is_hidden(uri, parts);
-        accompanied(listening.tell(&parts, is_hidden), company).await
+        let has_mounts = !self.0.registry.mounts().is_empty();
+        if has_mounts {
+            let company = Box::pin(self.listen_to_mounts(listening, parts)).await;
+            return Box::pin(accompanied(listening.tell(parts, is_hidden), company)).await;
+        }
+        listening.tell(parts, is_hidden).await
     }
 
     /// What of a wish the server itself can honour: it concerns lists that it has, and resources

@@ -7,6 +7,7 @@ mod end;
 mod shared;
 
 use std::collections::HashSet;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn;
 use bowline_types::method;
 use bowline_types::revision::Revision;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use self::shared::Share;
 use super::super::calls;
@@ -43,8 +44,8 @@ pub(super) struct Session {
     pub(super) core: Arc<Core>,
     pub(super) kind: Kind,
     state: Mutex<State>,
-    /// Whether it is closed, for whoever waits for that.
-    closed: watch::Sender<bool>,
+    /// Told to whoever waits for the end.
+    closed: Notify,
 }
 
 /// Where the answers to POSTs go.
@@ -74,8 +75,8 @@ struct State {
     is_closed: bool,
     /// Whether it goes on elsewhere, although it is closed here.
     is_elsewhere: bool,
-    /// What is shared with other endpoints, if it is.
-    share: Option<Share>,
+    /// What is shared with other endpoints, if it is. Most often it is not, and a share is large.
+    share: Option<Box<Share>>,
     /// Whether what is said here is passed on to an endpoint that has the GET stream.
     is_relaying: bool,
     /// The stream that was opened last.
@@ -122,7 +123,7 @@ impl Session {
                 core: core.clone(),
                 kind,
                 state: Mutex::new(State::new(connection, standalone)),
-                closed: watch::channel(false).0,
+                closed: Notify::new(),
             }
         })
     }
@@ -351,11 +352,15 @@ impl Session {
     }
 
     /// Resolves when the session is closed.
-    pub(super) fn closed(&self) -> BoxFuture<()> {
-        let mut closed = self.closed.subscribe();
+    pub(super) fn closed(self: &Arc<Self>) -> BoxFuture<()> {
+        let session = self.clone();
         Box::pin(async move {
-            // A session that is gone is closed.
-            let _ = closed.wait_for(|closed| *closed).await;
+            let mut closed = pin!(session.closed.notified());
+            // Awaited before it is looked at, so that the end is not missed in between.
+            closed.as_mut().enable();
+            if !session.is_closed() {
+                closed.await;
+            }
         })
     }
 

@@ -88,7 +88,8 @@ impl Sessions {
                 self.remove(&session);
                 Ok(None)
             }
-            None if record::is_id(id) => self.restore(id, owner).await,
+            // Boxed, since it is rare, and every connection has room for what a request waits for.
+            None if record::is_id(id) => Box::pin(self.restore(id, owner)).await,
             None => Ok(None),
         }
     }

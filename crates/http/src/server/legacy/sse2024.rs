@@ -64,7 +64,7 @@ struct Stream {
 }
 
 impl Tell for Stream {
-    async fn tell(mut self) -> Option<(Bytes, Self)> {
+    async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         let mut text = BytesMut::new();
         if let Some(endpoint) = self.endpoint.take() {
             text.put_slice(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bowline_proto::codec::sse;
 use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
-use bowline_store::events::{Event, EventLog, Replay, ReplayError};
+use bowline_store::events::{Event, Replay, ReplayError};
 use bowline_transport::BoxFuture;
 use bowline_types::revision::Revision;
 use bytes::{Bytes, BytesMut};
@@ -67,7 +67,7 @@ impl PostStream {
 }
 
 impl Tell for PostStream {
-    async fn tell(mut self) -> Option<(Bytes, Self)> {
+    async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         let mut text = BytesMut::new();
         if !std::mem::replace(&mut self.is_begun, true) {
             self.drive.begin().await;
@@ -113,7 +113,6 @@ impl Tell for PostStream {
 /// lost between two of them that take turns.
 pub(super) struct GetStream {
     listening: Listening,
-    log: EventLog,
     replay: Replay,
     /// What to begin with.
     greeting: Option<Bytes>,
@@ -139,8 +138,7 @@ impl GetStream {
             // So that the client sees at once that it is heard.
             greeting.extend_from_slice(sse::KEEP_ALIVE);
         }
-        let log = listening.session.log(STANDALONE);
-        Self { listening, log, replay, greeting: Some(greeting.freeze()) }
+        Self { listening, replay, greeting: Some(greeting.freeze()) }
     }
 }
 
@@ -158,7 +156,7 @@ impl GetStream {
 }
 
 impl Tell for GetStream {
-    async fn tell(mut self) -> Option<(Bytes, Self)> {
+    async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         if let Some(greeting) = self.greeting.take() {
             return Some((greeting, self));
         }
@@ -180,7 +178,7 @@ impl Tell for GetStream {
                     continue;
                 }
             };
-            let place = self.listening.session.record(&self.log, &message, false).await;
+            let place = self.listening.session.record(self.replay.log(), &message, false).await;
             self.listening.recorded();
             if place.is_none() {
                 let mut text = BytesMut::new();
@@ -218,7 +216,7 @@ impl Resumed {
 }
 
 impl Tell for Resumed {
-    async fn tell(mut self) -> Option<(Bytes, Self)> {
+    async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         if self.is_over {
             return None;
         }
@@ -256,7 +254,7 @@ fn told(stream: u64, event: &Event) -> Bytes {
 pub(super) struct Silence;
 
 impl Tell for Silence {
-    async fn tell(self) -> Option<(Bytes, Self)> {
+    async fn tell(self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         None
     }
 }

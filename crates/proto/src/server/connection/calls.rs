@@ -157,7 +157,12 @@ impl ServerConnection {
     }
 
     pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Option<Bytes>) {
-        self.transmits.extend(frame.map(|frame| Transmit { route, role, frame, mirror: None }));
+        let Some(frame) = frame else { return };
+        if self.transmits.capacity() == 0 {
+            // Most have one at a time for as long as they live.
+            self.transmits.reserve_exact(1);
+        }
+        self.transmits.push_back(Transmit { route, role, frame, mirror: None });
     }
 
     pub(super) fn listening(&self) -> usize {

@@ -42,7 +42,7 @@ impl Session {
             state.standalone.nudge();
             (state.standing.take(), state.logged(end))
         };
-        self.closed.send_replace(true);
+        self.closed.notify_waiters();
         // A handler must not be dropped under the lock, since it may have something to say.
         drop(standing);
         if let (Ok(runtime), false) = (Handle::try_current(), streams.is_empty()) {

@@ -68,7 +68,7 @@ impl Share {
 impl State {
     /// Whether no other copy has the GET stream.
     pub(super) fn may_listen(&self) -> bool {
-        self.share.as_ref().is_none_or(Share::is_listening)
+        self.share.as_deref().is_none_or(Share::is_listening)
     }
 
     /// The record as it should be.
@@ -96,7 +96,7 @@ impl Session {
         let record = Record::new(&self.owner, session);
         match self.put(&record, Expect::Absent).await? {
             Written::Yes(version) => {
-                self.lock().share = Some(Share::new(0, record, version));
+                self.lock().share = Some(Box::new(Share::new(0, record, version)));
                 Ok(())
             }
             Written::Conflict => Err(Error::new("the id of a new session is taken")),
@@ -138,7 +138,7 @@ impl Session {
             state.streams = before;
             let asked = i64::try_from(before).unwrap_or(i64::MAX);
             state.connection.restore(share.record.session.clone(), asked);
-            state.share = Some(share);
+            state.share = Some(Box::new(share));
             state.deliver(None)
         };
         self.start(aside);
@@ -192,7 +192,8 @@ impl Session {
         if !self.core.config.is_shared {
             return Ok(());
         }
-        self.write(Write::IfChanged, |_, _| ()).await
+        // Boxed, since every connection has room for what the answer to a call waits for.
+        Box::pin(self.write(Write::IfChanged, |_, _| ())).await
     }
 
     /// Makes this the copy that has the GET stream. Another that has one ends it: a message goes to
@@ -261,7 +262,8 @@ impl Session {
     /// Passes a message on to whoever it may concern.
     pub(in super::super) async fn pass_on(&self, message: &Bytes) -> Result<(), Error> {
         let Some(copy) = self.copy() else { return Ok(()) };
-        news::tell(&self.core.config.store, &self.id, copy, Some(message)).await
+        // Boxed, as in `save`.
+        Box::pin(news::tell(&self.core.config.store, &self.id, copy, Some(message))).await
     }
 
     /// Tells the others to look. Who misses it looks at the next request, or when it is time.

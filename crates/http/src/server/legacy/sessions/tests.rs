@@ -15,6 +15,7 @@ use bowline_types::revision::Revision;
 use http_body_util::Full;
 
 use super::super::super::{Endpoint, HttpConfig};
+use super::super::session::Session;
 
 /// Describes itself, whatever it is asked.
 #[derive(Clone)]
@@ -58,4 +59,10 @@ async fn a_session_is_written_only_where_others_can_read_it() {
         shake_hands(config).await;
         assert_eq!(store.bytes() > 0, is_shared);
     }
+}
+
+// What only some sessions need is boxed: most do nothing but wait to be of use.
+#[test]
+fn a_session_is_small() {
+    assert!(size_of::<Session>() <= 896, "{} bytes", size_of::<Session>());
 }
