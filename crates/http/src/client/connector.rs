@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_transport::BoxFuture;
-use http::header::PROXY_AUTHORIZATION;
-use http::uri::Scheme;
+use http::header::{HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
 use http::{Request, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
@@ -26,6 +25,9 @@ const POOLED: Duration = Duration::from_secs(30);
 /// How often a silent connection is asked for a sign of life.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
+/// Headers of one answer that hyper has room for without being told.
+const HEADERS: usize = 100;
+
 /// Whether the default client can reach an address.
 #[cfg(feature = "tls")]
 pub(super) fn check(_: &Address) -> Result<(), InvalidUrl> {
@@ -41,8 +43,8 @@ pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
     }
 }
 
-/// The default client.
-pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
+/// The default client, for requests to the origin of an address.
+pub(super) fn connect(address: &Address, limits: &HttpClientLimits) -> Arc<dyn Fetch> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -51,7 +53,8 @@ pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
     let matcher = Arc::new(Matcher::from_env());
-    let proxied = Proxied::new(http, matcher.clone());
+    let always = always(address, &matcher);
+    let proxied = Proxied::new(http, matcher);
     #[cfg(feature = "tls")]
     {
         let provider = rustls::crypto::ring::default_provider();
@@ -59,33 +62,53 @@ pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
         // A system without certificates can still be used for `http`.
         if let Ok(builder) = builder.with_provider_and_native_roots(provider) {
             let secure = builder.https_or_http().enable_all_versions().wrap_connector(proxied);
-            return pooled(secure, limits, matcher);
+            return pooled(secure, limits, always);
         }
     }
-    pooled(proxied, limits, matcher)
+    pooled(proxied, limits, always)
 }
 
-fn pooled<C>(connector: C, limits: &HttpClientLimits, matcher: Arc<Matcher>) -> Arc<dyn Fetch>
+/// What every request over plain HTTP says, whether to the server or to a proxy. Tunnels have their
+/// own head, and HTTP/2 names the host elsewhere.
+fn always(address: &Address, matcher: &Matcher) -> Vec<(HeaderName, HeaderValue)> {
+    if address.is_secure() {
+        return Vec::new();
+    }
+    let proxy = matcher.intercept(address.uri());
+    let secret = proxy.and_then(|proxy| proxy.basic_auth().cloned());
+    let host = address.host_header().map(|host| (HOST, host));
+    host.into_iter().chain(secret.map(|secret| (PROXY_AUTHORIZATION, secret))).collect()
+}
+
+fn pooled<C>(
+    connector: C,
+    limits: &HttpClientLimits,
+    always: Vec<(HeaderName, HeaderValue)>,
+) -> Arc<dyn Fetch>
 where
     C: Connect + Clone + Send + Sync + 'static,
 {
-    let client: Client<C, Body> = Client::builder(TokioExecutor::new())
+    let mut builder = Client::builder(TokioExecutor::new());
+    // Told only if need be, because hyper then clears the room for them before every answer.
+    if limits.headers != HEADERS {
+        builder.http1_max_headers(limits.headers);
+    }
+    let client: Client<C, Body> = builder
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(POOLED)
-        .http1_max_headers(limits.headers)
         .http1_max_buf_size(limits.head.max(8192))
         .http2_max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
         .http2_keep_alive_interval(KEEP_ALIVE)
         .http2_keep_alive_timeout(KEEP_ALIVE)
         .build(connector);
-    Arc::new(Default { client: By(client), matcher })
+    Arc::new(Default { client: By(client), always })
 }
 
-/// The default client, with what proxies want to know.
+/// The default client, with what it need not find out for every request.
 struct Default<C> {
     client: By<Client<C, Body>>,
-    matcher: Arc<Matcher>,
+    always: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl<C> Fetch for Default<C>
@@ -93,12 +116,8 @@ where
     C: Connect + Clone + Send + Sync + 'static,
 {
     fn fetch(&self, mut request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
-        // Tunnels have their own head; who forwards reads that of the request.
-        if request.uri().scheme() == Some(&Scheme::HTTP)
-            && let Some(proxy) = self.matcher.intercept(request.uri())
-            && let Some(secret) = proxy.basic_auth()
-        {
-            request.headers_mut().insert(PROXY_AUTHORIZATION, secret.clone());
+        for (name, value) in &self.always {
+            request.headers_mut().entry(name).or_insert_with(|| value.clone());
         }
         self.client.fetch(request)
     }

@@ -117,7 +117,7 @@ impl Transport for HttpTransport {
 
     fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
         let (units, received) = mpsc::channel(QUEUE);
-        let fetch = self.fetch.unwrap_or_else(|| connector::connect(&self.limits));
+        let fetch = self.fetch.unwrap_or_else(|| connector::connect(&self.address, &self.limits));
         let whom = (self.address, self.headers, fetch);
         let shared = Arc::new(Shared::new(whom, limits.frame, self.limits, units));
         let writer = HttpWriter {
