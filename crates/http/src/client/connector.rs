@@ -5,17 +5,15 @@ mod proxy;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_transport::BoxFuture;
-use http::header::{HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
-use http::{Request, Response};
+use http::header::{HOST, HeaderMap, PROXY_AUTHORIZATION};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use self::proxy::Proxied;
 use super::address::{Address, InvalidUrl};
-use super::fetch::{Body, BoxError, By, Fetch, Incoming};
+use super::fetch::{Body, By, Fetch};
 use super::limits::HttpClientLimits;
 
 /// How long a connection without requests is kept. Shorter than what servers allow, so that they
@@ -43,8 +41,13 @@ pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
     }
 }
 
-/// The default client, for requests to the origin of an address.
-pub(super) fn connect(address: &Address, limits: &HttpClientLimits) -> Arc<dyn Fetch> {
+/// The default client, for requests to the origin of an address that bear these headers; what it
+/// has to say itself is added to them.
+pub(super) fn connect(
+    address: &Address,
+    headers: &mut HeaderMap,
+    limits: &HttpClientLimits,
+) -> Arc<dyn Fetch> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -53,7 +56,9 @@ pub(super) fn connect(address: &Address, limits: &HttpClientLimits) -> Arc<dyn F
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
     let matcher = Arc::new(Matcher::from_env());
-    let always = always(address, &matcher);
+    if !address.is_secure() {
+        introduce(address, &matcher, headers);
+    }
     let proxied = Proxied::new(http, matcher);
     #[cfg(feature = "tls")]
     {
@@ -62,29 +67,25 @@ pub(super) fn connect(address: &Address, limits: &HttpClientLimits) -> Arc<dyn F
         // A system without certificates can still be used for `http`.
         if let Ok(builder) = builder.with_provider_and_native_roots(provider) {
             let secure = builder.https_or_http().enable_all_versions().wrap_connector(proxied);
-            return pooled(secure, limits, always);
+            return pooled(secure, limits);
         }
     }
-    pooled(proxied, limits, always)
+    pooled(proxied, limits)
 }
 
-/// What every request over plain HTTP says, whether to the server or to a proxy. Tunnels have their
-/// own head, and HTTP/2 names the host elsewhere.
-fn always(address: &Address, matcher: &Matcher) -> Vec<(HeaderName, HeaderValue)> {
-    if address.is_secure() {
-        return Vec::new();
+/// Adds what every request over plain HTTP says, to the server or to a proxy that forwards it.
+/// Tunnels have their own head, and HTTP/2 names the host elsewhere.
+fn introduce(address: &Address, matcher: &Matcher, headers: &mut HeaderMap) {
+    if let Some(host) = address.host_header() {
+        headers.entry(HOST).or_insert(host);
     }
     let proxy = matcher.intercept(address.uri());
-    let secret = proxy.and_then(|proxy| proxy.basic_auth().cloned());
-    let host = address.host_header().map(|host| (HOST, host));
-    host.into_iter().chain(secret.map(|secret| (PROXY_AUTHORIZATION, secret))).collect()
+    if let Some(secret) = proxy.as_ref().and_then(Intercept::basic_auth) {
+        headers.insert(PROXY_AUTHORIZATION, secret.clone());
+    }
 }
 
-fn pooled<C>(
-    connector: C,
-    limits: &HttpClientLimits,
-    always: Vec<(HeaderName, HeaderValue)>,
-) -> Arc<dyn Fetch>
+fn pooled<C>(connector: C, limits: &HttpClientLimits) -> Arc<dyn Fetch>
 where
     C: Connect + Clone + Send + Sync + 'static,
 {
@@ -102,23 +103,5 @@ where
         .http2_keep_alive_interval(KEEP_ALIVE)
         .http2_keep_alive_timeout(KEEP_ALIVE)
         .build(connector);
-    Arc::new(Default { client: By(client), always })
-}
-
-/// The default client, with what it need not find out for every request.
-struct Default<C> {
-    client: By<Client<C, Body>>,
-    always: Vec<(HeaderName, HeaderValue)>,
-}
-
-impl<C> Fetch for Default<C>
-where
-    C: Connect + Clone + Send + Sync + 'static,
-{
-    fn fetch(&self, mut request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
-        for (name, value) in &self.always {
-            request.headers_mut().entry(name).or_insert_with(|| value.clone());
-        }
-        self.client.fetch(request)
-    }
+    Arc::new(By(client))
 }

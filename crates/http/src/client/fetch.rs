@@ -79,6 +79,11 @@ impl Incoming {
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         poll_fn(|cx| self.0.as_mut().poll_piece(cx)).await
     }
+
+    /// Whether it is known that nothing more comes.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
 }
 
 /// A body that comes in pieces.
@@ -87,6 +92,8 @@ trait Pieces: Send {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, BoxError>>>;
+
+    fn is_over(&self) -> bool;
 }
 
 impl<B> Pieces for B
@@ -111,5 +118,9 @@ where
                 None => return Poll::Ready(None),
             }
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_end_stream()
     }
 }

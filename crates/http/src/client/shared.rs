@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bowline_proto::codec::Unit;
+use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
 use bowline_proto::transmit::Failure;
 use bowline_types::revision::Revision;
@@ -31,8 +32,8 @@ pub(super) struct Shared {
     pub(super) address: Address,
     pub(super) headers: HeaderMap,
     pub(super) limits: HttpClientLimits,
-    /// Bytes of one message.
-    pub(super) frame: usize,
+    /// The bounds of one message.
+    pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
     /// Whose turn it is to be on the way.
     pub(super) turns: Semaphore,
@@ -70,14 +71,14 @@ pub(super) struct Reply {
 impl Shared {
     pub(super) fn new(
         (address, headers, fetch): (Address, HeaderMap, Arc<dyn Fetch>),
-        frame: usize,
+        messages: Limits,
         limits: HttpClientLimits,
         units: mpsc::Sender<Option<Unit>>,
     ) -> Self {
         Self {
             address,
             headers,
-            frame,
+            messages,
             fetch,
             turns: Semaphore::new(limits.exchanges),
             limits,
@@ -325,12 +326,12 @@ impl Reply {
 
     /// The body as a stream of events.
     pub(super) fn into_events(self, shared: &Shared) -> Events {
-        Events::new(self.response.into_body(), shared.frame, &shared.limits)
+        Events::new(self.response.into_body(), shared.messages.frame, &shared.limits)
     }
 
     /// The body as a whole.
     pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
-        events::whole(self.response.body_mut(), shared.frame, shared.limits.idle).await
+        events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
     }
 
     /// Why the server did not do what was asked.
@@ -349,9 +350,11 @@ mod tests {
     fn a_session_id_is_never_shown() {
         let (units, _received) = mpsc::channel(1);
         let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
-        let fetch = super::super::connector::connect(&address, &HttpClientLimits::default());
-        let whom = (address, HeaderMap::new(), fetch);
-        let shared = Shared::new(whom, 1024, HttpClientLimits::default(), units);
+        let mut headers = HeaderMap::new();
+        let fetch =
+            super::super::connector::connect(&address, &mut headers, &HttpClientLimits::default());
+        let whom = (address, headers, fetch);
+        let shared = Shared::new(whom, Limits::default(), HttpClientLimits::default(), units);
         shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
         let headers = shared.headers_without_message();
         assert_eq!(headers[&SESSION_ID], "s3cret");
