@@ -1,4 +1,4 @@
-//! What a message is for, without reading all of it.
+//! What a message is for, as far as whoever awaits an answer has to know.
 
 use bowline_proto::codec::Unit;
 use bowline_proto::frame::{Frame, Message};
