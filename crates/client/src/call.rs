@@ -56,9 +56,9 @@ pub struct Call<'a, T> {
 /// A call that can be made.
 struct Plan<T> {
     link: Link,
-    request: CallRequest,
+    request: Box<CallRequest>,
     read: Read<T>,
-    attempt: Option<(Attempt, Judge<T>)>,
+    attempt: Option<(Box<Attempt>, Judge<T>)>,
     remedy: Option<Remedy>,
 }
 
@@ -80,7 +80,10 @@ impl<T> Call<'static, T> {
         read: impl FnOnce(String, &Json) -> Result<T> + Send + 'static,
     ) -> Self {
         let read = Box::new(read);
-        let plan = request.map(|request| Plan { link, request, read, attempt: None, remedy: None });
+        let plan = request.map(|request| {
+            let request = Box::new(request);
+            Plan { link, request, read, attempt: None, remedy: None }
+        });
         Self { subject, plan, progress: None }
     }
 
@@ -103,7 +106,7 @@ impl<T> Call<'static, T> {
     /// Lets somebody watch over the call.
     pub(crate) fn overseen(mut self, attempt: Attempt, judge: Judge<T>) -> Self {
         if let Ok(plan) = &mut self.plan {
-            plan.attempt = Some((attempt, judge));
+            plan.attempt = Some((Box::new(attempt), judge));
         }
         self
     }
@@ -180,20 +183,21 @@ impl<'a, T> Call<'a, T> {
     async fn run(self) -> Result<T> {
         let Self { subject, plan, progress } = self;
         let Plan { link, request, read, attempt, remedy } = plan?;
-        let call = async move {
+        let call = pin!(async move {
             let mut progress = progress;
             let again = remedy.map(|remedy| (remedy, request.clone()));
             let mut outcome = asked(&link, &subject, request, &mut progress).await;
             if let (Err(error), Some((remedy, request))) = (&outcome, again)
                 && error.rpc().is_some_and(|error| error.code == code::HEADER_MISMATCH)
-                && let Some(request) = remedy(request).await
+                && let Some(request) = remedy(*request).await
             {
-                outcome = asked(&link, &subject, request, &mut progress).await;
+                let request = Box::new(request);
+                outcome = Box::pin(asked(&link, &subject, request, &mut progress)).await;
             }
             read(subject, &outcome?.result)
-        };
+        });
         match attempt {
-            Some((attempt, judge)) => attempt.make(call, judge).await,
+            Some((attempt, judge)) => Box::pin(attempt.make(call, judge)).await,
             None => call.await,
         }
     }
@@ -242,17 +246,21 @@ type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
 async fn asked(
     link: &Link,
     subject: &str,
-    request: CallRequest,
+    request: Box<CallRequest>,
     progress: &mut Option<Report<'_>>,
 ) -> Result<Answer> {
     match progress {
         None => ask(link, subject, request).await,
-        Some(report) => ask_and_watch(link, subject, request, report).await,
+        Some(report) => Box::pin(ask_and_watch(link, subject, request, report)).await,
     }
 }
 
 /// Makes a call and awaits its answer.
-pub(crate) async fn ask(link: &Link, subject: &str, request: CallRequest) -> Result<Answer> {
+pub(crate) async fn ask(
+    link: &Link,
+    subject: &str,
+    request: impl Into<Box<CallRequest>>,
+) -> Result<Answer> {
     check_open(link, subject)?;
     let outcome = link.call(request, None).await;
     told(link, subject, outcome)
@@ -261,7 +269,7 @@ pub(crate) async fn ask(link: &Link, subject: &str, request: CallRequest) -> Res
 async fn ask_and_watch(
     link: &Link,
     subject: &str,
-    mut request: CallRequest,
+    mut request: Box<CallRequest>,
     mut report: impl FnMut(ProgressParams),
 ) -> Result<Answer> {
     check_open(link, subject)?;

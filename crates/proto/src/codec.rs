@@ -5,6 +5,7 @@ pub mod sse;
 
 use bytes::Bytes;
 
+use crate::frame::ResponseMessage;
 use crate::transmit::Failure;
 
 /// What a channel brings: one piece of text that should hold a message, or the news that there
@@ -13,6 +14,8 @@ use crate::transmit::Failure;
 pub enum Unit {
     /// A whole piece without what separates it from others, not yet known to be UTF-8 or JSON.
     Text(Bytes),
+    /// A response, and the piece that it was read from by somebody who had to know what it is.
+    Read(Bytes, Box<ResponseMessage>),
     /// The first bytes of a piece that was longer than the limit.
     TooLong(Bytes),
     /// A message of ours came to nothing, although the channel stands. Only clients hear this, and

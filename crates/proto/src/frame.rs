@@ -63,12 +63,14 @@ pub struct NotificationMessage {
 }
 
 /// A response as it stands on the wire.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseMessage {
     /// Which request it answers; an error about something unreadable names none.
     pub id: Option<RequestId>,
     /// The result's text, or the error.
     pub outcome: Result<Json, ErrorObject>,
+    /// The members of the result, if they are known already.
+    pub members: Option<Members>,
 }
 
 /// The name of a method, known or not.
@@ -141,22 +143,22 @@ impl Frame {
     }
 }
 
-/// Whether a text is the answer to the request with this id; `None` if that takes more than a
-/// glance, because the text is unusual or no message.
-pub fn is_answer(text: &Bytes, id: i64) -> Option<bool> {
-    let text = ByteString::try_from(text.clone()).ok()?;
-    let envelope = Envelope::scan(&text, Scanner::DEPTH)?;
-    let is_call = envelope.method.is_some_and(|method| method != "null");
-    let named = envelope.readable_id().and_then(|named| named.as_integer());
-    Some(!is_call && named == Some(id))
-}
-
 /// The id of a message of which only the start is there; what is missing cannot hold it any more.
 pub fn id_within(head: &[u8]) -> Option<RequestId> {
-    /// Remembers the id as soon as it is met, since reading on will fail.
-    struct Finder<'a>(&'a mut Option<RequestId>);
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        // The cut may have split a character.
+        Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
+    };
+    value_within(text, "id").and_then(|id| RequestId::from_json(id).ok())
+}
 
-    impl<'de> Visitor<'de> for Finder<'_> {
+/// The value of the first member of an object with this name. What comes after it is not read.
+pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    /// Remembers the value as soon as it is met, since reading on may fail.
+    struct Finder<'a, 'de>(&'a str, &'a mut Option<&'de str>);
+
+    impl<'de> Visitor<'de> for Finder<'_, 'de> {
         type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,8 +168,8 @@ pub fn id_within(head: &[u8]) -> Option<RequestId> {
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<MemberName<'de>>()? {
                 let value: &'de RawValue = map.next_value()?;
-                if name.as_str() == "id" {
-                    *self.0 = RequestId::from_json(value.get()).ok();
+                if name.as_str() == self.0 {
+                    *self.1 = Some(value.get());
                     return Err(A::Error::custom("found"));
                 }
             }
@@ -175,14 +177,10 @@ pub fn id_within(head: &[u8]) -> Option<RequestId> {
         }
     }
 
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        // The cut may have split a character.
-        Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
-    };
-    let mut id = None;
-    let _ = serde_json::Deserializer::from_str(text).deserialize_map(Finder(&mut id));
-    id
+    let mut value = None;
+    let finder = Finder(name, &mut value);
+    let _ = serde_json::Deserializer::from_str(text).deserialize_map(finder);
+    value
 }
 
 /// Whether the text nests deeper than this many levels.
@@ -261,7 +259,7 @@ struct Envelope<'de> {
     params: Option<&'de str>,
     result: Option<&'de str>,
     error: Option<&'de str>,
-    /// The members of `params`, if they are known already.
+    /// The members of `params` or `result`, if they are known already.
     members: Option<Members>,
 }
 
@@ -332,7 +330,15 @@ impl<'de> Envelope<'de> {
                     }
                     continue;
                 }
-                b"result" => &mut envelope.result,
+                b"result" if envelope.members.is_none() && envelope.result.is_none() => {
+                    let (text, members) = scanner.object_and_members()?;
+                    envelope.result = Some(text);
+                    envelope.members = Some(members);
+                    if scanner.leaves()? {
+                        break;
+                    }
+                    continue;
+                }
                 b"error" => &mut envelope.error,
                 _ => return None,
             };
@@ -384,9 +390,7 @@ impl Envelope<'_> {
 
     fn into_response(self) -> Result<Message, Malformed> {
         let outcome = match (self.result, self.error) {
-            (Some(result), None) if result.starts_with('{') => Json::from_text(result)
-                .map_err(|error| self.malformed(ErrorObject::invalid_request(error.to_string())))
-                .map(Ok)?,
+            (Some(result), None) if result.starts_with('{') => Ok(Json::from_checked(result)),
             (Some(_), None) => {
                 return Err(
                     self.malformed(ErrorObject::invalid_request("`result` must be an object"))
@@ -405,7 +409,8 @@ impl Envelope<'_> {
             return Err(self
                 .malformed(ErrorObject::invalid_request("a result names the request it answers")));
         }
-        Ok(Message::Response(ResponseMessage { id, outcome }))
+        let members = self.members.filter(|_| outcome.is_ok());
+        Ok(Message::Response(ResponseMessage { id, outcome, members }))
     }
 
     fn malformed(&self, error: ErrorObject) -> Malformed {

@@ -187,6 +187,15 @@ pub(crate) fn unescaped(text: &str) -> Option<&str> {
     (!inside.contains('\\')).then_some(inside)
 }
 
+/// By the text, which says it all.
+impl PartialEq for Members {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Members {}
+
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

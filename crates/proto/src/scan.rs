@@ -100,6 +100,11 @@ impl<'a> Scanner<'a> {
 
     /// An object, cut into its members.
     pub(crate) fn members(&mut self) -> Option<Members> {
+        self.object_and_members().map(|(_, members)| members)
+    }
+
+    /// An object, as its text and cut into its members.
+    pub(crate) fn object_and_members(&mut self) -> Option<(&'a str, Members)> {
         self.enter()?;
         let start = self.at - 1;
         let within = |range: Range<usize>| range.start - start..range.end - start;
@@ -114,8 +119,8 @@ impl<'a> Scanner<'a> {
             members.push(Member { name: Name::Plain(within(name)), value });
             is_over = self.leaves()?;
         }
-        let text = self.text.slice_ref(self.text.get(start..self.at)?);
-        Some(Members::new(text, members))
+        let text = self.text.get(start..self.at)?;
+        Some((text, Members::new(self.text.slice_ref(text), members)))
     }
 
     /// Whether a name has come before, or so many have that looking for it one by one would not pay.

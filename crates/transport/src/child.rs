@@ -311,7 +311,7 @@ impl Reader for ChildReader {
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.lines.read().await?;
         match &unit {
-            Some(Unit::Text(text)) => self.process.hear(text),
+            Some(Unit::Text(text) | Unit::Read(text, _)) => self.process.hear(text),
             Some(Unit::TooLong(_) | Unit::Failed(_)) => {}
             None if self.ended => {}
             None => {

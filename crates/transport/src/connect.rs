@@ -136,12 +136,16 @@ impl Link {
     }
 
     /// Makes a call. Dropping the returned future cancels it.
-    pub fn call(&self, request: CallRequest, listener: Option<Box<dyn Listener>>) -> Call {
+    pub fn call(
+        &self,
+        request: impl Into<Box<CallRequest>>,
+        listener: Option<Box<dyn Listener>>,
+    ) -> Call {
         let number = ExchangeId(self.numbers.fetch_add(1, Ordering::Relaxed) + 1);
         let (sender, answer) = oneshot::channel();
         let caller = Caller { answer: sender, listener };
         // If the driver is gone, the caller is dropped here and the call fails as closed.
-        let _ = self.commands.send(Command::Call(number, Box::new(request), caller));
+        let _ = self.commands.send(Command::Call(number, request.into(), caller));
         Call { answer, cancel: Some((number, self.commands.clone())) }
     }
 

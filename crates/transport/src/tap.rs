@@ -80,7 +80,7 @@ where
 {
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
-        if let Some(Unit::Text(text) | Unit::TooLong(text)) = &unit {
+        if let Some(Unit::Text(text) | Unit::Read(text, _) | Unit::TooLong(text)) = &unit {
             (self.show)(Direction::Received, text);
         }
         Ok(unit)

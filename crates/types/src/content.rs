@@ -144,6 +144,10 @@ impl Serialize for Content {
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
+        // Most blocks are text and say so first; whether that is true shows when they are read.
+        if json.as_str().starts_with(r#"{"type":"text","#) {
+            return Self::read_plain("text", json);
+        }
         let tag = member::tag::<D::Error>(&json, WHAT)?;
         match tag.as_str() {
             "tool_use" => member::variant(&json, WHAT, &tag).map(Self::ToolUse),

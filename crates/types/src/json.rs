@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -13,7 +14,15 @@ use crate::read::{Misread, read};
 
 /// Any JSON value, as its text.
 #[derive(Clone)]
-pub struct Json(Box<RawValue>);
+pub struct Json(Text);
+
+#[derive(Clone)]
+enum Text {
+    /// Read or written by `serde_json`.
+    Raw(Box<RawValue>),
+    /// Checked by somebody else.
+    Checked(Box<str>),
+}
 
 impl Json {
     /// Writes a value as JSON.
@@ -22,7 +31,7 @@ impl Json {
     ///
     /// If the value cannot be JSON, for example a map whose keys are not strings.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::value::to_raw_value(value).map(Self::raw)
     }
 
     /// Takes JSON text, after checking that it is one value.
@@ -31,7 +40,17 @@ impl Json {
     ///
     /// If the text is not JSON.
     pub fn from_text(text: impl Into<String>) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text.into()).map(Self)
+        RawValue::from_string(text.into()).map(Self::raw)
+    }
+
+    /// Takes text that is known to be one JSON value, without blanks around it: it is not checked
+    /// again. If it is something else, writing it fails.
+    pub fn from_checked(text: impl Into<Box<str>>) -> Self {
+        Self(Text::Checked(text.into()))
+    }
+
+    fn raw(raw: Box<RawValue>) -> Self {
+        Self(Text::Raw(raw))
     }
 
     /// Reads it as a type.
@@ -45,12 +64,18 @@ impl Json {
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        match &self.0 {
+            Text::Raw(raw) => raw.get(),
+            Text::Checked(text) => text,
+        }
     }
 
     /// The text, taken out.
     pub fn into_text(self) -> String {
-        Box::<str>::from(self.0).into()
+        match self.0 {
+            Text::Raw(raw) => Box::<str>::from(raw).into(),
+            Text::Checked(text) => text.into(),
+        }
     }
 
     /// Whether it is a JSON object.
@@ -67,7 +92,7 @@ impl Json {
 impl Default for Json {
     /// `null`.
     fn default() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self::raw(RawValue::NULL.to_owned())
     }
 }
 
@@ -94,13 +119,19 @@ impl fmt::Display for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        match &self.0 {
+            Text::Raw(raw) => raw.serialize(serializer),
+            Text::Checked(text) => {
+                let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
+                raw.serialize(serializer)
+            }
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(Self::raw)
     }
 }
 
@@ -287,6 +318,14 @@ mod tests {
         let text = r#"{"type":"object","x-unknown":{"b":1,"a":1.0},"$anchor":"here"}"#;
         let schema: Schema = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&schema).unwrap(), text);
+    }
+
+    #[test]
+    fn text_that_was_checked_elsewhere_is_written_as_it_stands() {
+        let json = Json::from_checked(r#"{"b":1.0, "a":[]}"#);
+        assert_eq!(serde_json::to_string(&json).unwrap(), r#"{"b":1.0, "a":[]}"#);
+        assert_eq!(json, Json::from_text(json.as_str()).unwrap());
+        assert!(serde_json::to_string(&Json::from_checked("{")).is_err());
     }
 
     // spec: TOOL-14

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use http::Uri;
+use http::header::HeaderValue;
 use http::uri::Scheme;
 
 /// An absolute `http` or `https` URL.
@@ -65,6 +66,16 @@ impl Address {
 
     pub(super) fn uri(&self) -> &Uri {
         &self.0
+    }
+
+    /// How the head of a request names the host: without a port that goes without saying.
+    pub(super) fn host_header(&self) -> Option<HeaderValue> {
+        let usual = if self.is_secure() { 443 } else { 80 };
+        let host = match self.0.port_u16().filter(|port| *port != usual) {
+            Some(port) => format!("{}:{port}", self.host()),
+            None => self.host().to_owned(),
+        };
+        HeaderValue::try_from(host).ok()
     }
 
     fn host(&self) -> &str {

@@ -5,18 +5,15 @@ mod proxy;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_transport::BoxFuture;
-use http::header::PROXY_AUTHORIZATION;
-use http::uri::Scheme;
-use http::{Request, Response};
+use http::header::{HOST, HeaderMap, PROXY_AUTHORIZATION};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use self::proxy::Proxied;
 use super::address::{Address, InvalidUrl};
-use super::fetch::{Body, BoxError, By, Fetch, Incoming};
+use super::fetch::{Body, By, Fetch};
 use super::limits::HttpClientLimits;
 
 /// How long a connection without requests is kept. Shorter than what servers allow, so that they
@@ -25,6 +22,9 @@ const POOLED: Duration = Duration::from_secs(30);
 
 /// How often a silent connection is asked for a sign of life.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// Headers of one answer that hyper has room for without being told.
+const HEADERS: usize = 100;
 
 /// Whether the default client can reach an address.
 #[cfg(feature = "tls")]
@@ -41,8 +41,13 @@ pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
     }
 }
 
-/// The default client.
-pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
+/// The default client, for requests to the origin of an address that bear these headers; what it
+/// has to say itself is added to them.
+pub(super) fn connect(
+    address: &Address,
+    headers: &mut HeaderMap,
+    limits: &HttpClientLimits,
+) -> Arc<dyn Fetch> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -51,7 +56,10 @@ pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
     let matcher = Arc::new(Matcher::from_env());
-    let proxied = Proxied::new(http, matcher.clone());
+    if !address.is_secure() {
+        introduce(address, &matcher, headers);
+    }
+    let proxied = Proxied::new(http, matcher);
     #[cfg(feature = "tls")]
     {
         let provider = rustls::crypto::ring::default_provider();
@@ -59,47 +67,41 @@ pub(super) fn connect(limits: &HttpClientLimits) -> Arc<dyn Fetch> {
         // A system without certificates can still be used for `http`.
         if let Ok(builder) = builder.with_provider_and_native_roots(provider) {
             let secure = builder.https_or_http().enable_all_versions().wrap_connector(proxied);
-            return pooled(secure, limits, matcher);
+            return pooled(secure, limits);
         }
     }
-    pooled(proxied, limits, matcher)
+    pooled(proxied, limits)
 }
 
-fn pooled<C>(connector: C, limits: &HttpClientLimits, matcher: Arc<Matcher>) -> Arc<dyn Fetch>
+/// Adds what every request over plain HTTP says, to the server or to a proxy that forwards it.
+/// Tunnels have their own head, and HTTP/2 names the host elsewhere.
+fn introduce(address: &Address, matcher: &Matcher, headers: &mut HeaderMap) {
+    if let Some(host) = address.host_header() {
+        headers.entry(HOST).or_insert(host);
+    }
+    let proxy = matcher.intercept(address.uri());
+    if let Some(secret) = proxy.as_ref().and_then(Intercept::basic_auth) {
+        headers.insert(PROXY_AUTHORIZATION, secret.clone());
+    }
+}
+
+fn pooled<C>(connector: C, limits: &HttpClientLimits) -> Arc<dyn Fetch>
 where
     C: Connect + Clone + Send + Sync + 'static,
 {
-    let client: Client<C, Body> = Client::builder(TokioExecutor::new())
+    let mut builder = Client::builder(TokioExecutor::new());
+    // Told only if need be, because hyper then clears the room for them before every answer.
+    if limits.headers != HEADERS {
+        builder.http1_max_headers(limits.headers);
+    }
+    let client: Client<C, Body> = builder
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(POOLED)
-        .http1_max_headers(limits.headers)
         .http1_max_buf_size(limits.head.max(8192))
         .http2_max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
         .http2_keep_alive_interval(KEEP_ALIVE)
         .http2_keep_alive_timeout(KEEP_ALIVE)
         .build(connector);
-    Arc::new(Default { client: By(client), matcher })
-}
-
-/// The default client, with what proxies want to know.
-struct Default<C> {
-    client: By<Client<C, Body>>,
-    matcher: Arc<Matcher>,
-}
-
-impl<C> Fetch for Default<C>
-where
-    C: Connect + Clone + Send + Sync + 'static,
-{
-    fn fetch(&self, mut request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
-        // Tunnels have their own head; who forwards reads that of the request.
-        if request.uri().scheme() == Some(&Scheme::HTTP)
-            && let Some(proxy) = self.matcher.intercept(request.uri())
-            && let Some(secret) = proxy.basic_auth()
-        {
-            request.headers_mut().insert(PROXY_AUTHORIZATION, secret.clone());
-        }
-        self.client.fetch(request)
-    }
+    Arc::new(By(client))
 }

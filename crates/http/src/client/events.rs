@@ -117,7 +117,7 @@ pub(super) async fn whole(
 ) -> Result<Bytes, Ended> {
     let mut first = Bytes::new();
     let mut more = BytesMut::new();
-    loop {
+    while !body.is_over() {
         match timeout(idle, body.next()).await {
             Ok(Some(Ok(piece))) => {
                 if first.len() + more.len() + piece.len() > most {

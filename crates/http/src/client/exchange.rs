@@ -166,10 +166,11 @@ impl Exchange {
             Err(_) if !reply.status().is_success() => Bytes::new(),
             Err(ended) => return Err(reply.asked().lost(ended)),
         };
-        if !self.is_answered_by(&body) {
+        let (unit, is_answer) = self.look_into(body.clone());
+        if !is_answer {
             return Err(reply.asked().refused(reply.status(), &body));
         }
-        self.shared.give(Unit::Text(body)).await;
+        self.shared.give(unit).await;
         Ok(None)
     }
 
@@ -185,12 +186,14 @@ impl Exchange {
             match events.message().await {
                 Ok(unit) => {
                     resumption.progress();
-                    let is_answer = match &unit {
-                        Unit::Text(text) => self.is_answered_by(text),
-                        Unit::TooLong(head) => self.mirror.id.is_some_and(|id| {
-                            id_within(head).is_some_and(|it| it.as_integer() == Some(id))
-                        }),
-                        Unit::Failed(_) => false,
+                    let (unit, is_answer) = match unit {
+                        Unit::Text(text) => self.look_into(text),
+                        Unit::TooLong(head) => {
+                            let id = id_within(&head).and_then(|id| id.as_integer());
+                            let is_answer = id.is_some() && id == self.mirror.id;
+                            (Unit::TooLong(head), is_answer)
+                        }
+                        other => (other, false),
                     };
                     self.shared.give(unit).await;
                     if is_answer {
@@ -224,8 +227,9 @@ impl Exchange {
         let _ = timeout(LINGER, rest).await;
     }
 
-    fn is_answered_by(&self, text: &Bytes) -> bool {
-        self.mirror.id.is_some_and(|id| peek::answers(text, id))
+    /// A text as a unit, and whether that is the answer.
+    fn look_into(&self, text: Bytes) -> (Unit, bool) {
+        peek::answer(text, self.mirror.id, &self.shared.messages)
     }
 
     fn is_handshake(&self) -> bool {

@@ -66,32 +66,45 @@ where
         Box::pin(async move {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
             let response = service.call(request).await.map_err(Into::into)?;
-            Ok(response.map(|body| Incoming(Box::new(Box::pin(body)))))
+            Ok(response.map(|body| Incoming(Box::pin(body))))
         })
     }
 }
 
 /// The body of an answer.
-pub(super) struct Incoming(Box<dyn Pieces>);
+pub(super) struct Incoming(Pin<Box<dyn Pieces>>);
 
 impl Incoming {
     /// The next bytes, or `None` after the last. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
-        poll_fn(|cx| self.0.poll_piece(cx)).await
+        poll_fn(|cx| self.0.as_mut().poll_piece(cx)).await
+    }
+
+    /// Whether it is known that nothing more comes.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.is_over()
     }
 }
 
 /// A body that comes in pieces.
 trait Pieces: Send {
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>>;
+    fn poll_piece(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, BoxError>>>;
+
+    fn is_over(&self) -> bool;
 }
 
-impl<B> Pieces for Pin<Box<B>>
+impl<B> Pieces for B
 where
     B: http_body::Body + Send,
     B::Error: Into<BoxError>,
 {
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
+    fn poll_piece(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, BoxError>>> {
         loop {
             match std::task::ready!(self.as_mut().poll_frame(cx)) {
                 Some(Ok(frame)) => {
@@ -105,5 +118,9 @@ where
                 None => return Poll::Ready(None),
             }
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_end_stream()
     }
 }

@@ -1,6 +1,8 @@
-//! What a message is for, without reading all of it.
+//! What a message is for, as far as whoever awaits an answer has to know.
 
-use bowline_proto::frame::is_answer;
+use bowline_proto::codec::Unit;
+use bowline_proto::frame::{Frame, Message};
+use bowline_proto::limits::Limits;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bytes::Bytes;
@@ -18,11 +20,24 @@ struct Outline<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Whether a text holds the answer to the request with this id.
-pub(super) fn answers(text: &Bytes, id: i64) -> bool {
-    if let Some(answers) = is_answer(text, id) {
-        return answers;
+/// A text as a unit, and whether that holds the answer to the request with this id.
+pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bool) {
+    match Frame::parse(&text, limits) {
+        Ok(Frame::Message(Message::Response(response))) => {
+            let named = response.id.as_ref().and_then(RequestId::as_integer);
+            (Unit::Read(text, Box::new(response)), id.is_some() && named == id)
+        }
+        Ok(Frame::Message(_)) => (Unit::Text(text), false),
+        // Whatever is wrong with a message, it may still be what was awaited.
+        Ok(Frame::Batch(_)) | Err(_) => {
+            let is_answer = id.is_some_and(|id| answers(&text, id));
+            (Unit::Text(text), is_answer)
+        }
     }
+}
+
+/// Whether a text holds the answer to the request with this id.
+fn answers(text: &Bytes, id: i64) -> bool {
     match text.trim_ascii_start().first() {
         // A batch, as 2025-03-26 has them.
         Some(b'[') => serde_json::from_slice::<Vec<Outline<'_>>>(text)
@@ -49,6 +64,10 @@ impl Outline<'_> {
 mod tests {
     use super::*;
 
+    fn is_answer(text: &'static str, id: Option<i64>) -> bool {
+        answer(text.into(), id, &Limits::default()).1
+    }
+
     #[test]
     fn an_answer_bears_the_id_and_no_method() {
         for answer in [
@@ -60,9 +79,13 @@ mod tests {
         ] {
             assert!(answers(&answer.into(), 7), "{answer}");
             assert!(!answers(&answer.into(), 8), "{answer}");
+            assert!(is_answer(answer, Some(7)), "{answer}");
+            assert!(!is_answer(answer, Some(8)), "{answer}");
+            assert!(!is_answer(answer, None), "{answer}");
         }
         for other in [r#"{"id":7,"method":"ping"}"#, r#"{"id":"7","result":{}}"#, "Accepted", ""] {
             assert!(!answers(&other.into(), 7), "{other}");
+            assert!(!is_answer(other, Some(7)), "{other}");
         }
     }
 

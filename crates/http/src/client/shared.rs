@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bowline_proto::codec::Unit;
-use bowline_proto::mirror::Mirror;
+use bowline_proto::limits::Limits;
+use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
 use bowline_proto::transmit::Failure;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -22,9 +23,6 @@ use super::limits::HttpClientLimits;
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Headers of the protocol and of HTTP that most requests bear.
-const OURS: usize = 8;
-
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -34,8 +32,8 @@ pub(super) struct Shared {
     pub(super) address: Address,
     pub(super) headers: HeaderMap,
     pub(super) limits: HttpClientLimits,
-    /// Bytes of one message.
-    pub(super) frame: usize,
+    /// The bounds of one message.
+    pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
     /// Whose turn it is to be on the way.
     pub(super) turns: Semaphore,
@@ -43,6 +41,7 @@ pub(super) struct Shared {
     /// Whether anything but a handshake may be sent.
     open: watch::Sender<bool>,
     session: Mutex<Session>,
+    standing: Mutex<Standing>,
 }
 
 /// What a handshake leads to.
@@ -52,6 +51,14 @@ struct Session {
     revision: Option<Revision>,
     /// Where messages go, if the server speaks the transport of 2024-11-05.
     post_to: Option<Address>,
+}
+
+/// Headers that all messages of a session bear alike, made once.
+#[derive(Default)]
+struct Standing {
+    revision: Option<Revision>,
+    session: Option<HeaderValue>,
+    headers: HeaderMap,
 }
 
 /// An answer to a request, before its body.
@@ -64,20 +71,21 @@ pub(super) struct Reply {
 impl Shared {
     pub(super) fn new(
         (address, headers, fetch): (Address, HeaderMap, Arc<dyn Fetch>),
-        frame: usize,
+        messages: Limits,
         limits: HttpClientLimits,
         units: mpsc::Sender<Option<Unit>>,
     ) -> Self {
         Self {
             address,
             headers,
-            frame,
+            messages,
             fetch,
             turns: Semaphore::new(limits.exchanges),
             limits,
             units,
             open: watch::channel(true).0,
             session: Mutex::default(),
+            standing: Mutex::default(),
         }
     }
 
@@ -159,12 +167,7 @@ impl Shared {
         session: Option<&HeaderValue>,
         message: &Bytes,
     ) -> Result<Reply, Failure> {
-        let headers = || {
-            let mut headers = self.headers_of(mirror, session);
-            headers.insert(header::CONTENT_TYPE, JSON);
-            headers.insert(header::ACCEPT, BOTH);
-            headers
-        };
+        let headers = || self.headers_of(mirror, session);
         self.send(Method::POST, address, headers, message).await
     }
 
@@ -192,16 +195,16 @@ impl Shared {
 
     fn headers_without_message(&self) -> HeaderMap {
         let Session { id, revision, .. } = self.session().clone();
-        let mirror = Mirror { id: None, method: None, revision, name: None, params: Vec::new() };
-        self.headers_of(&mirror, id.as_ref())
+        self.headers_of_session(revision, id.as_ref())
     }
 
+    /// The headers of a message.
     fn headers_of(&self, mirror: &Mirror, session: Option<&HeaderValue>) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(self.headers.len() + OURS);
-        for (name, value) in &self.headers {
-            headers.append(name, value.clone());
-        }
+        let mut headers = self.standing(mirror.revision, session);
         for (name, value) in mirror.headers() {
+            if name == PROTOCOL_VERSION {
+                continue;
+            }
             let name = match name {
                 Cow::Borrowed(name) => Ok(HeaderName::from_static(name)),
                 Cow::Owned(name) => HeaderName::try_from(name),
@@ -210,6 +213,31 @@ impl Shared {
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
                 headers.insert(name, value);
             }
+        }
+        headers
+    }
+
+    /// What all messages of a session bear.
+    fn standing(&self, revision: Option<Revision>, session: Option<&HeaderValue>) -> HeaderMap {
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = standing.revision == revision && standing.session.as_ref() == session;
+        if !is_same || standing.headers.is_empty() {
+            let mut headers = self.headers_of_session(revision, session);
+            headers.insert(header::CONTENT_TYPE, JSON);
+            headers.insert(header::ACCEPT, BOTH);
+            *standing = Standing { revision, session: session.cloned(), headers };
+        }
+        standing.headers.clone()
+    }
+
+    fn headers_of_session(
+        &self,
+        revision: Option<Revision>,
+        session: Option<&HeaderValue>,
+    ) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        if let Some(revision) = revision.filter(|revision| revision.has_version_header()) {
+            headers.insert(PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
         }
         if let Some(session) = session {
             headers.insert(SESSION_ID, session.clone());
@@ -298,12 +326,12 @@ impl Reply {
 
     /// The body as a stream of events.
     pub(super) fn into_events(self, shared: &Shared) -> Events {
-        Events::new(self.response.into_body(), shared.frame, &shared.limits)
+        Events::new(self.response.into_body(), shared.messages.frame, &shared.limits)
     }
 
     /// The body as a whole.
     pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
-        events::whole(self.response.body_mut(), shared.frame, shared.limits.idle).await
+        events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
     }
 
     /// Why the server did not do what was asked.
@@ -322,9 +350,11 @@ mod tests {
     fn a_session_id_is_never_shown() {
         let (units, _received) = mpsc::channel(1);
         let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
-        let fetch = super::super::connector::connect(&HttpClientLimits::default());
-        let whom = (address, HeaderMap::new(), fetch);
-        let shared = Shared::new(whom, 1024, HttpClientLimits::default(), units);
+        let mut headers = HeaderMap::new();
+        let fetch =
+            super::super::connector::connect(&address, &mut headers, &HttpClientLimits::default());
+        let whom = (address, headers, fetch);
+        let shared = Shared::new(whom, Limits::default(), HttpClientLimits::default(), units);
         shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
         let headers = shared.headers_without_message();
         assert_eq!(headers[&SESSION_ID], "s3cret");

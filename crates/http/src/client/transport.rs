@@ -18,7 +18,7 @@ use bowline_types::revision::Revision;
 use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{Request, Response};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -31,6 +31,9 @@ use super::shared::Shared;
 
 /// Messages that wait to be read; whoever brings more waits, and so does the server.
 const QUEUE: usize = 16;
+
+/// Requests of which we do not ask whether they have ended.
+const FEW: usize = 64;
 
 /// Who we are, for those who read logs of servers; some refuse requests that do not say.
 const OURSELVES: HeaderValue =
@@ -117,13 +120,16 @@ impl Transport for HttpTransport {
 
     fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
         let (units, received) = mpsc::channel(QUEUE);
-        let fetch = self.fetch.unwrap_or_else(|| connector::connect(&self.limits));
-        let whom = (self.address, self.headers, fetch);
-        let shared = Arc::new(Shared::new(whom, limits.frame, self.limits, units));
+        let Self { address, mut headers, limits: bounds, fetch } = self;
+        let connect = || connector::connect(&address, &mut headers, &bounds);
+        let fetch = fetch.unwrap_or_else(connect);
+        let whom = (address, headers, fetch);
+        let shared = Arc::new(Shared::new(whom, limits.clone(), bounds, units));
         let writer = HttpWriter {
             shared,
-            exchanges: JoinSet::new(),
             running: HashMap::default(),
+            others: Vec::new(),
+            full: FEW,
             told: JoinSet::new(),
             session: None,
             is_closed: false,
@@ -153,9 +159,12 @@ impl Reader for HttpReader {
 /// The sending half: a task for every message under way.
 pub struct HttpWriter {
     shared: Arc<Shared>,
-    /// Requests that await their answers.
-    exchanges: JoinSet<Option<ExchangeId>>,
-    running: HashMap<ExchangeId, AbortHandle, OwnKeys>,
+    /// Requests that await their answers, and some that have ended since they were last looked at.
+    running: HashMap<ExchangeId, JoinHandle<()>, OwnKeys>,
+    /// The same of no exchange, or of one that has gone on with another request.
+    others: Vec<JoinHandle<()>>,
+    /// With how many of both it is time to look which have ended.
+    full: usize,
     /// Messages that await none.
     told: JoinSet<()>,
     /// The end of the handshake, and the server's own stream after it.
@@ -176,10 +185,14 @@ impl Writer for HttpWriter {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
-        let Self { shared, exchanges, told, .. } = self;
+        self.exchanges().for_each(JoinHandle::abort);
+        let Self { shared, running, others, told, .. } = self;
         // Whatever is still awaited is given up; what was said goes out before the session ends.
         let end = async {
-            exchanges.shutdown().await;
+            for exchange in running.drain().map(|(_, it)| it).chain(others.drain(..)) {
+                // Fails, because it is given up.
+                let _ = exchange.await;
+            }
             while told.join_next().await.is_some() {}
             shared.delete().await;
         };
@@ -211,12 +224,9 @@ impl HttpWriter {
                 }
             }
             (Role::Within | Role::Ends, Some(Method::Initialized)) => {
-                let begun = exchange.begin();
-                let handle = self.exchanges.spawn(async move {
-                    begun.await;
-                    None
-                });
-                self.session = Some(handle);
+                let session = tokio::spawn(exchange.begin());
+                self.session = Some(session.abort_handle());
+                self.others.push(session);
             }
             (Role::Within | Role::Ends, _) => {
                 self.told.spawn(exchange.tell());
@@ -225,25 +235,25 @@ impl HttpWriter {
     }
 
     fn ask(&mut self, route: Route, asked: impl Future<Output = ()> + Send + 'static) {
-        let number = match route {
-            Route::Exchange(number) => Some(number),
-            Route::Standalone => None,
-        };
         // Boxed, because a task moves what it holds about a dozen times.
-        let handle = self.exchanges.spawn(Box::pin(async move {
-            asked.await;
-            number
-        }));
-        if let Some(number) = number {
-            self.running.insert(number, handle);
-        }
+        let exchange = tokio::spawn(Box::pin(asked));
+        let other = match route {
+            // An exchange that goes on after a question bears the same number.
+            Route::Exchange(number) => self.running.insert(number, exchange),
+            Route::Standalone => Some(exchange),
+        };
+        self.others.extend(other);
+    }
+
+    fn exchanges(&self) -> impl Iterator<Item = &JoinHandle<()>> {
+        self.running.values().chain(&self.others)
     }
 
     fn give_up(&mut self, route: Route) {
         if let Route::Exchange(number) = route
-            && let Some(handle) = self.running.remove(&number)
+            && let Some(exchange) = self.running.remove(&number)
         {
-            handle.abort();
+            exchange.abort();
         }
     }
 
@@ -255,14 +265,12 @@ impl HttpWriter {
         self.shared.shake_hands();
     }
 
-    /// Lets go of what has ended.
+    /// Lets go of what has ended, once there may be about as much of that as of what has not.
     fn forget_ended(&mut self) {
-        while let Some(ended) = self.exchanges.try_join_next_with_id() {
-            let Ok((id, Some(number))) = ended else { continue };
-            // An exchange that goes on after a question bears the same number.
-            if self.running.get(&number).is_some_and(|running| running.id() == id) {
-                self.running.remove(&number);
-            }
+        if self.running.len() + self.others.len() >= self.full {
+            self.running.retain(|_, exchange| !exchange.is_finished());
+            self.others.retain(|exchange| !exchange.is_finished());
+            self.full = FEW.max(2 * (self.running.len() + self.others.len()));
         }
         while self.told.try_join_next().is_some() {}
     }
@@ -271,6 +279,7 @@ impl HttpWriter {
 /// What [`close`](Writer::close) does, without the wait.
 impl Drop for HttpWriter {
     fn drop(&mut self) {
+        self.exchanges().for_each(JoinHandle::abort);
         if self.is_closed || self.shared.session_id().is_none() {
             return;
         }
@@ -283,7 +292,7 @@ impl Drop for HttpWriter {
 impl fmt::Debug for HttpWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpWriter")
-            .field("exchanges", &self.exchanges.len())
+            .field("exchanges", &self.exchanges().count())
             .finish_non_exhaustive()
     }
 }

@@ -58,28 +58,25 @@ impl CallRequest {
     /// The params as they are sent. `always` are members of `_meta` that the era demands, `extra`
     /// members of the params that a retry adds.
     pub(super) fn text(&self, id: i64, always: &str, extra: &str) -> String {
-        let mut meta = String::new();
-        if self.progress {
-            meta.push_str(&format!("\"{}\":{id}", key::PROGRESS_TOKEN));
-        }
+        let token = self.progress.then(|| format!("\"{}\":{id}", key::PROGRESS_TOKEN));
         let level = self.log_level.filter(|_| !always.is_empty());
-        let level = level.map(|level| splice::member(key::LOG_LEVEL, &level)).unwrap_or_default();
-        for members in [always, &level] {
-            if !meta.is_empty() && !members.is_empty() {
-                meta.push(',');
-            }
-            meta.push_str(members);
+        let level = level.map(|level| splice::member(key::LOG_LEVEL, &level));
+        let own = (!self.meta.is_empty()).then(|| splice::json(&self.meta));
+        let own = own.as_deref().map_or("", |own| splice::members(own));
+        let meta = [token.as_deref().unwrap_or(""), always, level.as_deref().unwrap_or(""), own];
+        let params = splice::members(self.params.as_str());
+        // Room for all of it and the punctuation between.
+        let length: usize = meta.iter().chain(&[extra, params]).map(|piece| piece.len() + 1).sum();
+        let mut text = String::with_capacity(length + "{\"_meta\":{},}".len());
+        text.push('{');
+        if meta.iter().any(|members| !members.is_empty()) {
+            text.push_str("\"_meta\":{");
+            splice::list(&mut text, &meta);
+            text.push_str(if extra.is_empty() && params.is_empty() { "}" } else { "}," });
         }
-        let mut front = String::new();
-        if !meta.is_empty() || !self.meta.is_empty() {
-            let own = if self.meta.is_empty() { "{}" } else { &splice::json(&self.meta) };
-            front = ["\"_meta\":", &splice::object(&meta, own)].concat();
-        }
-        if !extra.is_empty() {
-            front.push_str(if front.is_empty() { "" } else { "," });
-            front.push_str(extra);
-        }
-        splice::object(&front, self.params.as_str())
+        splice::list(&mut text, &[extra, params]);
+        text.push('}');
+        text
     }
 }
 

@@ -214,6 +214,10 @@ impl ClientConnection {
         self.hear(now);
         let text = match unit {
             Unit::Text(text) => text,
+            Unit::Read(_, response) => {
+                self.noise = 0;
+                return self.response(*response, now);
+            }
             Unit::TooLong(head) => return self.too_long(&head, now),
             Unit::Failed(failure) => return self.failed(*failure, now),
         };

@@ -7,8 +7,8 @@ use bowline_types::meta::key;
 use bowline_types::method::Method;
 
 use super::value;
-use crate::frame::MethodName;
-use crate::members::Members;
+use crate::frame::{MethodName, value_within};
+use crate::members::{Members, unescaped};
 
 /// A header as it came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,9 +79,10 @@ impl Head<'_> {
     }
 }
 
-/// The tool, prompt or resource that a message is about.
-pub fn name_of(method: Method, params: &Members) -> Option<String> {
-    params.string(method.named_by()?).ok().flatten().map(Cow::into_owned)
+/// The tool, prompt or resource that a message of ours is about, by the text of its params.
+pub fn name_of(method: Method, params: &str) -> Option<String> {
+    let name = value_within(params, method.named_by()?)?;
+    unescaped(name).map(str::to_owned).or_else(|| serde_json::from_str(name).ok())
 }
 
 impl<'a> Field<'a> {

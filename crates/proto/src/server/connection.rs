@@ -109,7 +109,7 @@ impl ServerConnection {
     /// Takes a unit of text from the client.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         let text = match unit {
-            Unit::Text(text) => text,
+            Unit::Text(text) | Unit::Read(text, _) => text,
             Unit::TooLong(head) => return self.refuse_too_long(&head),
             Unit::Failed(_) => return,
         };

@@ -135,6 +135,21 @@ pub(crate) fn member<T: Serialize + ?Sized>(name: &str, value: &T) -> String {
     format!("{}:{}", json(name), json(value))
 }
 
+/// Adds members that are text already to an object, those of each piece after those before.
+pub(crate) fn list(text: &mut String, pieces: &[&str]) {
+    let mut comma = "";
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        text.push_str(comma);
+        text.push_str(piece);
+        comma = ",";
+    }
+}
+
+/// The text of an object without its braces.
+pub(crate) fn members(object: &str) -> &str {
+    inside(object).strip_suffix('}').map_or("", str::trim_ascii_end)
+}
+
 /// The text of an object without its opening brace.
 pub(crate) fn inside(object: &str) -> &str {
     object.trim_ascii().strip_prefix('{').map_or("}", str::trim_ascii_start)

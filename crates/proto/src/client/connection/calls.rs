@@ -17,7 +17,6 @@ use super::super::rounds::{Flight, Round};
 use super::{
     Answer, AskId, CallError, CallRequest, ClientConnection, Event, Origin, ServerProfile, Waiting,
 };
-use crate::members::Members;
 use crate::mirror::{Mirror, head};
 use crate::request::ExchangeId;
 use crate::table::outgoing::Timing;
@@ -208,9 +207,7 @@ impl ClientConnection {
         let mut mirror = self.mirror(Some(id), Some(request.method))?;
         // A session repeats neither.
         if mirror.revision.is_some_and(Revision::is_modern) {
-            let params = Bytes::copy_from_slice(request.params.as_str().as_bytes());
-            let params = Members::cut(params).ok();
-            mirror.name = params.and_then(|it| head::name_of(request.method, &it));
+            mirror.name = head::name_of(request.method, request.params.as_str());
             mirror.params = request.headers.clone();
         }
         Some(mirror)

@@ -47,7 +47,7 @@ impl ClientConnection {
             return self.renew(flight, now);
         }
         match failure.error {
-            Some(error) => self.answered(flight, Err(error), now),
+            Some(error) => self.answered(flight, Err(error), None, now),
             None => self.end(flight.exchange, Err(call_error(failure))),
         }
     }

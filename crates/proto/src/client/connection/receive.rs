@@ -53,7 +53,9 @@ impl ClientConnection {
             Taken::Awaited(Waiting::Handshake) => {
                 self.step(negotiate::shaken(&self.config, response.outcome.as_ref()), now);
             }
-            Taken::Awaited(Waiting::Call(flight)) => self.answered(flight, response.outcome, now),
+            Taken::Awaited(Waiting::Call(flight)) => {
+                self.answered(flight, response.outcome, response.members, now);
+            }
             Taken::Awaited(Waiting::Follow(follow)) => {
                 self.follow_answered(&follow, response.outcome);
             }
@@ -86,6 +88,7 @@ impl ClientConnection {
         &mut self,
         flight: Flight,
         outcome: Result<Json, ErrorObject>,
+        members: Option<Members>,
         now: Instant,
     ) {
         self.flights.remove(&flight.exchange);
@@ -105,7 +108,7 @@ impl ClientConnection {
                 return self.end(exchange, Err(CallError::Refused(error)));
             }
         };
-        let ended = match self.completed(&flight, &result) {
+        let ended = match self.completed(&flight, &result, members) {
             Ok(Some(hint)) => {
                 let answer = Answer { result, cache: Some(hint), reused: false };
                 self.keep(&flight, &answer, now);
@@ -133,9 +136,10 @@ impl ClientConnection {
         &self,
         flight: &Flight,
         result: &Json,
+        members: Option<Members>,
     ) -> Result<Option<CacheHint>, String> {
-        let members = Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()))
-            .map_err(|e| e.to_string())?;
+        let cut = || Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()));
+        let members = members.map_or_else(cut, Ok).map_err(|error| error.to_string())?;
         match modern::kind(&members, false)? {
             SuccessKind::Complete | SuccessKind::Task => {
                 // Most results have none, and need not be read for them.
