@@ -215,9 +215,9 @@ impl Need {
         let ours = measured.of(&Role::Bowline)?;
         Some(match self {
             AtMost(most) => ours <= *most,
-            TimesAtMost(role, times) => ours <= measured.of(role)? * times,
+            TimesAtMost(role, times) => measured.ratio_to(role)? <= *times,
             MoreAtMost(role, more) => ours <= measured.of(role)? + more,
-            TimesAtLeast(role, times) => ours >= measured.of(role)? * times,
+            TimesAtLeast(role, times) => measured.ratio_to(role)? >= *times,
         })
     }
 

@@ -74,8 +74,9 @@ where
 }
 
 /// How much room to make once so many bytes have come. What a length claims is believed only so
-/// far: room is made for a few times what has really come.
+/// far: room is made for some times what has really come, which the system has to find only as far as
+/// it is written to.
 fn room(come: usize, claimed: usize) -> usize {
-    const TIMES: usize = 8;
+    const TIMES: usize = 64;
     if claimed >= come { claimed.min(come.saturating_mul(TIMES)) } else { come.saturating_mul(2) }
 }

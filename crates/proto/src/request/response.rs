@@ -101,8 +101,11 @@ pub trait ResultBody: Serialize + Project {
     /// # Errors
     ///
     /// If something in it cannot be written as JSON.
-    fn write(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
+    fn write(self) -> Result<String, serde_json::Error>
+    where
+        Self: Sized,
+    {
+        serde_json::to_string(&self)
     }
 }
 
@@ -111,8 +114,8 @@ impl ResultBody for CallToolResult {
         std::mem::take(&mut self.meta)
     }
 
-    fn write(&self) -> Result<String, serde_json::Error> {
-        self.to_json()
+    fn write(self) -> Result<String, serde_json::Error> {
+        self.into_json()
     }
 }
 

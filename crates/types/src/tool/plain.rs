@@ -5,10 +5,16 @@
 
 use super::CallToolResult;
 use crate::content::Content;
-use crate::quote::quote;
+use crate::quote::{plain_run, quote};
 
 /// What stands around one text, about.
 const AROUND: usize = 40;
+
+/// What comes before a text.
+const FRONT: &str = "{\"content\":[{\"type\":\"text\",\"text\":\"";
+
+/// From this many bytes on a text is long.
+const LONG: usize = 16 * 1024;
 
 /// What a message puts around the result, about: a long text is not moved elsewhere for it.
 const MESSAGE: usize = 400;
@@ -19,8 +25,27 @@ impl CallToolResult {
     /// # Errors
     ///
     /// If something in it cannot be written as JSON.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        self.texts().map_or_else(|| serde_json::to_string(self), Ok)
+    pub fn into_json(mut self) -> Result<String, serde_json::Error> {
+        let written = self.long_text().or_else(|| self.texts());
+        written.map_or_else(|| serde_json::to_string(&self), Ok)
+    }
+
+    /// The same, if all that it holds is one long text that needs no escapes: written around it,
+    /// where it stands.
+    fn long_text(&mut self) -> Option<String> {
+        let is_plain = self.structured_content.is_none() && self.meta.is_empty();
+        let [block] = &mut self.content[..] else { return None };
+        let length = block.plain_text()?.len();
+        if !is_plain || length < LONG || plain_run(block.plain_text()?.as_bytes()) < length {
+            return None;
+        }
+        let Content::Text(block) = block else { return None };
+        let mut json = std::mem::take(&mut block.text);
+        let end = if self.is_error { "\"}],\"isError\":true}" } else { "\"}]}" };
+        json.reserve_exact(FRONT.len() + end.len() + MESSAGE);
+        json.insert_str(0, FRONT);
+        json.push_str(end);
+        Some(json)
     }
 
     /// The same, if all that it holds are texts.
@@ -67,10 +92,31 @@ mod tests {
             for is_error in [false, true] {
                 result.is_error = is_error;
                 assert_eq!(result.texts(), serde_json::to_string(&result).ok(), "{text:?}");
+                assert_eq!(result.long_text(), None);
             }
         }
         let nothing = CallToolResult::default();
         assert_eq!(nothing.texts(), serde_json::to_string(&nothing).ok());
+    }
+
+    #[test]
+    fn a_long_text_is_written_around_where_it_stands() {
+        for is_error in [false, true] {
+            let mut result = result(&"ü ".repeat(LONG));
+            result.is_error = is_error;
+            let written = serde_json::to_string(&result).ok();
+            assert_eq!(result.long_text(), written);
+        }
+        let mut escaped = result(&"\n".repeat(LONG));
+        let mut marked = result(&"a".repeat(LONG));
+        marked.meta.set("example.com/key", &1).unwrap();
+        let mut two = result(&"a".repeat(LONG));
+        two.content.push(Content::text("b"));
+        for other in [&mut escaped, &mut marked, &mut two] {
+            let written = serde_json::to_string(other).unwrap();
+            assert_eq!(other.long_text(), None);
+            assert_eq!(other.clone().into_json().unwrap(), written);
+        }
     }
 
     #[test]
@@ -83,7 +129,7 @@ mod tests {
         other.content.push(Content::image(b"", "image/png"));
         for more in [structured, marked, other] {
             assert_eq!(more.texts(), None);
-            assert_eq!(more.to_json().unwrap(), serde_json::to_string(&more).unwrap());
+            assert_eq!(more.clone().into_json().unwrap(), serde_json::to_string(&more).unwrap());
         }
     }
 }
