@@ -7,7 +7,7 @@
 use bowline_types::json::{Json, Schema};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::contract::{Origin, Terms};
 
@@ -51,7 +51,7 @@ pub(crate) fn input<T: JsonSchema>() -> Result<InputSchema, String> {
         schema.insert("properties".to_owned(), json!({}));
     }
     plain::input(&mut schema);
-    Ok(InputSchema { published: write::schema(schema.as_value(), &declared::<T>()), terms })
+    Ok(InputSchema { published: write::schema(schema.as_value(), &declared::<T>(&schema)), terms })
 }
 
 /// The schema of a type that results are made of.
@@ -66,7 +66,7 @@ pub(crate) fn output<T: JsonSchema>() -> OutputSchema {
 /// The schema of a type that a form is made of: as generated, but in the order of the fields.
 pub(crate) fn form<T: JsonSchema>() -> Schema {
     let schema = settings().for_deserialize().into_generator().into_root_schema_for::<T>();
-    write::schema(schema.as_value(), &declared::<T>())
+    write::schema(schema.as_value(), &declared::<T>(&schema))
 }
 
 /// The schema of a handler that takes no arguments.
@@ -100,10 +100,18 @@ fn settings() -> SchemaSettings {
 /// The names of a struct's fields in the order of their declaration, as far as it can be known.
 ///
 /// schemars sorts properties, but lists what is required in the order of declaration; and when a
-/// struct is written, unlike when it is read, optional fields are required too.
-fn declared<T: JsonSchema>() -> Vec<String> {
+/// struct is written, unlike when it is `read`, optional fields are required too.
+fn declared<T: JsonSchema>(read: &schemars::Schema) -> Vec<String> {
+    let properties = read.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+    let required = required_of(read);
+    if required.len() == properties {
+        return required;
+    }
     let generator: SchemaGenerator = settings().for_serialize().into_generator();
-    let schema = generator.into_root_schema_for::<T>();
+    required_of(&generator.into_root_schema_for::<T>())
+}
+
+fn required_of(schema: &schemars::Schema) -> Vec<String> {
     let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }

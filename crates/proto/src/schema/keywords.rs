@@ -21,6 +21,9 @@ pub(super) struct Keywords<'a, 's> {
     pattern_room: &'a Cell<usize>,
     id: NodeId,
     members: &'s Map<String, Value>,
+    /// A bit for each length that a name among the members has. There are sixty keywords to ask for,
+    /// and most schemas have three.
+    lengths: u64,
 }
 
 type Read<T> = Result<Option<T>, SchemaError>;
@@ -32,10 +35,14 @@ impl<'a, 's> Keywords<'a, 's> {
         id: NodeId,
         members: &'s Map<String, Value>,
     ) -> Self {
-        Self { survey, pattern_room, id, members }
+        let lengths = members.keys().fold(0, |lengths, name| lengths | bit(name.len()));
+        Self { survey, pattern_room, id, members, lengths }
     }
 
     pub(super) fn value(&self, keyword: &str) -> Option<&'s Value> {
+        if self.lengths & bit(keyword.len()) == 0 {
+            return None;
+        }
         self.survey.dialect().value(self.members, keyword)
     }
 
@@ -174,6 +181,11 @@ impl<'a, 's> Keywords<'a, 's> {
         }
         Ok(parsed)
     }
+}
+
+/// The bit of a length; all that are very long have the same.
+fn bit(length: usize) -> u64 {
+    1 << length.min(63)
 }
 
 fn names_of((name, value): (&String, &Value)) -> Option<(String, Vec<String>)> {
