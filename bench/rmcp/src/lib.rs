@@ -42,8 +42,8 @@ async fn serve_stdio<S: ServerHandler>(server: S) -> Result<(), Failure> {
 /// Straight on hyper, which is leaner than a router of axum with one route: rmcp's own example
 /// `counter_hyper_streamable_http.rs`, less HTTP/2, which nobody speaks here.
 async fn serve_http<S: ServerHandler>(server: S, address: &str) -> Result<(), Failure> {
-    // One server for all: its README, "Stateless Streamable HTTP", has the factory run once per
-    // request and what is shared in "a `Clone` handle captured by the closure".
+    // One server for all: `StreamableHttpService` calls this for each session and for each request
+    // that has none (`get_service`), and it may give the same to all.
     let server = Arc::new(server);
     let service =
         StreamableHttpService::new(move || Ok(Arc::clone(&server)), sessions(), configuration());
@@ -59,10 +59,10 @@ async fn serve_http<S: ServerHandler>(server: S, address: &str) -> Result<(), Fa
     }
 }
 
-/// Answers of 2026-07-28 are plain JSON: the README, "Stateless Streamable HTTP", on
-/// `with_json_response`. It has no effect on sessions, whose answers are always streams of events
-/// (`StreamableHttpServerConfig::json_response`); those are made as short as the fields `sse_retry`
-/// and `sse_keep_alive` allow: no event before the answer, and no timer beside it.
+/// Answers of 2026-07-28 are plain JSON. That has no effect on sessions, whose answers are always
+/// streams of events (the docs of `StreamableHttpServerConfig::json_response`); those are made as
+/// short as the fields `sse_retry` and `sse_keep_alive` allow: no event before the answer, and no
+/// timer beside it.
 ///
 /// Sessions stay on, because with them 2025-11-25 is measured, and without them a server cannot
 /// tell clients of changes. The check of `Host` stays on, as it does for the others.

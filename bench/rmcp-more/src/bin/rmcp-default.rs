@@ -1,5 +1,5 @@
-//! An echo server as the README of rmcp shows it: `rmcp-default stdio`, or `rmcp-default http
-//! 127.0.0.1:3000`.
+//! An echo server as the README of the repository of rmcp shows it: `rmcp-default stdio`, or
+//! `rmcp-default http 127.0.0.1:3000`.
 //!
 //! After its sections "Tools" and "Transports" and the example `counter_streamhttp.rs`, without the
 //! subscriber for logs, which would only cost.

@@ -60,7 +60,7 @@ pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Byte
     let comma = if is_stamped && !inside.starts_with('}') { "," } else { "" };
     let text = match body {
         Cow::Owned(text) if text.len() >= LONG && text.starts_with('{') => {
-            around(front(id, stamp, comma, &[]), text)
+            around(&front(id, stamp, comma, &[]), text)
         }
         body => front(id, stamp, comma, &[self::inside(&body), "}"]),
     };
@@ -83,10 +83,10 @@ fn front(id: &RequestId, stamp: &[&str], comma: &str, rest: &[&str]) -> String {
 }
 
 /// The text of a result with a message around it, moved only if it has no room for that.
-fn around(front: String, mut text: String) -> String {
+fn around(front: &str, mut text: String) -> String {
     // The first brace of the message takes the place of the first brace of the result.
     text.reserve(front.len());
-    text.insert_str(1, front.strip_prefix('{').unwrap_or(&front));
+    text.insert_str(1, front.strip_prefix('{').unwrap_or(front));
     text.push('}');
     text
 }

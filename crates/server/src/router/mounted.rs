@@ -14,14 +14,6 @@ use crate::layer::BoxFuture;
 use crate::mount::{Mount, accompanied};
 
 impl Router {
-    /// Lists what the server and those that it stands for have, if there are any.
-    pub(super) fn list_with_mounts(&self, request: Request) -> Result<Routed, Request> {
-        match self.0.registry.mounts().first() {
-            Some(mount) => Ok(Routed::Later(mount.list_all(self, request))),
-            None => Err(request),
-        }
-    }
-
     /// Passes a call on to the mounted server that its name leads to.
     pub(super) fn pass_by_name(
         &self,
