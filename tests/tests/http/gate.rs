@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::h2::H2;
-use crate::stage::{Stage, call, modern, within};
+use crate::stage::{PATIENCE, Stage, call, modern, within};
 use crate::wire::{Request, Wire};
 
 /// Values of `Host`, and how they are answered.
@@ -139,7 +139,8 @@ async fn a_host_counts_in_the_target_too() {
 
 #[tokio::test]
 async fn http2_is_spoken_only_where_it_is_asked_for() {
-    let stage = Stage::open().await;
+    // Who spoke it would wait for a request longer than we do.
+    let stage = Stage::limited(|it| it.head = PATIENCE * 2).await;
     let mut wire = Wire::open(stage.address).await;
     wire.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     within(wire.closed()).await;

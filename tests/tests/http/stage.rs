@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::wire::{Answer, Request, Wire};
 
 /// Longer than anything here takes; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits for something that must happen.
 pub(crate) async fn within<F: Future>(future: F) -> F::Output {

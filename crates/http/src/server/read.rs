@@ -80,3 +80,16 @@ fn room(come: usize, claimed: usize) -> usize {
     const TIMES: usize = 64;
     if claimed >= come { claimed.min(come.saturating_mul(TIMES)) } else { come.saturating_mul(2) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_believed_only_as_far_as_something_has_come() {
+        assert_eq!(room(1_000, 2_000), 2_000);
+        assert_eq!(room(1_000, 1_000), 1_000);
+        assert_eq!(room(1_000, usize::MAX), 64_000);
+        assert_eq!(room(1_000, 0), 2_000, "nothing was claimed");
+    }
+}
