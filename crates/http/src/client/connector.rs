@@ -1,30 +1,38 @@
 //! The default HTTP client: HTTP/1.1 and HTTP/2, pooled, through the proxy of the environment.
 
+mod pool;
 mod proxy;
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bowline_transport::BoxFuture;
 use http::header::{HOST, HeaderMap, PROXY_AUTHORIZATION};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use http::{Request, Response, Uri};
+use hyper::client::conn::{http1, http2};
+use hyper::rt::{Read, Write};
+use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+use tower_service::Service;
+
+use self::pool::Pool;
+pub(super) use self::pool::Unreachable;
 use self::proxy::Proxied;
 use super::address::{Address, InvalidUrl};
-use super::fetch::{Body, By, Fetch};
+use super::fetch::{Body, BoxError, Fetch, Incoming};
 use super::limits::HttpClientLimits;
-
-/// How long a connection without requests is kept. Shorter than what servers allow, so that they
-/// rarely close one at the moment that it is used again.
-const POOLED: Duration = Duration::from_secs(30);
 
 /// How often a silent connection is asked for a sign of life.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// Headers of one answer that hyper has room for without being told.
 const HEADERS: usize = 100;
+
+#[cfg(not(feature = "tls"))]
+const NO_TLS: &str = "`https` needs the feature `tls`";
 
 /// Whether the default client can reach an address.
 #[cfg(feature = "tls")]
@@ -36,7 +44,7 @@ pub(super) fn check(_: &Address) -> Result<(), InvalidUrl> {
 #[cfg(not(feature = "tls"))]
 pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
     match address.is_secure() {
-        true => Err(InvalidUrl::new(address, "`https` needs the feature `tls`")),
+        true => Err(InvalidUrl::new(address, NO_TLS)),
         false => Ok(()),
     }
 }
@@ -56,21 +64,42 @@ pub(super) fn connect(
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
     let matcher = Arc::new(Matcher::from_env());
-    if !address.is_secure() {
-        introduce(address, &matcher, headers);
+    if address.is_secure() {
+        return secured(Proxied::new(http, matcher), address, limits);
     }
-    let proxied = Proxied::new(http, matcher);
-    #[cfg(feature = "tls")]
-    {
-        let provider = rustls::crypto::ring::default_provider();
-        let builder = hyper_rustls::HttpsConnectorBuilder::new();
-        // A system without certificates can still be used for `http`.
-        if let Ok(builder) = builder.with_provider_and_native_roots(provider) {
-            let secure = builder.https_or_http().enable_all_versions().wrap_connector(proxied);
-            return pooled(secure, limits);
+    introduce(address, &matcher, headers);
+    pooled(Proxied::new(http, matcher), address, limits)
+}
+
+#[cfg(feature = "tls")]
+fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Arc<dyn Fetch> {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = hyper_rustls::HttpsConnectorBuilder::new();
+    match builder.with_provider_and_native_roots(provider) {
+        Ok(builder) => {
+            let secure = builder.https_only().enable_all_versions().wrap_connector(proxied);
+            pooled(secure, address, limits)
         }
+        Err(error) => Arc::new(Insecure(format!(
+            "no certificate to trust was found ({error}); install those of the system, such as \
+             the package `ca-certificates`, or name a file with `SSL_CERT_FILE`"
+        ))),
     }
-    pooled(proxied, limits)
+}
+
+#[cfg(not(feature = "tls"))]
+fn secured(_: Proxied, _: &Address, _: &HttpClientLimits) -> Arc<dyn Fetch> {
+    Arc::new(Insecure(NO_TLS.to_owned()))
+}
+
+/// Why nothing can be sent as safely as the address demands; so nothing is.
+struct Insecure(String);
+
+impl Fetch for Insecure {
+    fn fetch(self: Arc<Self>, _: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+        let unreachable = Unreachable(self.0.clone().into());
+        Box::pin(ready(Err(unreachable.into())))
+    }
 }
 
 /// Adds what every request over plain HTTP says, to the server or to a proxy that forwards it.
@@ -85,23 +114,25 @@ fn introduce(address: &Address, matcher: &Matcher, headers: &mut HeaderMap) {
     }
 }
 
-fn pooled<C>(connector: C, limits: &HttpClientLimits) -> Arc<dyn Fetch>
+fn pooled<C>(connector: C, address: &Address, limits: &HttpClientLimits) -> Arc<dyn Fetch>
 where
-    C: Connect + Clone + Send + Sync + 'static,
+    C: Service<Uri, Error = BoxError> + Clone + Send + Sync + 'static,
+    C::Response: Connection + Read + Write + Unpin + Send + 'static,
+    C::Future: Send,
 {
-    let mut builder = Client::builder(TokioExecutor::new());
+    let mut http1 = http1::Builder::new();
+    http1.max_buf_size(limits.head.max(8192));
     // Told only if need be, because hyper then clears the room for them before every answer.
     if limits.headers != HEADERS {
-        builder.http1_max_headers(limits.headers);
+        http1.max_headers(limits.headers);
     }
-    let client: Client<C, Body> = builder
+    let mut http2 = http2::Builder::new(TokioExecutor::new());
+    http2
         .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(POOLED)
-        .http1_max_buf_size(limits.head.max(8192))
-        .http2_max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .http2_keep_alive_timeout(KEEP_ALIVE)
-        .build(connector);
-    Arc::new(By(client))
+        .max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
+        .keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE);
+    let (server, host) = (address.uri().clone(), address.host_header());
+    let (patience, idle) = (limits.connect, Arc::default());
+    Arc::new(Pool { connector, server, host, patience, http1, http2, idle })
 }

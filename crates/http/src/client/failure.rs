@@ -9,6 +9,7 @@ use http::{Method, StatusCode};
 use hyper_util::client::legacy;
 
 use super::address::Address;
+use super::connector::Unreachable;
 use super::fetch::BoxError;
 use super::peek;
 
@@ -31,6 +32,10 @@ impl fmt::Display for Asked<'_> {
 impl Asked<'_> {
     /// There was no answer at all.
     pub(super) fn unanswered(self, error: &BoxError) -> Failure {
+        if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
+            return failure(FailureKind::NotSent, format!("{self}: {}", Chain(unreachable)));
+        }
+        // The client that callers most often bring.
         let known = error.downcast_ref::<legacy::Error>();
         // What this error says by itself is only which half of its code failed.
         let why = Chain(known.and_then(StdError::source).unwrap_or(&**error));

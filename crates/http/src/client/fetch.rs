@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_transport::BoxFuture;
@@ -47,7 +48,10 @@ impl http_body::Body for Body {
 
 /// Sends HTTP requests.
 pub(super) trait Fetch: Send + Sync {
-    fn fetch(&self, request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>>;
+    fn fetch(
+        self: Arc<Self>,
+        request: Request<Body>,
+    ) -> BoxFuture<Result<Response<Incoming>, BoxError>>;
 }
 
 /// A service that sends HTTP requests.
@@ -61,12 +65,15 @@ where
     B: http_body::Body + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    fn fetch(&self, request: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+    fn fetch(
+        self: Arc<Self>,
+        request: Request<Body>,
+    ) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
         let mut service = self.0.clone();
         Box::pin(async move {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
             let response = service.call(request).await.map_err(Into::into)?;
-            Ok(response.map(|body| Incoming(Box::pin(body))))
+            Ok(response.map(Incoming::new))
         })
     }
 }
@@ -75,6 +82,14 @@ where
 pub(super) struct Incoming(Pin<Box<dyn Pieces>>);
 
 impl Incoming {
+    pub(super) fn new<B>(body: B) -> Self
+    where
+        B: http_body::Body + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self(Box::pin(body))
+    }
+
     /// The next bytes, or `None` after the last. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         poll_fn(|cx| self.0.as_mut().poll_piece(cx)).await

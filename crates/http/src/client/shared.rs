@@ -261,7 +261,8 @@ impl Shared {
             *request.method_mut() = method.clone();
             *request.uri_mut() = address.uri().clone();
             *request.headers_mut() = headers();
-            let response = match timeout(self.limits.answer, self.fetch.fetch(request)).await {
+            let fetched = self.fetch.clone().fetch(request);
+            let response = match timeout(self.limits.answer, fetched).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => return Err(asked.unanswered(&error)),
                 Err(_) => {

@@ -1,0 +1,215 @@
+//! Connections to one server, kept for the next request.
+//!
+//! A client speaks to one origin only, so there is nothing to look up: over HTTP/1.1 a request takes
+//! the connection that was put back last, and puts it back when its answer has been read; over
+//! HTTP/2 all requests share one.
+
+mod idle;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bowline_transport::{BoxFuture, task};
+use bytes::Bytes;
+use http::header::{HOST, HeaderValue};
+use http::{Request, Response, Uri};
+use http_body::Frame;
+use hyper::body::Incoming as Received;
+use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::rt::{Read, Write};
+use hyper_util::client::legacy::connect::Connection;
+use hyper_util::rt::TokioExecutor;
+use tokio::time::timeout;
+use tower_service::Service;
+
+use self::idle::Idle;
+use super::super::fetch::{Body, BoxError, Fetch, Incoming};
+
+/// Connections to one server.
+pub(super) struct Pool<C> {
+    pub(super) connector: C,
+    /// Scheme, host and port of the server.
+    pub(super) server: Uri,
+    /// What requests name as their host, if they name none.
+    pub(super) host: Option<HeaderValue>,
+    /// How long it may take to reach the server.
+    pub(super) patience: Duration,
+    pub(super) http1: http1::Builder,
+    pub(super) http2: http2::Builder<TokioExecutor>,
+    pub(super) idle: Arc<Idle>,
+}
+
+/// A way to send requests over a connection.
+enum Link {
+    /// HTTP/1.1: one at a time.
+    Single { sender: http1::SendRequest<Body>, is_forwarded: bool },
+    /// HTTP/2: all at once.
+    Shared(http2::SendRequest<Body>),
+}
+
+impl<C> Fetch for Pool<C>
+where
+    C: Service<Uri, Error = BoxError> + Clone + Send + Sync + 'static,
+    C::Response: Connection + Read + Write + Unpin + Send + 'static,
+    C::Future: Send,
+{
+    fn fetch(
+        self: Arc<Self>,
+        request: Request<Body>,
+    ) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+        Box::pin(async move { self.send(request).await })
+    }
+}
+
+impl<C> Pool<C>
+where
+    C: Service<Uri, Error = BoxError> + Clone + Send + Sync + 'static,
+    C::Response: Connection + Read + Write + Unpin + Send + 'static,
+    C::Future: Send,
+{
+    async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
+        let address = request.uri().clone();
+        loop {
+            let (mut link, is_used) = self.link().await?;
+            self.address(&mut request, &address, &link);
+            match link.send(request).await {
+                Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
+                Err(mut error) => match error.take_message().filter(|_| is_used) {
+                    // The server has hung up meanwhile, and this was not sent.
+                    Some(unsent) => request = unsent,
+                    None => return Err(error.into_error().into()),
+                },
+            }
+        }
+    }
+
+    /// A connection, and whether it was used before.
+    async fn link(&self) -> Result<(Link, bool), BoxError> {
+        while let Some(mut link) = self.idle.take() {
+            // Its last answer has been read, so it is about to be ready, or closed.
+            if link.ready().await.is_ok() {
+                return Ok((link, true));
+            }
+        }
+        Ok((Box::pin(self.connect()).await?, false))
+    }
+
+    async fn connect(&self) -> Result<Link, Unreachable> {
+        match timeout(self.patience, self.try_connect()).await {
+            Ok(connected) => connected.map_err(Unreachable),
+            Err(_) => Err(Unreachable(format!("it takes longer than {:?}", self.patience).into())),
+        }
+    }
+
+    async fn try_connect(&self) -> Result<Link, BoxError> {
+        let mut connector = self.connector.clone();
+        poll_fn(|cx| connector.poll_ready(cx)).await?;
+        let stream = connector.call(self.server.clone()).await?;
+        let connected = stream.connected();
+        if !connected.is_negotiated_h2() {
+            let (sender, connection) = self.http1.handshake(stream).await?;
+            // Whoever waits for an answer hears why there is none.
+            task::spawn(async { drop(connection.await) });
+            return Ok(Link::Single { sender, is_forwarded: connected.is_proxied() });
+        }
+        let (sender, connection) = self.http2.handshake(stream).await?;
+        let (sender, is_new) = self.idle.share(sender);
+        if is_new {
+            task::spawn(async { drop(connection.await) });
+        }
+        Ok(Link::Shared(sender))
+    }
+
+    /// Names the server as is the custom on this connection.
+    fn address(&self, request: &mut Request<Body>, address: &Uri, link: &Link) {
+        let Link::Single { is_forwarded, .. } = link else {
+            *request.uri_mut() = address.clone();
+            return;
+        };
+        if let Some(host) = &self.host {
+            request.headers_mut().entry(HOST).or_insert_with(|| host.clone());
+        }
+        *request.uri_mut() = match address.path_and_query() {
+            Some(path) if !is_forwarded => Uri::from(path.clone()),
+            _ => address.clone(),
+        };
+    }
+}
+
+impl Link {
+    /// Whether a request would be sent at once.
+    fn is_ready(&self) -> bool {
+        match self {
+            Self::Single { sender, .. } => sender.is_ready(),
+            Self::Shared(sender) => sender.is_ready(),
+        }
+    }
+
+    async fn ready(&mut self) -> hyper::Result<()> {
+        match self {
+            Self::Single { sender, .. } => sender.ready().await,
+            Self::Shared(sender) => sender.ready().await,
+        }
+    }
+
+    async fn send(
+        &mut self,
+        request: Request<Body>,
+    ) -> Result<Response<Received>, TrySendError<Request<Body>>> {
+        match self {
+            Self::Single { sender, .. } => sender.try_send_request(request).await,
+            Self::Shared(sender) => sender.try_send_request(request).await,
+        }
+    }
+}
+
+/// The body of an answer, which takes up a connection until it has been read.
+struct Lent {
+    body: Received,
+    link: Option<Link>,
+    idle: Arc<Idle>,
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let is_read = frame.is_none() || self.body.is_end_stream();
+        if let Some(link) = self.link.take_if(|_| is_read) {
+            self.idle.put(link);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+/// The server could not be reached, so nothing was sent.
+#[derive(Debug)]
+pub(in super::super) struct Unreachable(pub(super) BoxError);
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot connect")
+    }
+}
+
+impl std::error::Error for Unreachable {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}

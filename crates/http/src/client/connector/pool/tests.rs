@@ -1,0 +1,374 @@
+//! Connections against servers that the test plays, in virtual time and without sockets.
+
+use std::convert::Infallible;
+use std::io;
+use std::task::{Context, Poll};
+
+use bowline_transport::BoxFuture;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::rt::ReadBufCursor;
+use hyper::service::service_fn;
+use hyper_util::client::legacy::connect::Connected;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::super::super::events;
+use super::idle::KEPT;
+use super::*;
+
+const EMPTY: &str = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
+const HELLO: &str = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+
+/// Bytes under way in one direction.
+const WIRE: usize = 1024;
+
+/// What connections are.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    is_http2: bool,
+    is_forwarded: bool,
+    is_stuck: bool,
+}
+
+/// Connects to a server that the test plays.
+#[derive(Clone)]
+struct Connector {
+    kind: Kind,
+    accepted: mpsc::UnboundedSender<DuplexStream>,
+}
+
+impl Service<Uri> for Connector {
+    type Response = Stream;
+    type Error = BoxError;
+    type Future = BoxFuture<Result<Stream, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, server: Uri) -> Self::Future {
+        assert_eq!(server.host(), Some("server.example"));
+        let Self { kind, accepted } = self.clone();
+        Box::pin(async move {
+            if kind.is_stuck {
+                std::future::pending::<()>().await;
+            }
+            tokio::task::yield_now().await;
+            let (ours, theirs) = tokio::io::duplex(WIRE);
+            accepted.send(theirs).map_err(|_| "refused")?;
+            Ok(Stream { io: TokioIo::new(ours), kind })
+        })
+    }
+}
+
+struct Stream {
+    io: TokioIo<DuplexStream>,
+    kind: Kind,
+}
+
+impl Connection for Stream {
+    fn connected(&self) -> Connected {
+        let connected = Connected::new().proxy(self.kind.is_forwarded);
+        if self.kind.is_http2 { connected.negotiated_h2() } else { connected }
+    }
+}
+
+impl Read for Stream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buffer)
+    }
+}
+
+impl Write for Stream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
+type Accepted = mpsc::UnboundedReceiver<DuplexStream>;
+
+fn pool(kind: Kind) -> (Arc<Pool<Connector>>, Accepted) {
+    let (accepted, connections) = mpsc::unbounded_channel();
+    let pool = Pool {
+        connector: Connector { kind, accepted },
+        server: Uri::from_static("http://server.example:8080/mcp"),
+        host: Some(HeaderValue::from_static("server.example:8080")),
+        patience: Duration::from_secs(10),
+        http1: http1::Builder::new(),
+        http2: http2::Builder::new(TokioExecutor::new()),
+        idle: Arc::default(),
+    };
+    (Arc::new(pool), connections)
+}
+
+fn request(body: &'static str) -> Request<Body> {
+    let uri = "http://server.example:8080/mcp?key=1";
+    Request::post(uri).body(Body::new(Bytes::from_static(body.as_bytes()))).unwrap()
+}
+
+/// Sends a request and reads its answer.
+async fn fetch(pool: &Arc<Pool<Connector>>, body: &'static str) -> Bytes {
+    let mut response = pool.clone().fetch(request(body)).await.unwrap();
+    events::whole(response.body_mut(), 1024, Duration::from_secs(1)).await.unwrap()
+}
+
+/// The other end of a connection.
+struct Served<R = Vec<String>>(JoinHandle<R>);
+
+impl<R> Served<R> {
+    /// What there was until it was closed.
+    async fn end(self) -> R {
+        self.0.await.unwrap()
+    }
+
+    async fn hang_up(self) {
+        self.0.abort();
+        assert!(self.0.await.is_err_and(|error| error.is_cancelled()));
+    }
+}
+
+/// Answers every request of a connection alike.
+fn serve(mut wire: DuplexStream, answer: &'static str) -> Served {
+    Served(tokio::spawn(async move {
+        let mut requests = Vec::new();
+        while let Some(request) = read_request(&mut wire).await {
+            requests.push(request);
+            if wire.write_all(answer.as_bytes()).await.is_err() {
+                break;
+            }
+        }
+        requests
+    }))
+}
+
+/// Sends a request and reads its answer, which comes on a new connection.
+async fn fetch_anew(
+    pool: &Arc<Pool<Connector>>,
+    accepted: &mut Accepted,
+    answer: &'static str,
+) -> (Served, Bytes) {
+    tokio::join!(async { serve(accepted.recv().await.unwrap(), answer) }, fetch(pool, "new!"))
+}
+
+/// The next request, which ends in `!`.
+async fn read_request(wire: &mut DuplexStream) -> Option<String> {
+    let mut request = String::new();
+    while !request.ends_with('!') {
+        let byte = wire.read_u8().await.ok()?;
+        request.push(char::from(byte));
+    }
+    Some(request)
+}
+
+/// Lets everything else go on for as long as it can.
+async fn settle() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_request_after_the_other_takes_the_same_connection() {
+    for answer in [EMPTY, HELLO] {
+        let (pool, mut accepted) = pool(Kind::default());
+        let (served, _) = fetch_anew(&pool, &mut accepted, answer).await;
+        fetch(&pool, "two!").await;
+        fetch(&pool, "three!").await;
+        drop(pool);
+        assert_eq!(served.end().await.len(), 3);
+        assert!(accepted.try_recv().is_err(), "{answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_at_the_same_time_have_connections_of_their_own_which_serve_the_next_ones_too() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let both = async { tokio::join!(fetch(&pool, "one!"), fetch(&pool, "two!")) };
+    let connections = async {
+        let (one, two) = (accepted.recv().await.unwrap(), accepted.recv().await.unwrap());
+        (serve(one, HELLO), serve(two, HELLO))
+    };
+    let (_, (one, two)) = tokio::join!(both, connections);
+    tokio::join!(fetch(&pool, "three!"), fetch(&pool, "four!"));
+    drop(pool);
+    assert_eq!((one.end().await.len(), two.end().await.len()), (2, 2));
+    assert!(accepted.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_free_again_when_its_answer_has_been_read() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let slow = tokio::spawn(pool.clone().fetch(request("slow!")));
+    let mut wire = accepted.recv().await.unwrap();
+    read_request(&mut wire).await.unwrap();
+    let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    wire.write_all(head).await.unwrap();
+    let mut response = slow.await.unwrap().unwrap();
+    assert_eq!(response.body_mut().next().await.unwrap().unwrap(), "hello");
+
+    let (quick, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
+    wire.write_all(b"0\r\n\r\n").await.unwrap();
+    assert!(response.body_mut().next().await.is_none());
+    let slow = serve(wire, HELLO);
+    fetch(&pool, "next!").await;
+    drop((pool, response));
+    assert_eq!((slow.end().await.len(), quick.end().await.len()), (1, 1));
+    assert!(accepted.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_not_read_takes_its_connection_along() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let asked = tokio::spawn(pool.clone().fetch(request("one!")));
+    let mut wire = accepted.recv().await.unwrap();
+    read_request(&mut wire).await.unwrap();
+    wire.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nhello").await.unwrap();
+    drop(asked.await.unwrap().unwrap());
+    assert_eq!(wire.read_u8().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_given_up_takes_its_connection_along() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let asked = tokio::spawn(pool.clone().fetch(request("one!")));
+    let mut wire = accepted.recv().await.unwrap();
+    read_request(&mut wire).await.unwrap();
+    asked.abort();
+    assert_eq!(wire.read_u8().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+}
+
+/// Both when that is known before the next request, and when it is only noticed with it.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_the_server_has_closed_is_replaced() {
+    for is_known in [true, false] {
+        let (pool, mut accepted) = pool(Kind::default());
+        let first = async {
+            let mut wire = accepted.recv().await.unwrap();
+            read_request(&mut wire).await.unwrap();
+            wire.write_all(HELLO.as_bytes()).await.unwrap();
+            wire
+        };
+        let (wire, _) = tokio::join!(first, fetch(&pool, "one!"));
+        drop(wire);
+        if is_known {
+            settle().await;
+        }
+        let (served, hello) = fetch_anew(&pool, &mut accepted, HELLO).await;
+        assert_eq!(hello, "hello");
+        drop(pool);
+        assert_eq!(served.end().await.len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_may_have_arrived_is_not_sent_again() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let (served, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
+    let asked = tokio::spawn(pool.clone().fetch(request("two, which is never finished")));
+    settle().await;
+    served.hang_up().await;
+    assert!(asked.await.unwrap().is_err());
+    assert!(accepted.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_not_used_for_a_while_is_closed() {
+    let (pool, mut accepted) = pool(Kind::default());
+    let (served, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
+    for _ in 0..3 {
+        tokio::time::sleep(KEPT / 2).await;
+        fetch(&pool, "again!").await;
+    }
+    tokio::time::sleep(KEPT - Duration::from_millis(10)).await;
+    assert!(!served.0.is_finished());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(served.0.is_finished());
+    assert_eq!(served.end().await.len(), 4);
+
+    // And it goes on like that.
+    let (served, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
+    tokio::time::sleep(KEPT + Duration::from_millis(10)).await;
+    assert!(served.0.is_finished());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_names_the_server_as_whoever_receives_it_expects() {
+    for (is_forwarded, target) in
+        [(false, "/mcp?key=1"), (true, "http://server.example:8080/mcp?key=1")]
+    {
+        let (pool, mut accepted) = pool(Kind { is_forwarded, ..Kind::default() });
+        let (served, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
+        let mut named = request("two!");
+        named.headers_mut().insert(HOST, HeaderValue::from_static("other.example"));
+        pool.clone().fetch(named).await.unwrap();
+        drop(pool);
+        let requests = served.end().await;
+        assert!(requests[0].starts_with(&format!("POST {target} HTTP/1.1\r\n")), "{requests:?}");
+        assert!(requests[0].contains("host: server.example:8080\r\n"), "{requests:?}");
+        assert!(requests[1].contains("host: other.example\r\n"), "{requests:?}");
+        assert!(!requests[1].contains("host: server"), "{requests:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn connecting_takes_no_longer_than_it_may() {
+    let (pool, _accepted) = pool(Kind { is_stuck: true, ..Kind::default() });
+    let started = tokio::time::Instant::now();
+    let error = pool.clone().fetch(request("one!")).await.err().unwrap();
+    assert_eq!(started.elapsed(), pool.patience);
+    let unreachable = error.downcast_ref::<Unreachable>().unwrap();
+    assert_eq!(unreachable.0.to_string(), "it takes longer than 10s");
+}
+
+/// Serves HTTP/2, and counts the requests.
+fn serve_http2(wire: DuplexStream) -> Served<usize> {
+    Served(tokio::spawn(async move {
+        let (count, mut counted) = mpsc::unbounded_channel();
+        let service = service_fn(move |request: Request<Received>| {
+            let _ = count.send(request.uri().clone());
+            async { Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new().boxed())) }
+        });
+        let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        let _ = server.serve_connection(TokioIo::new(wire), service).await;
+        let mut requests = 0;
+        while let Ok(uri) = counted.try_recv() {
+            assert_eq!(uri, "http://server.example:8080/mcp?key=1");
+            requests += 1;
+        }
+        requests
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_http2_all_requests_share_one_connection() {
+    let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+    // None of them can know yet what will be spoken, so there are two for a moment.
+    let both = async { tokio::join!(fetch(&pool, "one!"), fetch(&pool, "two!")) };
+    let connections = async {
+        let (one, two) = (accepted.recv().await.unwrap(), accepted.recv().await.unwrap());
+        (serve_http2(one), serve_http2(two))
+    };
+    let (_, (one, two)) = tokio::join!(both, connections);
+    tokio::join!(fetch(&pool, "three!"), fetch(&pool, "four!"));
+    drop(pool);
+    let mut requests = [one.end().await, two.end().await];
+    requests.sort_unstable();
+    assert_eq!(requests, [0, 4]);
+    assert!(accepted.try_recv().is_err());
+}
