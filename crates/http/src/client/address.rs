@@ -1,14 +1,15 @@
 //! Where a server is, and what lies within its origin.
 
 use std::fmt;
+use std::sync::Arc;
 
 use http::Uri;
 use http::header::HeaderValue;
 use http::uri::Scheme;
 
-/// An absolute `http` or `https` URL.
+/// An absolute `http` or `https` URL, cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address(Uri);
+pub(super) struct Address(Arc<Uri>);
 
 impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, InvalidUrl> {
@@ -26,7 +27,7 @@ impl Address {
         if uri.host().is_none_or(str::is_empty) {
             return Err(invalid("it names no host"));
         }
-        Ok(Self(uri))
+        Ok(Self(Arc::new(uri)))
     }
 
     /// What a server refers to, seen from here.

@@ -37,7 +37,7 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Sends a request and hands on all that comes back for it. Dropping this cancels it, as far as
     /// hanging up means that.
-    pub(super) async fn ask(self) {
+    pub(super) async fn ask(&self) {
         // Fails only if turns are over, and they never are.
         let turn = self.shared.turns.acquire().await;
         let outcome = self.answer().await;
@@ -45,7 +45,7 @@ impl Exchange {
         match outcome {
             Ok(None) => {}
             Ok(Some(events)) => Box::pin(self.linger(events)).await,
-            Err(failure) => self.fail(failure).await,
+            Err(failure) => Box::pin(self.fail(failure)).await,
         }
     }
 
@@ -80,26 +80,33 @@ impl Exchange {
     }
 
     /// Hands on the answer; gives the stream that it came on.
-    async fn answer(&self) -> Result<Option<Events>, Failure> {
+    async fn answer(&self) -> Result<Option<Box<Events>>, Failure> {
         if self.is_handshake() {
             return Box::pin(self.shake_hands()).await;
         }
         let session = self.shared.opened().await;
         if self.shared.posts_to().is_some() {
             // The answer comes on the one stream that there is.
-            return self.accepted(session).await.map(|()| None);
+            return Box::pin(self.accepted(session)).await.map(|()| None);
         }
-        let reply = self.post(session).await?;
-        self.read(reply).await
+        let mut reply = self.post(session).await?;
+        match reply.is_stream() {
+            true => Box::pin(self.stream(reply)).await.map(Some),
+            false => self.read(&mut reply).await.map(|()| None),
+        }
     }
 
-    async fn shake_hands(&self) -> Result<Option<Events>, Failure> {
+    async fn shake_hands(&self) -> Result<Option<Box<Events>>, Failure> {
         let reply = self.shared.post(&self.shared.address, &self.mirror, None, &self.message);
-        let reply = reply.await?;
+        let mut reply = reply.await?;
         if reply.status().is_success() {
             self.shared.enter(reply.response.headers());
         }
-        let failure = match self.read(reply).await {
+        let outcome = match reply.is_stream() {
+            true => self.stream(reply).await.map(Some),
+            false => self.read(&mut reply).await.map(|()| None),
+        };
+        let failure = match outcome {
             Err(failure) if may_speak_2024(&failure) => failure,
             outcome => return outcome,
         };
@@ -125,24 +132,28 @@ impl Exchange {
             if session.is_none() || reply.status() != StatusCode::NOT_FOUND {
                 return Ok(reply);
             }
-            let lost = self.lost(reply).await;
-            match self.shared.session_id() {
-                next @ Some(_) if next != session => session = self.shared.opened().await,
-                _ => return Err(lost),
-            }
+            session = Box::pin(self.replaced(session, reply)).await?;
         }
         self.post_within(session.as_ref()).await
     }
 
     async fn post_within(&self, session: Option<&HeaderValue>) -> Result<Reply, Failure> {
-        let address = self.shared.posts_to();
-        let address = address.as_ref().unwrap_or(&self.shared.address);
+        let elsewhere = self.shared.posts_to();
+        let address = elsewhere.as_ref().unwrap_or(&self.shared.address);
         self.shared.post(address, &self.mirror, session, &self.message).await
     }
 
-    async fn lost(&self, mut reply: Reply) -> Failure {
+    /// The session that stands instead of one that a server does not know any more.
+    async fn replaced(
+        &self,
+        session: Option<HeaderValue>,
+        mut reply: Reply,
+    ) -> Result<Option<HeaderValue>, Failure> {
         let body = reply.whole(&self.shared).await.unwrap_or_default();
-        reply.asked().session_lost(&body)
+        match self.shared.session_id() {
+            next @ Some(_) if next != session => Ok(self.shared.opened().await),
+            _ => Err(reply.asked().session_lost(&body)),
+        }
     }
 
     /// Sends the message, and has it accepted.
@@ -156,26 +167,27 @@ impl Exchange {
         Ok(())
     }
 
-    /// Hands on what came back.
-    async fn read(&self, mut reply: Reply) -> Result<Option<Events>, Failure> {
-        if reply.is_stream() {
-            return Box::pin(self.stream(reply)).await.map(Some);
-        }
+    /// Hands on what came back at once.
+    async fn read(&self, reply: &mut Reply) -> Result<(), Failure> {
         let body = match reply.whole(&self.shared).await {
             Ok(body) => body,
             Err(_) if !reply.status().is_success() => Bytes::new(),
             Err(ended) => return Err(reply.asked().lost(ended)),
         };
-        let (unit, is_answer) = self.look_into(body.clone());
-        if !is_answer {
-            return Err(reply.asked().refused(reply.status(), &body));
+        let (unit, is_answer) = self.look_into(body);
+        if is_answer {
+            self.shared.give(unit).await;
+            return Ok(());
         }
-        self.shared.give(unit).await;
-        Ok(None)
+        let body = match unit {
+            Unit::Text(body) | Unit::Read(body, _) | Unit::TooLong(body) => body,
+            Unit::Failed(_) => Bytes::new(),
+        };
+        Err(reply.asked().refused(reply.status(), &body))
     }
 
     /// Hands on what comes on a stream until the answer, coming back to it if need be.
-    async fn stream(&self, reply: Reply) -> Result<Events, Failure> {
+    async fn stream(&self, reply: Reply) -> Result<Box<Events>, Failure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(&self.shared);
         if self.mirror.method.is_some_and(Method::streams) {
@@ -197,7 +209,7 @@ impl Exchange {
                     };
                     self.shared.give(unit).await;
                     if is_answer {
-                        return Ok(events);
+                        return Ok(Box::new(events));
                     }
                 }
                 Err(ended) => {
@@ -218,7 +230,7 @@ impl Exchange {
     }
 
     /// Reads a stream to its end, which should be there already.
-    async fn linger(&self, mut events: Events) {
+    async fn linger(&self, mut events: Box<Events>) {
         let rest = async {
             while let Ok(unit) = events.message().await {
                 self.shared.give(unit).await;
@@ -251,4 +263,21 @@ fn may_speak_2024(failure: &Failure) -> bool {
     ];
     matches!(failure.kind, FailureKind::Refused(400 | 404 | 405))
         && !failure.error.as_ref().is_some_and(|error| MODERN.contains(&error.code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What glibc has at hand without a search: there is one of these for every call.
+    const AT_HAND: usize = 1032;
+
+    #[test]
+    fn a_request_under_way_takes_little_room() {
+        fn size_of_task<'a, F>(_: impl FnOnce(&'a Exchange) -> F) -> usize {
+            size_of::<Exchange>() + size_of::<F>()
+        }
+        let size = size_of_task(Exchange::ask);
+        assert!(size <= AT_HAND, "{size} bytes");
+    }
 }

@@ -11,6 +11,7 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
@@ -22,6 +23,9 @@ use super::limits::HttpClientLimits;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Headers that a message has of its own: its length, and what it mirrors of itself.
+const OWN_HEADERS: usize = 4;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -91,8 +95,11 @@ impl Shared {
 
     /// Hands something to whoever reads.
     pub(super) async fn give(&self, unit: Unit) {
-        // Fails only if nobody reads any more.
-        let _ = self.units.send(Some(unit)).await;
+        // Otherwise nobody reads any more.
+        if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
+            // In a box, because there nearly always is room.
+            let _ = Box::pin(self.units.send(unit)).await;
+        }
     }
 
     /// Says that a message came to nothing.
@@ -121,7 +128,7 @@ impl Shared {
         loop {
             if !*self.open.borrow() {
                 // Fails only if there is no sender, and we hold it.
-                let _ = self.open.subscribe().wait_for(|open| *open).await;
+                let _ = Box::pin(self.open.subscribe().wait_for(|open| *open)).await;
             }
             let session = self.session_id();
             // Otherwise the next handshake has begun, and this may be the session of neither.
@@ -225,6 +232,8 @@ impl Shared {
             let mut headers = self.headers_of_session(revision, session);
             headers.insert(header::CONTENT_TYPE, JSON);
             headers.insert(header::ACCEPT, BOTH);
+            // Copies have it too, and so need not grow.
+            headers.reserve(OWN_HEADERS);
             *standing = Standing { revision, session: session.cloned(), headers };
         }
         standing.headers.clone()
@@ -257,10 +266,7 @@ impl Shared {
         let mut status = StatusCode::PERMANENT_REDIRECT;
         for _ in 0..=self.limits.redirects {
             let asked = Asked { method: &method, address: &address };
-            let mut request = Request::new(Body::new(message.clone()));
-            *request.method_mut() = method.clone();
-            *request.uri_mut() = address.uri().clone();
-            *request.headers_mut() = headers();
+            let request = request(&method, &address, headers(), message);
             let fetched = self.fetch.clone().fetch(request);
             let response = match timeout(self.limits.answer, fetched).await {
                 Ok(Ok(response)) => response,
@@ -286,6 +292,19 @@ impl Shared {
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn request(
+    method: &Method,
+    address: &Address,
+    headers: HeaderMap,
+    message: &Bytes,
+) -> Request<Body> {
+    let mut request = Request::new(Body::new(message.clone()));
+    *request.method_mut() = method.clone();
+    *request.uri_mut() = address.uri().clone();
+    *request.headers_mut() = headers;
+    request
 }
 
 /// Where a redirect leads, if it may be followed.
@@ -320,9 +339,9 @@ impl Reply {
     /// Whether it succeeded and is a stream of events.
     pub(super) fn is_stream(&self) -> bool {
         let kind = self.response.headers().get(header::CONTENT_TYPE);
-        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        self.status().is_success() && kind.eq_ignore_ascii_case("text/event-stream")
+        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        self.status().is_success() && kind.eq_ignore_ascii_case(EVENTS.as_bytes())
     }
 
     /// The body as a stream of events.

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use bowline_proto::codec::Unit;
@@ -214,7 +213,7 @@ impl HttpWriter {
                 if method == Some(Method::Initialize) {
                     self.forget_session();
                 }
-                self.ask(route, exchange.ask());
+                self.ask(route, exchange);
             }
             (Role::Cancels, _) => {
                 self.give_up(route);
@@ -234,9 +233,9 @@ impl HttpWriter {
         }
     }
 
-    fn ask(&mut self, route: Route, asked: impl Future<Output = ()> + Send + 'static) {
+    fn ask(&mut self, route: Route, exchange: Exchange) {
         // Boxed, because a task moves what it holds about a dozen times.
-        let exchange = tokio::spawn(Box::pin(asked));
+        let exchange = tokio::spawn(Box::pin(async move { exchange.ask().await }));
         let other = match route {
             // An exchange that goes on after a question bears the same number.
             Route::Exchange(number) => self.running.insert(number, exchange),

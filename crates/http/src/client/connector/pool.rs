@@ -133,8 +133,8 @@ where
             *request.uri_mut() = address.clone();
             return;
         };
-        if let Some(host) = &self.host {
-            request.headers_mut().entry(HOST).or_insert_with(|| host.clone());
+        if let Some(host) = self.host.as_ref().filter(|_| !request.headers().contains_key(HOST)) {
+            request.headers_mut().insert(HOST, host.clone());
         }
         *request.uri_mut() = match address.path_and_query() {
             Some(path) if !is_forwarded => Uri::from(path.clone()),
