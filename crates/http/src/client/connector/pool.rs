@@ -11,6 +11,7 @@ mod tests;
 
 use std::fmt;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -75,7 +76,7 @@ where
     C::Future: Send,
 {
     async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
-        let address = request.uri().clone();
+        let address = mem::take(request.uri_mut());
         loop {
             let (mut link, is_used) = self.link().await?;
             self.address(&mut request, &address, &link);
