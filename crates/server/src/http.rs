@@ -1,5 +1,7 @@
 //! Serves over HTTP: a service to mount, or a listener of our own.
 
+mod stop;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -12,6 +14,7 @@ use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
 pub use bowline_http::server::{HttpLimits, Sessions};
 use bowline_http::store::Backend;
 
+use self::stop::told_to_stop;
 use crate::error::Result;
 use crate::server::{BuildError, Server};
 
@@ -217,35 +220,6 @@ impl Bound {
 fn resolve(address: impl ToSocketAddrs) -> Result<SocketAddr> {
     let mut addresses = address.to_socket_addrs()?;
     Ok(addresses.next().ok_or("the address names no place to listen on")?)
-}
-
-/// Resolves when the process is told to stop, by Ctrl-C or by whoever runs it.
-async fn told_to_stop() {
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    tokio::select! {
-        () = interrupted => {}
-        () = terminated() => {}
-    }
-}
-
-#[cfg(unix)]
-async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut signal) => {
-            signal.recv().await;
-        }
-        Err(_) => std::future::pending().await,
-    }
-}
-
-#[cfg(not(unix))]
-async fn terminated() {
-    std::future::pending().await
 }
 
 impl<B> tower_service::Service<http::Request<B>> for Http

@@ -15,6 +15,7 @@ mod sessions;
 mod shared;
 mod slow;
 mod stage;
+mod stop;
 mod storm;
 mod subscriptions;
 mod wire;
