@@ -42,11 +42,19 @@ require_python() {
     exit 1
 }
 
-# The proxy that stands in front of our server in one test.
+# The proxy that stands in front of our server in some tests.
 require_nginx() {
     command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && return
     install_packages nginx-light && return
     echo "install.sh: nginx is needed (Debian: apt-get install nginx-light)" >&2
+    exit 1
+}
+
+# Makes the certificates of servers that tests reach over TLS.
+require_openssl() {
+    command -v openssl >/dev/null && return
+    install_packages openssl && return
+    echo "install.sh: openssl 3 is needed (Debian: apt-get install openssl)" >&2
     exit 1
 }
 
@@ -77,5 +85,6 @@ flock 9
 require_node
 require_python
 require_nginx
+require_openssl
 require_valgrind
 installed || install_peers

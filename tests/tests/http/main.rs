@@ -1,5 +1,7 @@
-//! The HTTP server at its socket: who may knock, both eras, resumption, limits, and the end.
+//! The HTTP server at its socket: who may knock, both eras, resumption, limits, and the end; and
+//! the HTTP client at its own, over TLS and through proxies.
 
+mod caller;
 mod disconnect;
 mod drain;
 mod gate;
@@ -10,6 +12,7 @@ mod mirror;
 mod modern;
 mod nginx;
 mod older;
+mod proxies;
 mod resume;
 mod sessions;
 mod shared;
@@ -18,4 +21,5 @@ mod stage;
 mod stop;
 mod storm;
 mod subscriptions;
+mod tls;
 mod wire;

@@ -2,72 +2,106 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use bowline::types::revision::Revision;
+use serde::Deserialize;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::stage::{Stage, call, listen, text_of, within};
 use crate::wire::Wire;
 
-/// A proxy; it ends with this.
-struct Proxy {
-    address: SocketAddr,
+/// nginx in front of a server; it ends with this.
+pub(crate) struct Nginx {
+    pub(crate) address: SocketAddr,
     process: Child,
-    _files: TempDir,
+    files: TempDir,
+    /// Bound and never listened on, so that nobody but nginx, which may share it, gets the port.
+    _port: TcpSocket,
 }
 
-impl Proxy {
-    async fn before(server: SocketAddr) -> Self {
+/// A request that nginx got.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Logged {
+    /// Method, target and version, such as `POST /mcp HTTP/1.1`.
+    pub(crate) line: String,
+    pub(crate) host: String,
+    /// The number of its connection.
+    pub(crate) connection: String,
+    pub(crate) proxy_authorization: String,
+}
+
+impl Nginx {
+    /// Over plain HTTP.
+    pub(crate) async fn before(server: SocketAddr) -> Self {
+        Self::start(server, "", "").await
+    }
+
+    /// Listens in another way, with more settings.
+    pub(crate) async fn start(server: SocketAddr, listening: &str, more: &str) -> Self {
         let files = tempfile::tempdir().unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
-        let configuration = files.path().join("nginx.conf");
-        std::fs::write(&configuration, settings(files.path(), address, server)).unwrap();
-        let process = Command::new("nginx")
-            .env("PATH", "/usr/sbin:/usr/bin:/usr/local/bin:/sbin:/bin")
-            .arg("-p")
-            .arg(files.path())
-            .arg("-c")
-            .arg(&configuration)
-            .stderr(Stdio::inherit())
+        let port = TcpSocket::new_v4().unwrap();
+        port.set_reuseaddr(true).unwrap();
+        port.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = port.local_addr().unwrap();
+        let own = format!(
+            "listen {address} {listening}; {more}
+            location /mcp {{ proxy_pass http://{server}; }}"
+        );
+        std::fs::write(files.path().join("nginx.conf"), settings(files.path(), &own)).unwrap();
+        let process = nginx(files.path())
             .spawn()
             .expect("nginx starts; `tests/peers/install.sh` installs it");
         within(async { while TcpStream::connect(address).await.is_err() {} }).await;
-        Self { address, process, _files: files }
+        Self { address, process, files, _port: port }
+    }
+
+    /// Stops, and tells which requests there were. One that was not over is not among them.
+    pub(crate) fn requests(mut self) -> Vec<Logged> {
+        // What it has begun to write down is finished, unlike by `kill`.
+        let quit = nginx(self.files.path()).args(["-s", "quit"]).output().unwrap();
+        assert!(quit.status.success(), "{quit:?}");
+        self.process.wait().unwrap();
+        let log = std::fs::read_to_string(self.files.path().join("log")).unwrap();
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
-impl Drop for Proxy {
+impl Drop for Nginx {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
+fn nginx(files: &Path) -> Command {
+    let mut command = Command::new("nginx");
+    command.env("PATH", "/usr/sbin:/usr/bin:/usr/local/bin:/sbin:/bin");
+    command.arg("-p").arg(files).arg("-c").arg(files.join("nginx.conf"));
+    command
+}
+
 /// Nothing about buffering, versions or time limits: those are nginx's own.
-fn settings(files: &Path, address: SocketAddr, server: SocketAddr) -> String {
+fn settings(files: &Path, server: &str) -> String {
     let files = files.display();
     format!(
-        "daemon off; master_process off; pid {files}/pid; error_log stderr warn;
+        r#"daemon off; master_process off; pid {files}/pid; error_log stderr warn;
         events {{}}
         http {{
-            access_log off;
+            log_format json escape=json '{{"line": "$request", "host": "$http_host", '
+                '"connection": "$connection", "proxy_authorization": "$http_proxy_authorization"}}';
+            access_log {files}/log json;
             client_body_temp_path {files}/body; proxy_temp_path {files}/proxy;
             fastcgi_temp_path {files}/fastcgi; uwsgi_temp_path {files}/uwsgi;
             scgi_temp_path {files}/scgi;
-            server {{
-                listen {address};
-                location /mcp {{ proxy_pass http://{server}; }}
-            }}
-        }}"
+            server {{ {server} }}
+        }}"#
     )
 }
 
-async fn stream(proxy: &Proxy, request: &crate::wire::Request) -> Wire {
+async fn stream(proxy: &Nginx, request: &crate::wire::Request) -> Wire {
     let mut wire = Wire::send(proxy.address, request).await;
     let head = within(wire.head()).await;
     assert!(head.status == 200 && head.is_stream(), "{head:?}");
@@ -78,7 +112,7 @@ async fn stream(proxy: &Proxy, request: &crate::wire::Request) -> Wire {
 #[tokio::test]
 async fn events_pass_a_buffering_proxy_as_soon_as_they_are_said() {
     let stage = Stage::open().await;
-    let proxy = Proxy::before(stage.address).await;
+    let proxy = Nginx::before(stage.address).await;
     stage.play.step(1);
     let mut told = stream(&proxy, &call("tell", json!({ "count": 3 }))).await;
     for number in 1..=3 {
@@ -101,7 +135,7 @@ async fn events_pass_a_buffering_proxy_as_soon_as_they_are_said() {
 #[tokio::test]
 async fn a_client_that_hangs_up_behind_a_proxy_cancels_too() {
     let stage = Stage::open().await;
-    let proxy = Proxy::before(stage.address).await;
+    let proxy = Nginx::before(stage.address).await;
     let wire = Wire::send(proxy.address, &call("forever", json!({}))).await;
     stage.play.running(1).await;
     drop(wire);
@@ -113,7 +147,7 @@ async fn a_client_that_hangs_up_behind_a_proxy_cancels_too() {
 async fn a_stream_is_resumed_through_a_proxy() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
-    let proxy = Proxy::before(stage.address).await;
+    let proxy = Nginx::before(stage.address).await;
     stage.play.step(1);
     let mut wire = stream(&proxy, &session.call("tell", json!({ "count": 2 }))).await;
     let first = within(wire.message()).await.unwrap().id.unwrap();

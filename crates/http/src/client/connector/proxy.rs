@@ -1,5 +1,6 @@
 //! Connections through the proxy that the environment names, if it names one.
 
+use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,25 +32,20 @@ impl Proxied {
     }
 
     /// `http` is forwarded, all else tunnelled.
-    fn through(&self, proxy: &Intercept, to: Uri) -> BoxFuture<Result<Line, BoxError>> {
+    async fn through(self, proxy: &Intercept, to: Uri) -> Result<Line, BoxError> {
         let address = proxy.uri().clone();
         if address.scheme() != Some(&Scheme::HTTP) {
-            let reason = format!("the proxy {address} of the environment is not an `http` one");
-            return Box::pin(std::future::ready(Err(reason.into())));
+            return Err("it is not an `http` one".into());
         }
-        let mut http = self.http.clone();
+        let mut http = self.http;
         if to.scheme() == Some(&Scheme::HTTP) {
-            let connecting = http.call(address);
-            return Box::pin(
-                async move { Ok(Line { stream: connecting.await?, is_forwarded: true }) },
-            );
+            return Ok(Line { stream: http.call(address).await?, is_forwarded: true });
         }
         let mut tunnel = Tunnel::new(address, http);
         if let Some(secret) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(secret.clone());
         }
-        let connecting = tunnel.call(to);
-        Box::pin(async move { Ok(Line { stream: connecting.await?, is_forwarded: false }) })
+        Ok(Line { stream: tunnel.call(to).await?, is_forwarded: false })
     }
 }
 
@@ -64,10 +60,33 @@ impl Service<Uri> for Proxied {
 
     fn call(&mut self, to: Uri) -> Self::Future {
         if let Some(proxy) = self.matcher.intercept(&to) {
-            return self.through(&proxy, to);
+            let proxied = self.clone();
+            return Box::pin(async move {
+                let line = proxied.through(&proxy, to).await;
+                line.map_err(|cause| Obstructed { proxy: proxy.uri().clone(), cause }.into())
+            });
         }
         let connecting = self.http.call(to);
         Box::pin(async move { Ok(Line { stream: connecting.await?, is_forwarded: false }) })
+    }
+}
+
+/// The proxy, and not the server, is why there is no connection.
+#[derive(Debug)]
+struct Obstructed {
+    proxy: Uri,
+    cause: BoxError,
+}
+
+impl fmt::Display for Obstructed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the proxy {} of the environment", self.proxy)
+    }
+}
+
+impl std::error::Error for Obstructed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.cause)
     }
 }
 

@@ -1,0 +1,181 @@
+//! The client behind a proxy that its environment names: nginx, or one that the test plays.
+//!
+//! Servers are called by a name that nobody can look up, so that only a proxy leads to them.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
+
+use crate::caller::{Caller, ERAS};
+use crate::nginx::Nginx;
+use crate::stage::Stage;
+use crate::tls::{Certificate, Deserted, all_are};
+
+/// `user` and `pass:word`, as an address has them and as a header does.
+const USER: &str = "user:pass%3Aword";
+const CREDENTIALS: &str = "Basic dXNlcjpwYXNzOndvcmQ=";
+
+/// A proxy that answers all alike.
+struct Proxy {
+    address: SocketAddr,
+    /// The heads of the requests that it got.
+    heads: mpsc::UnboundedReceiver<String>,
+}
+
+impl Proxy {
+    /// Makes tunnels to a server, whatever it is asked for.
+    async fn to(server: SocketAddr) -> Self {
+        Self::answering("HTTP/1.1 200 Connection established\r\n\r\n", Some(server)).await
+    }
+
+    /// Makes no tunnels.
+    async fn refusing(answer: &'static str) -> Self {
+        Self::answering(answer, None).await
+    }
+
+    async fn answering(answer: &'static str, server: Option<SocketAddr>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (got, heads) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(pass(client, got.clone(), answer, server));
+            }
+        });
+        Self { address, heads }
+    }
+
+    fn heads(mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.heads.try_recv().ok()).collect()
+    }
+}
+
+/// Reads a head, answers it, and passes on what follows.
+async fn pass(
+    mut client: TcpStream,
+    got: mpsc::UnboundedSender<String>,
+    answer: &'static str,
+    server: Option<SocketAddr>,
+) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await?);
+    }
+    let _ = got.send(String::from_utf8_lossy(&head).into_owned());
+    client.write_all(answer.as_bytes()).await?;
+    if let Some(server) = server {
+        copy_bidirectional(&mut client, &mut TcpStream::connect(server).await?).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn http_is_forwarded_by_the_proxy_of_the_environment() {
+    let stage = Stage::open().await;
+    for (era, variable) in ERAS.into_iter().zip(["HTTP_PROXY", "http_proxy"]) {
+        let nginx = Nginx::before(stage.address).await;
+        let caller = Caller::speaking(era, "http://server.invalid/mcp");
+        caller.with(variable, format!("http://{USER}@{}", nginx.address)).succeeds().await;
+        let requests = nginx.requests();
+        all_are(&requests, "http://server.invalid/mcp HTTP/1.1", "server.invalid");
+        assert!(requests.iter().all(|it| it.proxy_authorization == CREDENTIALS), "{requests:#?}");
+    }
+}
+
+#[tokio::test]
+async fn https_is_tunnelled_by_the_proxy_of_the_environment() {
+    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    for (era, variable) in ERAS.into_iter().zip(["HTTPS_PROXY", "ALL_PROXY"]) {
+        let nginx = certificate.http2(stage.address).await;
+        let proxy = Proxy::to(nginx.address).await;
+        Caller::speaking(era, "https://server.invalid/mcp")
+            .with("SSL_CERT_FILE", certificate.file())
+            .with(variable, format!("http://{USER}@{}", proxy.address))
+            .succeeds()
+            .await;
+        let [head] = &*proxy.heads() else { panic!("one tunnel is enough for HTTP/2") };
+        assert!(head.starts_with("CONNECT server.invalid:443 HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains(&format!("Proxy-Authorization: {CREDENTIALS}\r\n")), "{head}");
+        let requests = nginx.requests();
+        all_are(&requests, "/mcp HTTP/2.0", "server.invalid");
+        assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+    }
+}
+
+#[tokio::test]
+async fn servers_that_the_environment_excepts_are_called_directly() {
+    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    let (proxy, nginx) = (Deserted::new(), certificate.http1(stage.address).await);
+    for url in [
+        format!("http://{}/mcp", stage.address),
+        format!("https://localhost:{}/mcp", nginx.address.port()),
+    ] {
+        Caller::of(&url)
+            .with("SSL_CERT_FILE", certificate.file())
+            .with("ALL_PROXY", format!("http://{USER}@{}", proxy.address()))
+            .with("NO_PROXY", "example.com, 127.0.0.0/8, localhost")
+            .succeeds()
+            .await;
+    }
+    proxy.is_deserted();
+    let requests = nginx.requests();
+    assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_makes_no_tunnel_is_named_with_its_reason() {
+    let certificate = Certificate::new();
+    for (answer, expected) in [
+        ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "authorization required"),
+        ("HTTP/1.1 502 Bad Gateway\r\n\r\n", "unsuccessful"),
+        ("", "end of file"),
+    ] {
+        let proxy = Proxy::refusing(answer).await;
+        let error = Caller::of("https://server.invalid/mcp")
+            .with("SSL_CERT_FILE", certificate.file())
+            .with("HTTPS_PROXY", format!("http://{USER}@{}", proxy.address))
+            .cannot_connect()
+            .await;
+        let named = format!("the proxy http://{}/ of the environment", proxy.address);
+        assert!(error.contains(&named) && error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_cannot_be_reached_is_named_instead_of_the_server() {
+    let certificate = Certificate::new();
+    // It is taken, and nobody listens.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    for url in ["http://server.invalid/mcp", "https://server.invalid/mcp"] {
+        let error = Caller::of(url)
+            .with("SSL_CERT_FILE", certificate.file())
+            .with("ALL_PROXY", format!("http://{USER}@{address}"))
+            .cannot_connect()
+            .await;
+        assert!(error.contains(&format!("the proxy http://{address}/")), "{error}");
+        assert!(error.contains("refused") && !error.contains("word"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
+    let (server, proxy, certificate) = (Deserted::new(), Deserted::new(), Certificate::new());
+    for kind in ["https", "socks5"] {
+        for scheme in ["http", "https"] {
+            let error = Caller::of(&format!("{scheme}://{}/mcp", server.address()))
+                .with("SSL_CERT_FILE", certificate.file())
+                .with("ALL_PROXY", format!("{kind}://{USER}@{}", proxy.address()))
+                .cannot_connect()
+                .await;
+            assert!(error.contains(&format!("the proxy {kind}://{}/", proxy.address())), "{error}");
+            assert!(error.contains("not an `http` one") && !error.contains("word"), "{error}");
+        }
+    }
+    server.is_deserted();
+    proxy.is_deserted();
+}

@@ -1,0 +1,153 @@
+//! The client over TLS, with nginx for a server: which HTTP is spoken, and whom it trusts.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::caller::{Caller, ERAS};
+use crate::nginx::{Logged, Nginx};
+use crate::stage::Stage;
+
+/// A certificate of `localhost` and `server.invalid` that vouches for itself.
+pub(crate) struct Certificate(TempDir);
+
+impl Certificate {
+    pub(crate) fn new() -> Self {
+        Self::issued_by("test")
+    }
+
+    fn issued_by(name: &str) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let made = Command::new("openssl")
+            .args([
+                "req",
+                "-x509",
+                "-noenc",
+                "-config",
+                "/dev/null",
+                "-subj",
+                &format!("/CN={name}"),
+            ])
+            .args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+            .args(["-addext", "subjectAltName=DNS:localhost,DNS:server.invalid"])
+            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+            .args(["-keyout", "key.pem", "-out", "certificate.pem"])
+            .current_dir(files.path())
+            .output()
+            .expect("openssl starts; `tests/peers/install.sh` installs it");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        Self(files)
+    }
+
+    /// What `SSL_CERT_FILE` says for this to be trusted.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.0.path().join("certificate.pem")
+    }
+
+    /// A server that has it, and speaks HTTP/1.1.
+    pub(crate) async fn http1(&self, server: SocketAddr) -> Nginx {
+        Nginx::start(server, "ssl", &self.settings()).await
+    }
+
+    /// A server that has it, and speaks HTTP/2 too.
+    pub(crate) async fn http2(&self, server: SocketAddr) -> Nginx {
+        Nginx::start(server, "ssl http2", &self.settings()).await
+    }
+
+    fn settings(&self) -> String {
+        let files = self.0.path().display();
+        format!("ssl_certificate {files}/certificate.pem; ssl_certificate_key {files}/key.pem;")
+    }
+}
+
+/// A socket that nobody is to connect to.
+pub(crate) struct Deserted(TcpListener);
+
+impl Deserted {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self(listener)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
+
+    /// Expects that nobody has come; whoever has would wait here.
+    pub(crate) fn is_deserted(&self) {
+        let error = self.0.accept().expect_err("nobody connects");
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    }
+}
+
+/// Expects requests of a whole conversation that all look like this.
+pub(crate) fn all_are(requests: &[Logged], target_and_version: &str, host: &str) {
+    assert!(requests.len() > 1, "{requests:#?}");
+    for request in requests {
+        let (_, line) = request.line.split_once(' ').unwrap();
+        assert_eq!((line, &*request.host), (target_and_version, host), "{request:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_tls_is_called_over_http_1() {
+    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    for era in ERAS {
+        let nginx = certificate.http1(stage.address).await;
+        let host = format!("localhost:{}", nginx.address.port());
+        let caller = Caller::speaking(era, &format!("https://{host}/mcp"));
+        caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
+        all_are(&nginx.requests(), "/mcp HTTP/1.1", &host);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_offers_http_2_gets_all_requests_over_one_connection() {
+    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    for era in ERAS {
+        let nginx = certificate.http2(stage.address).await;
+        let host = format!("localhost:{}", nginx.address.port());
+        let caller = Caller::speaking(era, &format!("https://{host}/mcp"));
+        caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
+        let requests = nginx.requests();
+        all_are(&requests, "/mcp HTTP/2.0", &host);
+        let first = &requests[0].connection;
+        assert!(requests.iter().all(|it| it.connection == *first), "{requests:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted_ends_the_connection_before_a_request() {
+    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    let nginx = certificate.http2(stage.address).await;
+    let port = nginx.address.port();
+    let (stranger, namesake) = (Certificate::issued_by("stranger"), Certificate::new());
+    for (host, trusted, expected) in [
+        ("localhost", &stranger, "UnknownIssuer"),
+        ("localhost", &namesake, "BadSignature"),
+        ("127.0.0.1", &certificate, "not valid for name"),
+    ] {
+        let caller = Caller::of(&format!("https://{host}:{port}/mcp"));
+        let error = caller.with("SSL_CERT_FILE", trusted.file()).cannot_connect().await;
+        assert!(error.contains("certificate") && error.contains(expected), "{error}");
+    }
+    assert!(nginx.requests().is_empty());
+}
+
+#[tokio::test]
+async fn without_a_certificate_to_trust_nothing_is_sent() {
+    let (server, empty) = (Deserted::new(), tempfile::tempdir().unwrap());
+    for file in ["/dev/null", "/there/is/no/such/file"] {
+        let error = Caller::of(&format!("https://{}/mcp", server.address()))
+            .with("SSL_CERT_FILE", file)
+            .with("SSL_CERT_DIR", empty.path())
+            .cannot_connect()
+            .await;
+        assert!(error.contains("no certificate to trust was found"), "{error}");
+        assert!(error.contains("ca-certificates") && error.contains("SSL_CERT_FILE"), "{error}");
+    }
+    server.is_deserted();
+}
