@@ -113,8 +113,9 @@ impl Signature {
         self.input.as_ref()
     }
 
-    pub(crate) fn output(&self) -> Option<&OutputSchema> {
-        self.output.as_ref()
+    /// The schemas of arguments and results, for whoever keeps them instead.
+    pub(crate) fn take_schemas(&mut self) -> (Option<InputSchema>, Option<OutputSchema>) {
+        (self.input.take(), self.output.take())
     }
 
     /// Checks that all the state that the handler needs is there.

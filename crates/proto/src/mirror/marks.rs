@@ -79,6 +79,12 @@ pub fn retain_valid(tools: &mut Vec<Tool>, mut warn: impl FnMut(&str)) {
 ///
 /// If a mark breaks a rule; the whole tool is invalid then.
 pub fn mirrored(schema: &Schema) -> Result<Vec<Mirrored>, InvalidMark> {
+    let text = schema.as_str();
+    // Most schemas have no mark, and that shows without reading them; one may be spelled with
+    // escapes.
+    if !text.contains(MARK) && !text.contains('\\') {
+        return Ok(Vec::new());
+    }
     // What was cut out of a message as JSON is JSON.
     let schema: Value = schema.parse().unwrap_or_default();
     let mut marks = Marks::default();

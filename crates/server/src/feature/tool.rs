@@ -95,13 +95,15 @@ impl Tool {
         let mut signature = Signature::default();
         H::describe(&mut signature);
         H::Output::describe(&mut signature);
-        let input = signature.input().cloned().unwrap_or_else(schema::no_arguments);
+        let (input, output) = signature.take_schemas();
+        let input = input.unwrap_or_else(schema::no_arguments);
+        let (seen, checked) = output.map(|output| (output.published, output.terms)).unzip();
         let mut definition = wire::Tool::new(name, input.published);
-        definition.output_schema = signature.output().map(|output| output.published.clone());
+        definition.output_schema = seen;
         Self {
             definition,
             input: input.terms,
-            output: signature.output().map(|output| output.terms.clone()),
+            output: checked,
             problem: signature.problem(Purpose::Tool),
             signature: Arc::new(signature),
             handler: erase(handler, |result, _| result.into_tool_result()),

@@ -8,7 +8,7 @@
 pub(super) async fn told_to_stop() {
     // Otherwise nobody can tell us; there still are signals that end any process.
     if told().await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

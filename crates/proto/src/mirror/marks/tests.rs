@@ -46,6 +46,13 @@ fn marks_are_found_through_properties_alone() {
 }
 
 #[test]
+fn a_mark_is_found_however_it_is_spelled() {
+    let text = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp\u002dheader":"A"}}}"#;
+    let schema = Schema::new(Json::from_text(text).unwrap()).unwrap();
+    assert_eq!(mirrored(&schema).unwrap(), [Mirrored::new(["a"], "A")]);
+}
+
+#[test]
 fn data_and_properties_of_that_name_are_no_marks() {
     let schema = json!({
         "type": "object",
