@@ -111,14 +111,17 @@ impl<'a, 's> Keywords<'a, 's> {
     }
 
     pub(super) fn types(&self) -> Read<Types> {
-        let expected =
-            format!("one of the types {}, or an array of them", Types::names().join(", "));
-        self.read("type", &expected, |value| match value {
-            Value::Array(_) => names(value)?
-                .iter()
-                .try_fold(Types::NONE, |types, name| Some(types.union(Types::named(name)?)))
-                .filter(|types| *types != Types::NONE),
-            _ => Types::named(value.as_str()?),
+        let Some(value) = self.value("type") else { return Ok(None) };
+        let types = match value {
+            Value::Array(_) => names(value).and_then(|names| {
+                let add = |types: Types, name: &String| Some(types.union(Types::named(name)?));
+                names.iter().try_fold(Types::NONE, add).filter(|types| *types != Types::NONE)
+            }),
+            _ => value.as_str().and_then(Types::named),
+        };
+        types.map(Some).ok_or_else(|| {
+            let all = Types::names().join(", ");
+            self.error("type", format!("expected one of the types {all}, or an array of them"))
         })
     }
 
