@@ -19,9 +19,8 @@ use tower_service::Service;
 use crate::call::Kit;
 use crate::discover::{Following, capabilities, instructions, own_capabilities};
 use crate::feature::invoke::Invoked;
-use crate::feature::run::Run;
 use crate::feature::visible::{Filter, View};
-use crate::feature::{Notice, ToolEntry};
+use crate::feature::{Hears, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
 
@@ -57,7 +56,7 @@ pub(crate) struct Profile {
     pub(crate) filter: Filter,
     pub(crate) following: Following,
     /// What hears that a client's roots changed.
-    pub(crate) roots_changed: Option<Arc<Notice>>,
+    pub(crate) roots_changed: Option<Arc<dyn Hears>>,
 }
 
 impl Router {
@@ -119,7 +118,7 @@ impl Router {
     fn hear_of_roots(&self, request: Request) -> Routed {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
-            Some(notice) => Routed::later(Run::start(notice.clone(), request, self.0.kit.clone())),
+            Some(hearer) => Routed::Later(hearer.clone().hear(request, self.0.kit.clone())),
             None => Routed::done(Success::empty()),
         };
         match others {
