@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::call::Call;
 use crate::extract::{AskError, Visit, require};
+use crate::layer::BoxFuture;
 
 /// Any error that can be sent to another thread.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -49,8 +50,12 @@ enum Kind {
     /// What the caller gave does not fit.
     Misfit(String),
     /// The user must visit pages first.
-    Visits(Vec<Visit>),
+    Visits(Vec<Visit>, Require),
 }
+
+/// Asks the user to visit pages. Known to the errors that want it, so that a server whose handlers
+/// never do does not carry it.
+type Require = fn(Call, Vec<Visit>) -> BoxFuture<Error>;
 
 impl Error {
     /// An error of the protocol: the request is answered with a JSON-RPC error.
@@ -74,14 +79,15 @@ impl Error {
     /// Up to 2025-11-25 the client is told so by an error of its own (−32042), since 2026-07-28 by
     /// the question itself. A client that sends its user nowhere is told what it lacks.
     pub fn url_elicitation_required(visits: impl IntoIterator<Item = Visit>) -> Self {
-        Self(Box::new(Kind::Visits(visits.into_iter().collect())))
+        let require: Require = |call, visits| Box::pin(require(call, visits));
+        Self(Box::new(Kind::Visits(visits.into_iter().collect(), require)))
     }
 
     /// The error that a handler which failed with this one ends with: what must be asked first is
     /// asked, in the way of the caller's revision.
     pub(crate) async fn settle(self, call: &Call) -> Self {
         match *self.0 {
-            Kind::Visits(visits) => require(call, visits).await,
+            Kind::Visits(visits, require) => require(call.clone(), visits).await,
             other => Self(Box::new(other)),
         }
     }
@@ -132,7 +138,7 @@ impl Error {
             Kind::Failure(error) => {
                 refusal(&*error, revision).unwrap_or_else(|| ErrorObject::internal(chain(&*error)))
             }
-            Kind::Visits(_) => ErrorObject::internal(Kind::Visits(Vec::new()).to_string()),
+            visits @ Kind::Visits(..) => ErrorObject::internal(visits.to_string()),
             Kind::NotFound => ErrorObject::invalid_params(Kind::NotFound.to_string()),
             Kind::Misfit(reason) => ErrorObject::invalid_params(reason),
         }
@@ -163,7 +169,7 @@ impl fmt::Display for Kind {
             Self::Rpc(error) => error.fmt(f),
             Self::NotFound => f.write_str("there is no such thing"),
             Self::Misfit(reason) => f.write_str(reason),
-            Self::Visits(_) => f.write_str("the user must visit a page first"),
+            Self::Visits(..) => f.write_str("the user must visit a page first"),
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod set;
 mod tool;
 pub(crate) mod visible;
 
-pub(crate) use notice::Notice;
+pub(crate) use notice::{Hears, Notice};
 pub(crate) use prompt::PromptEntry;
 pub use prompt::{Prompt, PromptFn};
 pub(crate) use resource::{Checked, Reader, ResourceEntry, TemplateEntry, asked};

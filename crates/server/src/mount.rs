@@ -17,6 +17,7 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 
+use crate::events::Listening;
 use crate::layer::{BoxFuture, Fault, Route};
 use crate::router::Router;
 use crate::server::{BuildError, Server};
@@ -65,6 +66,16 @@ impl Mount {
         self.described.list_all(router, request)
     }
 
+    /// Tells of its changes together with those of all others, and of the server itself.
+    pub(crate) async fn tell_all(
+        &self,
+        router: &Router,
+        listening: &Listening,
+        parts: &Parts,
+    ) -> Response {
+        self.described.tell_all(router, listening, parts).await
+    }
+
     /// Whether it lists a resource, or a template that makes its URI.
     pub(crate) async fn lists(&self, uri: &str, parts: &Parts) -> bool {
         self.described.lists(self, uri, parts).await
@@ -110,6 +121,15 @@ trait Described: Send + Sync {
 
     fn list_all(&self, router: &Router, request: Request) -> BoxFuture<Response> {
         router.list_all(request)
+    }
+
+    fn tell_all<'a>(
+        &self,
+        router: &'a Router,
+        listening: &'a Listening,
+        parts: &'a Parts,
+    ) -> Pin<Box<dyn Future<Output = Response> + Send + 'a>> {
+        Box::pin(router.tell_all(listening, parts))
     }
 
     fn lists<'a>(&self, mount: &'a Mount, uri: &'a str, parts: &'a Parts) -> Looking<'a> {

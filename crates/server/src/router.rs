@@ -18,20 +18,20 @@ use tower_service::Service;
 
 use crate::call::Kit;
 use crate::discover::{Following, capabilities, instructions, own_capabilities};
-use crate::feature::completion::Completer;
 use crate::feature::invoke::Invoked;
-use crate::feature::run::Run;
 use crate::feature::visible::{Filter, View};
-use crate::feature::{Notice, PromptEntry, Reader, ToolEntry};
+use crate::feature::{Hears, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
 
+mod beyond;
 mod complete;
 mod list;
 mod merge;
 mod mounted;
 mod resource;
 
+pub(crate) use beyond::BeyondTools;
 pub use list::List;
 pub(crate) use list::ListCaching;
 
@@ -56,7 +56,7 @@ pub(crate) struct Profile {
     pub(crate) filter: Filter,
     pub(crate) following: Following,
     /// What hears that a client's roots changed.
-    pub(crate) roots_changed: Option<Arc<Notice>>,
+    pub(crate) roots_changed: Option<Arc<dyn Hears>>,
 }
 
 impl Router {
@@ -68,14 +68,11 @@ impl Router {
     pub(crate) fn route(&self, request: Request) -> Routed {
         let served = match request.parts.method {
             Method::ToolsCall => self.call_tool(request),
-            Method::PromptsGet => self.get_prompt(request),
-            Method::ResourcesRead => self.read_resource(request),
-            Method::ResourcesSubscribe => self.subscribe(request),
-            Method::CompletionComplete => self.complete(request),
+            Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
             method if merge::is_list(method) => self.list(request),
-            _ => self.answer(&request).map(Routed::done),
+            method => self.beyond_tools(method).and_then(|beyond| beyond.serve(request)),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
@@ -83,19 +80,15 @@ impl Router {
     fn list(&self, request: Request) -> Result<Routed, ErrorObject> {
         match self.0.registry.mounts().first() {
             Some(mount) => Ok(Routed::Later(mount.list_all(self, request))),
-            None => self.answer(&request).map(Routed::done),
+            None => self.list_own(&request).map(Routed::done),
         }
     }
 
-    /// Serves what is answered at once.
-    fn answer(&self, request: &Request) -> Response {
+    /// Lists what the server itself has.
+    fn list_own(&self, request: &Request) -> Response {
         match request.parts.method {
-            Method::ServerDiscover => self.discover(request),
             Method::ToolsList => self.list_tools(request),
-            Method::PromptsList => self.list_prompts(request),
-            Method::ResourcesList => self.list_resources(request),
-            Method::ResourcesTemplatesList => self.list_templates(request),
-            method => Err(not_offered(method)),
+            method => self.beyond_tools(method)?.list(request),
         }
     }
 
@@ -122,25 +115,10 @@ impl Router {
         }
     }
 
-    fn get_prompt(&self, request: Request) -> Result<Routed, ErrorObject> {
-        let prompts = self.0.registry.prompts();
-        if !prompts.is_offered() && !self.capabilities().supports_prompts() {
-            return Err(not_offered(Method::PromptsGet));
-        }
-        let name = name(&request, "prompt")?;
-        match prompts.find(&name, self.view(&request)) {
-            Some(prompt) => Ok(Routed::Prompt(prompt.invoke(request, &self.0.kit))),
-            None => {
-                let name = name.into_owned();
-                self.pass_by_name(request, "prompt", &name)
-            }
-        }
-    }
-
     fn hear_of_roots(&self, request: Request) -> Routed {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
-            Some(notice) => Routed::Notice(Run::start(notice.clone(), request, self.0.kit.clone())),
+            Some(hearer) => Routed::Later(hearer.clone().hear(request, self.0.kit.clone())),
             None => Routed::done(Success::empty()),
         };
         match others {
@@ -192,16 +170,16 @@ fn unknown(what: &str, name: &str) -> ErrorObject {
 pub(crate) enum Routed {
     Ready(Option<Response>),
     Tool(Invoked<ToolEntry>),
-    Prompt(Invoked<PromptEntry>),
-    Resource(Invoked<Reader>),
-    Complete(Run<Completer>),
-    Notice(Run<Notice>),
     Later(BoxFuture<Response>),
 }
 
 impl Routed {
     fn done(success: Success) -> Self {
         Self::Ready(Some(Ok(success)))
+    }
+
+    fn later(response: impl Future<Output = Response> + Send + 'static) -> Self {
+        Self::Later(Box::pin(response))
     }
 }
 
@@ -212,10 +190,6 @@ impl Future for Routed {
         match &mut *self {
             Self::Ready(response) => response.take().map_or(Poll::Pending, Poll::Ready),
             Self::Tool(call) => Pin::new(call).poll(cx),
-            Self::Prompt(call) => Pin::new(call).poll(cx),
-            Self::Resource(call) => Pin::new(call).poll(cx),
-            Self::Complete(run) => Pin::new(run).poll(cx),
-            Self::Notice(run) => Pin::new(run).poll(cx),
             Self::Later(future) => future.as_mut().poll(cx),
         }
     }

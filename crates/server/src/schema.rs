@@ -39,34 +39,19 @@ pub(crate) struct OutputSchema {
 ///
 /// Says why the type cannot hold arguments.
 pub(crate) fn input<T: JsonSchema>() -> Result<InputSchema, String> {
-    let mut schema = settings().for_deserialize().into_generator().into_root_schema_for::<T>();
-    schema.remove("title");
-    let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
-    match schema.get("type").cloned() {
-        None => _ = schema.insert("type".to_owned(), json!("object")),
-        Some(Value::String(name)) if name == "object" => {}
-        Some(other) => return Err(format!("arguments are an object, and its schema is {other}")),
-    }
-    if schema.get("properties").is_none() {
-        schema.insert("properties".to_owned(), json!({}));
-    }
-    plain::input(&mut schema);
-    Ok(InputSchema { published: write::schema(schema.as_value(), &declared::<T>(&schema)), terms })
+    Generated::of::<T>().into_input()
 }
 
 /// The schema of a type that results are made of.
 pub(crate) fn output<T: JsonSchema>() -> OutputSchema {
-    let mut schema = settings().for_serialize().into_generator().into_root_schema_for::<T>();
-    schema.remove("title");
-    let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
-    plain::output(&mut schema);
-    OutputSchema { published: write::schema(schema.as_value(), &[]), terms }
+    Generated::of::<T>().into_output()
 }
 
 /// The schema of a type that a form is made of: as generated, but in the order of the fields.
 pub(crate) fn form<T: JsonSchema>() -> Schema {
-    let schema = settings().for_deserialize().into_generator().into_root_schema_for::<T>();
-    write::schema(schema.as_value(), &declared::<T>(&schema))
+    let generated = Generated::of::<T>();
+    let schema = (generated.when_read)();
+    write::schema(schema.as_value(), &generated.declared(&schema))
 }
 
 /// The schema of a handler that takes no arguments.
@@ -97,18 +82,68 @@ fn settings() -> SchemaSettings {
     })
 }
 
-/// The names of a struct's fields in the order of their declaration, as far as it can be known.
-///
-/// schemars sorts properties, but lists what is required in the order of declaration; and when a
-/// struct is written, unlike when it is `read`, optional fields are required too.
-fn declared<T: JsonSchema>(read: &schemars::Schema) -> Vec<String> {
-    let properties = read.get("properties").and_then(Value::as_object).map_or(0, Map::len);
-    let required = required_of(read);
-    if required.len() == properties {
-        return required;
+/// What schemars generates of a type. All else is the same for every type, and there once.
+struct Generated {
+    when_read: fn() -> schemars::Schema,
+    when_written: fn() -> schemars::Schema,
+}
+
+impl Generated {
+    fn of<T: JsonSchema>() -> Self {
+        Self {
+            when_read: || reader().into_root_schema_for::<T>(),
+            when_written: || writer().into_root_schema_for::<T>(),
+        }
     }
-    let generator: SchemaGenerator = settings().for_serialize().into_generator();
-    required_of(&generator.into_root_schema_for::<T>())
+
+    fn into_input(self) -> Result<InputSchema, String> {
+        let mut schema = (self.when_read)();
+        schema.remove("title");
+        let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+        match schema.get("type") {
+            None => _ = schema.insert("type".to_owned(), json!("object")),
+            Some(Value::String(name)) if name == "object" => {}
+            Some(other) => {
+                let other = serde_json::to_string(other).unwrap_or_default();
+                return Err(format!("arguments are an object, and its schema is {other}"));
+            }
+        }
+        if schema.get("properties").is_none() {
+            schema.insert("properties".to_owned(), json!({}));
+        }
+        plain::input(&mut schema);
+        let published = write::schema(schema.as_value(), &self.declared(&schema));
+        Ok(InputSchema { published, terms })
+    }
+
+    fn into_output(self) -> OutputSchema {
+        let mut schema = (self.when_written)();
+        schema.remove("title");
+        let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+        plain::output(&mut schema);
+        OutputSchema { published: write::schema(schema.as_value(), &[]), terms }
+    }
+
+    /// The names of a struct's fields in the order of their declaration, as far as it can be known.
+    ///
+    /// schemars sorts properties, but lists what is required in the order of declaration; and when
+    /// a struct is written, unlike when it is `read`, optional fields are required too.
+    fn declared(&self, read: &schemars::Schema) -> Vec<String> {
+        let properties = read.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+        let required = required_of(read);
+        if required.len() == properties {
+            return required;
+        }
+        required_of(&(self.when_written)())
+    }
+}
+
+fn reader() -> SchemaGenerator {
+    settings().for_deserialize().into_generator()
+}
+
+fn writer() -> SchemaGenerator {
+    settings().for_serialize().into_generator()
 }
 
 fn required_of(schema: &schemars::Schema) -> Vec<String> {

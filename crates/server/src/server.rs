@@ -18,7 +18,7 @@ use crate::discover::Following;
 use crate::error::BoxError;
 use crate::events::Notify;
 use crate::extract::States;
-use crate::feature::Notice;
+use crate::feature::Hears;
 use crate::feature::visible::Filter;
 use crate::layer::{Fault, Route};
 use crate::registry::Registry;
@@ -73,7 +73,7 @@ struct Inner {
     state_keys: Option<Vec<StateKey>>,
     state_expiry: Duration,
     log_level: LoggingLevel,
-    roots_changed: Option<Arc<Notice>>,
+    roots_changed: Option<Arc<dyn Hears>>,
     registry: Registry,
     /// The first thing that went wrong while the server was described.
     problem: Option<BuildError>,

@@ -43,7 +43,8 @@ impl Words {
     fn new(values: Variables, names: Arc<[String]>, root: &'static str) -> Self {
         let members: Map<_, _> =
             values.iter().map(|(name, value)| (name.to_owned(), json(value))).collect();
-        let json = Json::Object(members).to_string().into_bytes();
+        // Texts by name can always be written.
+        let json = serde_json::to_vec(&members).unwrap_or_default();
         Self { values, names, root, json }
     }
 

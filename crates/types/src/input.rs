@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::DeserializeOwned;
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capability::ClientCapabilities;
@@ -220,6 +221,14 @@ impl From<CreateMessageParams> for InputRequest {
 
 impl Serialize for InputRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl InputRequest {
+    /// The question as text. Much may stand in a question, so what writes it is there once, and not
+    /// once for whatever holds it.
+    fn to_json(&self) -> Result<Json, serde_json::Error> {
         #[derive(Serialize)]
         struct Wire<'a, T> {
             method: &'a str,
@@ -227,21 +236,18 @@ impl Serialize for InputRequest {
             params: Option<&'a T>,
         }
 
-        fn write<S: Serializer, T: Serialize>(
+        fn write<T: Serialize>(
             method: Method,
             params: Option<&T>,
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            Wire { method: method.name(), params }.serialize(serializer)
+        ) -> Result<Json, serde_json::Error> {
+            Json::from_value(&Wire { method: method.name(), params })
         }
 
         match self {
-            Self::Elicit(params) => write(Method::ElicitationCreate, Some(params), serializer),
-            Self::CreateMessage(params) => {
-                write(Method::SamplingCreateMessage, Some(params), serializer)
-            }
-            Self::ListRoots => write::<S, ()>(Method::RootsList, None, serializer),
-            Self::Other(json) => json.serialize(serializer),
+            Self::Elicit(params) => write(Method::ElicitationCreate, Some(params)),
+            Self::CreateMessage(params) => write(Method::SamplingCreateMessage, Some(params)),
+            Self::ListRoots => write::<()>(Method::RootsList, None),
+            Self::Other(json) => Ok(json.clone()),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! A union is read in two steps, first its tag and then the type that the tag names, so that an
 //! error says which type was expected and what it lacks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Error, Visitor};
@@ -19,6 +20,15 @@ where
     T: Deserialize<'de> + Default,
 {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads an object whose members are anything; `null` is none. There are many of these, and what
+/// reads them is long: it is not repeated for each.
+#[inline(never)]
+pub(crate) fn any_members<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Json>, D::Error> {
+    or_default(deserializer)
 }
 
 /// Reads a member whose `null` is a value and not an absence.

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::Json;
+use crate::member;
 use crate::trace;
 
 /// The keys that the protocol itself uses.
@@ -108,7 +109,7 @@ impl Meta {
 impl<'de> Deserialize<'de> for Meta {
     /// Reads `null` as empty: `_meta` is optional everywhere, and some peers write absence so.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::deserialize(deserializer).map(|map| Self(map.unwrap_or_default()))
+        member::any_members(deserializer).map(Self)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::number::Number;
 
@@ -23,6 +23,13 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
         }
         _ => left == right,
     }
+}
+
+/// The members of an object by name. Their order is that of the text if serde_json preserves it.
+pub(super) fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    members
 }
 
 /// Finds the first item that equals an earlier one, as `(earlier, later)`.
@@ -78,10 +85,7 @@ impl Hash for Same<'_> {
             Value::String(text) => text.hash(state),
             Value::Array(items) => items.iter().for_each(|item| Same(item).hash(state)),
             Value::Object(members) => {
-                // The order of members is that of the text if serde_json preserves it.
-                let mut members: Vec<_> = members.iter().collect();
-                members.sort_unstable_by_key(|(name, _)| *name);
-                for (name, value) in members {
+                for (name, value) in sorted(members) {
                     name.hash(state);
                     Same(value).hash(state);
                 }

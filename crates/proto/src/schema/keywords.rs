@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::equality::sorted;
 use super::error::{Kind, SchemaError};
 use super::node::{NodeId, Types};
 use super::number::{Decimal, Number};
@@ -161,12 +162,10 @@ impl<'a, 's> Keywords<'a, 's> {
 
     /// The subschemas that this keyword holds in an object, sorted by name.
     pub(super) fn children_by_name(&self, keyword: &str) -> Option<Vec<(&'s str, NodeId)>> {
-        let members = self.value(keyword)?.as_object()?.iter();
+        let members = sorted(self.value(keyword)?.as_object()?).into_iter();
         let child =
             |(name, schema): (&'s String, _)| Some((name.as_str(), self.survey.id_of(schema)?));
-        let mut children: Vec<_> = members.filter_map(child).collect();
-        children.sort_unstable_by_key(|(name, _)| *name);
-        Some(children)
+        Some(members.filter_map(child).collect())
     }
 
     fn read<T>(

@@ -129,6 +129,6 @@ pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
 /// A schema as messages quote it: whole if it is short, and an ellipsis if it is not.
 fn excerpt(schema: Option<&Value>) -> Box<str> {
     let is_short = |schema: &&Value| measure(schema, 8).is_some_and(|size| size <= 24);
-    let text = schema.filter(is_short).map(Value::to_string);
+    let text = schema.filter(is_short).and_then(|schema| serde_json::to_string(schema).ok());
     text.filter(|text| text.len() <= 160).unwrap_or_else(|| "{…}".to_owned()).into()
 }

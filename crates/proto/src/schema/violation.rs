@@ -31,10 +31,14 @@ pub struct Violations {
 
 impl Violations {
     /// Sorts what was found and keeps the first `limit`.
-    pub(super) fn new(mut list: Vec<Violation>, limit: usize) -> Self {
-        list.sort_by(|one, other| one.position.cmp(&other.position));
-        let is_truncated = list.len() > limit.max(1);
-        list.truncate(limit.max(1));
+    pub(super) fn new(found: Vec<Violation>, limit: usize) -> Self {
+        let is_truncated = found.len() > limit.max(1);
+        let mut list: Vec<Violation> = Vec::new();
+        for violation in found {
+            let place = list.partition_point(|other| other.position <= violation.position);
+            list.insert(place, violation);
+            list.truncate(limit.max(1));
+        }
         Self { list, is_truncated, exceeds_bounds: false }
     }
 

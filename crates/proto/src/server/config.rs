@@ -42,10 +42,9 @@ impl ServerConfig {
     /// Speaks only these revisions; the newest first is preferred. An empty list changes nothing.
     #[must_use]
     pub fn with_revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
-        let mut revisions: Vec<_> = revisions.into_iter().collect();
-        revisions.sort_unstable();
-        revisions.dedup();
-        revisions.reverse();
+        let spoken: Vec<_> = revisions.into_iter().collect();
+        let newest_first = Revision::ALL.into_iter().rev();
+        let revisions: Vec<_> = newest_first.filter(|it| spoken.contains(it)).collect();
         if !revisions.is_empty() {
             self.revisions = revisions;
         }

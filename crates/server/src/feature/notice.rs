@@ -8,8 +8,8 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
 
-use super::run::Callee;
-use crate::call::{Arguments, Call, Called};
+use super::run::{Callee, Run};
+use crate::call::{Arguments, Call, Called, Kit};
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
 use crate::handler::{ErasedHandler, Handler, erase};
@@ -38,13 +38,25 @@ impl Notice {
         H::describe(&mut signature);
         Self { title, signature, handler: erase(handler, |nothing, _| nothing.into_nothing()) }
     }
+}
 
+/// Something that hears of notifications.
+///
+/// A server that has none does not carry what runs it.
+pub(crate) trait Hears: Send + Sync {
     /// Checks that the handler can work with what there is.
     ///
     /// # Errors
     ///
     /// Says what is missing or wrong.
-    pub(crate) fn check(&self, states: &States) -> Result<(), BuildError> {
+    fn check(&self, states: &States) -> Result<(), BuildError>;
+
+    /// Tells it of a notification.
+    fn hear(self: Arc<Self>, request: Request, kit: Arc<Kit>) -> BoxFuture<Response>;
+}
+
+impl Hears for Notice {
+    fn check(&self, states: &States) -> Result<(), BuildError> {
         let title = self.title();
         if let Some(problem) = self.signature.problem(Purpose::Notice) {
             return Err(BuildError::new(format!("{title} {problem}")));
@@ -53,6 +65,10 @@ impl Notice {
             return Err(BuildError::new(format!("{title} takes `Args`, but there are none")));
         }
         self.signature.check_states(&title, states)
+    }
+
+    fn hear(self: Arc<Self>, request: Request, kit: Arc<Kit>) -> BoxFuture<Response> {
+        Box::pin(Run::start(self, request, kit))
     }
 }
 

@@ -94,7 +94,7 @@ impl Router {
             params = params.with("cursor", &cursor);
         }
         match source {
-            Source::Own => self.answer(&Request { parts: request.parts.clone(), params }),
+            Source::Own => self.list_own(&Request { parts: request.parts.clone(), params }),
             Source::Mount(mount) => mount.ask(&request.parts, request.parts.method, params).await,
         }
     }

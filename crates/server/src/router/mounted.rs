@@ -8,6 +8,7 @@ use bowline_types::error::{ErrorObject, code};
 use bowline_types::namespace::Namespace;
 use bowline_types::subscription::SubscriptionFilter;
 
+use super::resource::Sight;
 use super::{Routed, Router, unknown};
 use crate::events::Listening;
 use crate::layer::BoxFuture;
@@ -38,7 +39,7 @@ impl Router {
     pub(super) fn pass_by_uri(&self, request: Request, uri: String) -> Result<Routed, ErrorObject> {
         let candidates = self.candidates(ServerCapabilities::supports_resources);
         let unknown = ErrorObject::resource_not_found(&uri, request.parts.revision);
-        if candidates.is_empty() || self.is_hidden(&uri, &request.parts) {
+        if candidates.is_empty() || self.look_for(&uri, &request.parts) == Sight::Hidden {
             return Err(unknown);
         }
         Ok(Routed::Later(Box::pin(async move {
@@ -95,12 +96,14 @@ impl Router {
         }))
     }
 
+    /// Tells of changes of the server's own and of the servers that it stands for.
+    pub(crate) async fn tell_all(&self, listening: &Listening, parts: &Parts) -> Response {
+        let company = self.listen_to_mounts(listening, parts).await;
+        accompanied(self.tell_own(listening, parts), company).await
+    }
+
     /// Listens to all mounted servers that may tell something of what is wished for.
-    pub(super) async fn listen_to_mounts(
-        &self,
-        listening: &Listening,
-        parts: &Parts,
-    ) -> Vec<BoxFuture<()>> {
+    async fn listen_to_mounts(&self, listening: &Listening, parts: &Parts) -> Vec<BoxFuture<()>> {
         let mut wanted = Vec::new();
         for mount in self.0.registry.mounts().iter() {
             let mut filter = listening.wish().filter.clone();
@@ -108,7 +111,7 @@ impl Router {
             wanted.push((mount.clone(), filter.honoured_by(&mount.capabilities())));
         }
         for uri in &listening.wish().filter.resource_subscriptions {
-            if self.is_ours(uri, parts) {
+            if self.look_for(uri, parts) != Sight::Nowhere {
                 continue;
             }
             let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
@@ -122,12 +125,6 @@ impl Router {
         let every_resource = parts.extensions.get::<EveryResource>().is_some();
         wanted.retain(|(_, filter)| !filter.is_empty() || every_resource);
         wanted.iter().map(|(mount, filter)| listen_to(mount, filter, listening, parts)).collect()
-    }
-
-    /// Whether a resource is one of our own, seen by the caller or not.
-    fn is_ours(&self, uri: &str, parts: &Parts) -> bool {
-        let view = super::View::new(parts, &self.0.profile.filter);
-        self.reader_at(uri, view).is_some() || self.is_hidden(uri, parts)
     }
 
     /// The mounted servers that can do something, in order.

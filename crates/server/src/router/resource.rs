@@ -12,14 +12,13 @@ use crate::discover::Following;
 use crate::events::{Listening, Wish};
 use crate::feature::visible::View;
 use crate::feature::{Reader, asked};
-use crate::mount::accompanied;
 
 impl Router {
     pub(super) fn read_resource(&self, request: Request) -> Result<Routed, ErrorObject> {
         self.check_resources(&request)?;
         let uri = asked(&request)?;
         match self.reader_at(&uri, self.view(&request)) {
-            Some(reader) => Ok(Routed::Resource(reader.invoke(request, &self.0.kit))),
+            Some(reader) => Ok(Routed::later(reader.invoke(request, &self.0.kit))),
             None => self.pass_by_uri(request, uri),
         }
     }
@@ -62,35 +61,44 @@ impl Router {
     }
 
     /// Tells of changes, of the server's own and of those that it stands for.
-    ///
-    /// Every session has one of these, for as long as it lasts: what only mounts need is boxed.
     async fn tell(&self, listening: &Listening, parts: &Parts) -> Response {
-        let is_hidden = |uri: &str, parts: &Parts| self.is_hidden(uri, parts);
-        let has_mounts = !self.0.registry.mounts().is_empty();
-        if has_mounts {
-            let company = Box::pin(self.listen_to_mounts(listening, parts)).await;
-            return Box::pin(accompanied(listening.tell(parts, is_hidden), company)).await;
+        let mount = self.0.registry.mounts().first().cloned();
+        match mount {
+            Some(mount) => mount.tell_all(self, listening, parts).await,
+            None => self.tell_own(listening, parts).await,
         }
-        listening.tell(parts, is_hidden).await
+    }
+
+    /// Tells of changes, as far as they are not hidden from the caller.
+    pub(super) async fn tell_own(&self, listening: &Listening, parts: &Parts) -> Response {
+        listening.tell(parts, |uri, parts| self.sight(uri, parts) == Sight::Hidden).await
     }
 
     /// What of a wish the server itself can honour: it concerns lists that it has, and resources
     /// that the caller sees.
     fn honoured(&self, filter: SubscriptionFilter, parts: &Parts) -> SubscriptionFilter {
         let mut filter = filter.honoured_by(&self.own_capabilities());
-        let view = View::new(parts, &self.0.profile.filter);
-        filter.resource_subscriptions.retain(|uri| self.reader_at(uri, view).is_some());
+        filter.resource_subscriptions.retain(|uri| self.sight(uri, parts) == Sight::Seen);
         filter
     }
 
-    /// Whether there is a resource at a URI that the caller does not see.
-    pub(super) fn is_hidden(&self, uri: &str, parts: &Parts) -> bool {
+    /// Whether the caller sees the resource at a URI.
+    fn sight(&self, uri: &str, parts: &Parts) -> Sight {
+        let beyond = self.0.registry.beyond_tools();
+        beyond.map_or(Sight::Nowhere, |of| of(self).sight(uri, parts))
+    }
+
+    pub(super) fn look_for(&self, uri: &str, parts: &Parts) -> Sight {
         let registry = &self.0.registry;
         let is_there = || {
             registry.resources().contains(uri)
                 || registry.templates().iter().any(|family| family.reader.is_at(uri))
         };
-        self.reader_at(uri, View::new(parts, &self.0.profile.filter)).is_none() && is_there()
+        match self.reader_at(uri, View::new(parts, &self.0.profile.filter)) {
+            Some(_) => Sight::Seen,
+            None if is_there() => Sight::Hidden,
+            None => Sight::Nowhere,
+        }
     }
 
     /// Refuses what concerns resources if there are none.
@@ -103,7 +111,7 @@ impl Router {
     }
 
     /// What reads the resource at a URI: the one that has it, or else the first family that does.
-    pub(super) fn reader_at(&self, uri: &str, view: View<'_>) -> Option<Arc<Reader>> {
+    fn reader_at(&self, uri: &str, view: View<'_>) -> Option<Arc<Reader>> {
         let resources = self.0.registry.resources();
         if let Some(resource) = resources.find(uri, view) {
             return Some(resource.reader.clone());
@@ -112,4 +120,15 @@ impl Router {
         let mut families = templates.iter().filter(|family| family.reader.is_at(uri));
         families.find(|family| view.shows(&***family)).map(|family| family.reader.clone())
     }
+}
+
+/// Whether a caller sees a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// It is there for the caller.
+    Seen,
+    /// It is there, but not for the caller.
+    Hidden,
+    /// The server itself has no such resource.
+    Nowhere,
 }

@@ -65,7 +65,7 @@ impl Ordered<'_> {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let mut names: Vec<&String> = members.keys().collect();
-        names.sort_by_key(|name| (self.rank(name), *name));
+        names.sort_unstable_by_key(|name| (self.rank(name), *name));
         let mut map = serializer.serialize_map(Some(names.len()))?;
         for name in names {
             let Some(value) = members.get(name) else { continue };

@@ -72,6 +72,11 @@ impl Canonical<'_> {
     fn text(&mut self, text: impl fmt::Display) {
         self.0.extend(text.to_string().into_bytes());
     }
+
+    fn string(&mut self, text: &str) {
+        // Any text can be a string.
+        self.0.extend(serde_json::to_vec(text).unwrap_or_default());
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Canonical<'_> {
@@ -116,7 +121,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 
     fn visit_str<E>(mut self, value: &str) -> Result<(), E> {
-        self.text(serde_json::Value::from(value));
+        self.string(value);
         Ok(())
     }
 
@@ -140,7 +145,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
         members.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.0.push(b'{');
         for (name, value) in members {
-            Canonical(self.0).text(serde_json::Value::from(name));
+            Canonical(self.0).string(&name);
             self.0.push(b':');
             self.0.extend(value);
             self.0.push(b',');

@@ -6,9 +6,9 @@ use bowline_proto::request::Parts;
 use bowline_proto::upstream::IntoUpstream;
 use bowline_types::cache::{CacheHint, CacheScope};
 
-use super::{Inner, Server};
+use super::{BuildError, Inner, Server};
 use crate::discover::Following;
-use crate::feature::{Definition, Feature, Prompt, Resource, Tool};
+use crate::feature::{Definition, Prompt, Resource, Tool};
 use crate::mount::Mount;
 use crate::router::List;
 
@@ -16,7 +16,7 @@ impl Server {
     /// Offers a tool.
     #[must_use]
     pub fn tool(self, tool: Tool) -> Self {
-        self.edit(|inner| inner.register(tool))
+        self.edit(|inner| inner.note(inner.registry.insert_tool(tool)))
     }
 
     /// Offers tools, or will: with none given, tools are declared and may be registered later.
@@ -24,14 +24,14 @@ impl Server {
     pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.edit(|inner| {
             inner.registry.offer_tools();
-            tools.into_iter().for_each(|tool| inner.register(tool));
+            tools.into_iter().for_each(|tool| inner.note(inner.registry.insert_tool(tool)));
         })
     }
 
     /// Offers a resource, or a family of resources.
     #[must_use]
     pub fn resource(self, resource: Resource) -> Self {
-        self.edit(|inner| inner.register(resource))
+        self.edit(|inner| inner.note(inner.registry.insert_resource(resource)))
     }
 
     /// Offers resources, or will: with none given, resources are declared and may be registered
@@ -40,14 +40,16 @@ impl Server {
     pub fn resources(self, resources: impl IntoIterator<Item = Resource>) -> Self {
         self.edit(|inner| {
             inner.registry.offer_resources();
-            resources.into_iter().for_each(|resource| inner.register(resource));
+            resources
+                .into_iter()
+                .for_each(|resource| inner.note(inner.registry.insert_resource(resource)));
         })
     }
 
     /// Offers a prompt.
     #[must_use]
     pub fn prompt(self, prompt: Prompt) -> Self {
-        self.edit(|inner| inner.register(prompt))
+        self.edit(|inner| inner.note(inner.registry.insert_prompt(prompt)))
     }
 
     /// Offers prompts, or will: with none given, prompts are declared and may be registered later.
@@ -55,7 +57,7 @@ impl Server {
     pub fn prompts(self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
         self.edit(|inner| {
             inner.registry.offer_prompts();
-            prompts.into_iter().for_each(|prompt| inner.register(prompt));
+            prompts.into_iter().for_each(|prompt| inner.note(inner.registry.insert_prompt(prompt)));
         })
     }
 
@@ -87,12 +89,7 @@ impl Server {
     #[must_use]
     pub fn mount(self, namespace: impl Into<String>, upstream: impl IntoUpstream) -> Self {
         let mounted = Mount::make(namespace.into(), upstream);
-        self.edit(|inner| {
-            let mounted = mounted.and_then(|mount| inner.registry.mount(mount));
-            if let Err(error) = mounted {
-                inner.problem.get_or_insert(error);
-            }
-        })
+        self.edit(|inner| inner.note(mounted.and_then(|mount| inner.registry.mount(mount))))
     }
 
     /// Hides from each caller what the judge does not let it see: it is left out of lists, and
@@ -150,8 +147,9 @@ impl Server {
 }
 
 impl Inner {
-    fn register(&mut self, feature: impl Into<Feature>) {
-        if let Err(error) = self.registry.insert(feature) {
+    /// Remembers what goes wrong first.
+    fn note(&mut self, outcome: Result<(), BuildError>) {
+        if let Err(error) = outcome {
             self.problem.get_or_insert(error);
         }
     }

@@ -6,6 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::{Json, Object};
+use crate::member::any_members;
 
 /// An object as a type, `true` as its default, `false` and `null` as missing.
 pub(crate) fn declared<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -39,9 +40,8 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    let entries = Option::<BTreeMap<String, Json>>::deserialize(deserializer)?;
     let mut declared = BTreeMap::new();
-    for (name, json) in entries.into_iter().flatten() {
+    for (name, json) in any_members(deserializer)? {
         let invalid = |error| D::Error::custom(format_args!("`{name}`: {error}"));
         if let Some(value) = declaration(&json).map_err(invalid)? {
             declared.insert(name, value);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::capability::declared::{declared, declared_map, lacking};
+use crate::capability::declared::{declared, lacking};
 use crate::ext::tasks::{TaskIdParams, TaskStatus};
 use crate::id::Cursor;
 use crate::json::Object;
@@ -72,19 +72,11 @@ pub struct TasksCapability {
     /// `tasks/cancel` is answered.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Object>,
-    /// The methods that may become tasks, split at their slash: `{"tools": {"call": {}}}`.
-    #[serde(
-        default,
-        deserialize_with = "declared_map",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
-    pub requests: BTreeMap<String, TaskMethods>,
+    /// The methods that may become tasks, by name. On the wire they are split at their slash:
+    /// `{"tools": {"call": {}}}`.
+    #[serde(default, with = "methods", skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<String, Object>,
 }
-
-/// The second halves of method names, such as `call` of `tools/call`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TaskMethods(#[serde(deserialize_with = "declared_map")] pub BTreeMap<String, Object>);
 
 impl TasksCapability {
     /// No request may become a task.
@@ -109,34 +101,74 @@ impl TasksCapability {
     /// Lets requests of a method become tasks.
     #[must_use]
     pub fn with_request(mut self, method: Method) -> Self {
-        if let Some((area, name)) = method.name().split_once('/') {
-            self.requests.entry(area.to_owned()).or_default().0.entry(name.to_owned()).or_default();
+        if method.name().contains('/') {
+            self.requests.entry(method.name().to_owned()).or_default();
         }
         self
     }
 
     /// Whether requests of a method may become tasks. What is not named may not.
     pub fn supports_request(&self, method: Method) -> bool {
-        let Some((area, name)) = method.name().split_once('/') else { return false };
-        self.requests.get(area).is_some_and(|methods| methods.0.contains_key(name))
+        self.requests.contains_key(method.name())
     }
 
     /// What of this is not `there`.
     pub(crate) fn lacking(&self, there: Option<&Self>) -> Option<Self> {
         let Some(there) = there else { return Some(self.clone()) };
-        let mut requests = self.requests.clone();
-        requests.retain(|area, methods| {
-            if let Some(there) = there.requests.get(area) {
-                methods.0 = lacking(&there.0, &methods.0);
-            }
-            !methods.0.is_empty()
-        });
         let missing = Self {
             list: self.list.clone().filter(|_| there.list.is_none()),
             cancel: self.cancel.clone().filter(|_| there.cancel.is_none()),
-            requests,
+            requests: lacking(&there.requests, &self.requests),
         };
         (missing != Self::default()).then_some(missing)
+    }
+}
+
+/// Methods that are split at their slash on the wire.
+mod methods {
+    use std::collections::BTreeMap;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::capability::declared::declared_map;
+    use crate::json::Object;
+
+    pub(super) fn serialize<S: Serializer>(
+        methods: &BTreeMap<String, Object>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        // Sorted by name, the methods of an area stand together.
+        let split = methods.iter().filter_map(|(name, it)| Some((name.split_once('/')?, it)));
+        let methods: Vec<_> = split.collect();
+        let areas = methods.chunk_by(|((one, _), _), ((other, _), _)| one == other);
+        serializer.collect_map(areas.filter_map(|area| Some((area.first()?.0.0, Area(area)))))
+    }
+
+    /// The methods of one area.
+    struct Area<'a>(&'a [((&'a str, &'a str), &'a Object)]);
+
+    impl Serialize for Area<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().map(|((_, name), settings)| (name, settings)))
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, Object>, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Area(#[serde(deserialize_with = "declared_map")] BTreeMap<String, Object>);
+
+        let mut methods = BTreeMap::new();
+        for (area, declared) in declared_map::<D, Object>(deserializer)? {
+            let invalid = |error| D::Error::custom(format_args!("`{area}`: {error}"));
+            let Area(names) = declared.parse().map_err(invalid)?;
+            let named = |(name, settings)| (format!("{area}/{name}"), settings);
+            methods.extend(names.into_iter().map(named));
+        }
+        Ok(methods)
     }
 }
 

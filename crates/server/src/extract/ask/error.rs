@@ -11,7 +11,7 @@ use bowline_types::revision::Revision;
 ///
 /// Leaving a tool by `?`, each of these is told in the way that fits it: what the user did is told
 /// to the model, what the client lacks is told to the client where its revision has words for it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
     /// The user said no.
@@ -70,6 +70,13 @@ impl fmt::Display for AskError {
             Self::Failed(error) => write!(f, "the question was not answered: {error}"),
             Self::Unaskable(reason) => write!(f, "the question cannot be put: {reason}"),
         }
+    }
+}
+
+impl fmt::Debug for AskError {
+    /// What a `main` or a test that returns it prints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -6,7 +6,6 @@
 //! together with the [`Memory`] of the call, sealed. An answer belongs to the exact question that it
 //! was given to. If a handler asks something else on its next run, it asks anew.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::task::Waker;
 
@@ -20,7 +19,7 @@ use bowline_types::json::Json;
 use bowline_types::read::{read, text};
 use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{AskError, Misread};
 use crate::call::Call;
@@ -54,21 +53,35 @@ struct Memory {
     secret: [u8; 32],
     /// How many rounds there were.
     rounds: usize,
-    /// What was asked in the last one.
-    asked: BTreeMap<String, Pin>,
-    answers: BTreeMap<String, Answer>,
-    steps: BTreeMap<String, Json>,
+    /// What was asked in the last one, and what was answered before; no key twice.
+    questions: Vec<Question>,
+    steps: Vec<Step>,
 }
 
 /// A fingerprint of a question, with a secret that the client does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Pin(String);
 
-/// An answer, and the question it was given to.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Answer {
+/// A question, and the answer that was given to it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Question {
+    key: String,
     pin: Pin,
-    answer: Json,
+    /// None if it was asked in the last round.
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
+    answer: Option<Json>,
+}
+
+/// A step that was taken, and what it gave.
+#[derive(Debug, Serialize, Deserialize)]
+struct Step {
+    key: String,
+    result: Json,
+}
+
+/// Reads an answer whatever it is.
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 /// A question that waits for an answer.
@@ -94,8 +107,8 @@ impl Rounds {
     pub(crate) fn first() -> Result<Self, getrandom::Error> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret)?;
-        let (asked, answers, steps) = Default::default();
-        let memory = Memory { secret, rounds: 0, asked, answers, steps };
+        let (questions, steps) = Default::default();
+        let memory = Memory { secret, rounds: 0, questions, steps };
         Ok(Self::new(memory, InputResponses::default()))
     }
 
@@ -141,7 +154,8 @@ impl Rounds {
 
     /// The recorded result of a step.
     pub(super) fn step(&self, key: &str) -> Option<Json> {
-        lock(&self.0).memory.steps.get(key).cloned()
+        let round = lock(&self.0);
+        round.memory.steps.iter().find(|step| step.key == key).map(|step| step.result.clone())
     }
 
     /// Keeps the round from ending until the guard is dropped.
@@ -152,7 +166,9 @@ impl Rounds {
 
     /// Records the result of a step.
     pub(super) fn keep_step(&self, key: &str, result: Json) {
-        lock(&self.0).memory.steps.insert(key.to_owned(), result);
+        let steps = &mut lock(&self.0).memory.steps;
+        steps.retain(|step| step.key != key);
+        steps.push(Step { key: key.to_owned(), result });
     }
 }
 
@@ -185,12 +201,10 @@ impl Round {
     /// The fingerprint of a question, and its answer if there is one.
     fn find(&self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
         let pin = self.memory.pin(request);
-        // Asked in the last round, it is the newer one.
-        let was_asked = self.memory.asked.get(key) == Some(&pin);
-        let response = self.responses.value(key).filter(|_| was_asked);
-        let known = self.memory.answers.get(key).filter(|known| known.pin == pin);
-        let answer = response.or(known.map(|known| &known.answer)).cloned();
-        (pin, answer)
+        let mut questions = self.memory.questions.iter();
+        let known = questions.find(|known| known.key == key && known.pin == pin);
+        let answer = known.and_then(|known| known.answer.as_ref().or(self.responses.value(key)));
+        (pin, answer.cloned())
     }
 
     /// Adds an open question, and says whom to wake. Of too many questions at once, the last have
@@ -211,8 +225,8 @@ impl Round {
         self.remember();
         let mut requests = InputRequests::new();
         for Open { key, pin, request } in std::mem::take(&mut self.open) {
-            self.memory.answers.remove(&key);
-            self.memory.asked.insert(key.clone(), pin);
+            self.memory.questions.retain(|known| known.key != key);
+            self.memory.questions.push(Question { key: key.clone(), pin, answer: None });
             requests.insert(key, request).map_err(|error| error.to_string())?;
         }
         let memory = serde_json::to_vec(&self.memory).map_err(unwritable)?;
@@ -222,13 +236,12 @@ impl Round {
     /// Remembers every answer to a question of the last round, unless it has to be asked again.
     fn remember(&mut self) {
         self.memory.rounds += 1;
-        let asked = std::mem::take(&mut self.memory.asked);
-        for (key, pin) in asked {
-            let is_open = self.open.iter().any(|open| open.key == key);
-            if let Some(answer) = self.responses.value(&key).filter(|_| !is_open).cloned() {
-                self.memory.answers.insert(key, Answer { pin, answer });
-            }
-        }
+        self.memory.questions.retain_mut(|known| {
+            let is_open = self.open.iter().any(|open| open.key == known.key);
+            let response = self.responses.value(&known.key).filter(|_| !is_open);
+            known.answer = known.answer.take().or(response.cloned());
+            known.answer.is_some()
+        });
     }
 }
 

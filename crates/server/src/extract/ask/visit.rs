@@ -108,7 +108,7 @@ impl Visit {
 /// A client of 2025-11-25 is told by an error of its own. Since 2026-07-28 the call is answered with
 /// the question, and waits here to be made again; a user who agreed is asked again until the page
 /// was really visited.
-pub(crate) async fn require(call: &Call, visits: Vec<Visit>) -> Error {
+pub(crate) async fn require(call: Call, visits: Vec<Visit>) -> Error {
     let required = ClientCapabilities::new().with_url_elicitation();
     if let Some(missing) = call.parts().client.capabilities.missing(&required) {
         return AskError::Unsupported(Box::new(missing)).into();
@@ -120,7 +120,7 @@ pub(crate) async fn require(call: &Call, visits: Vec<Visit>) -> Error {
     if call.rounds().is_none() {
         return refusal(&visits);
     }
-    let ask = Ask(call.clone());
+    let ask = Ask(call);
     let mut asking: Vec<_> = visits.iter().map(|visit| ask.insist(visit)).collect();
     let error = poll_fn(|cx| {
         let answers = asking.iter_mut().map(|asking| Pin::new(asking).poll(cx));

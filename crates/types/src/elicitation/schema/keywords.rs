@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 use crate::json::Json;
-use crate::member::{count, or_default};
+use crate::member::{any_members, count, or_default};
 use crate::ordered::Ordered;
 
 /// How many references and wrappings are followed before giving up; also ends circles.
@@ -139,9 +139,9 @@ impl<'de> Deserialize<'de> for Types {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Definitions {
-    #[serde(rename = "$defs", deserialize_with = "or_default")]
+    #[serde(rename = "$defs", deserialize_with = "any_members")]
     current: BTreeMap<String, Json>,
-    #[serde(rename = "definitions", deserialize_with = "or_default")]
+    #[serde(rename = "definitions", deserialize_with = "any_members")]
     former: BTreeMap<String, Json>,
 }
 
