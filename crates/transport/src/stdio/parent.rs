@@ -9,7 +9,10 @@
 use std::time::Duration;
 
 #[cfg(unix)]
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::{
+    task::yield_now,
+    time::{Interval, MissedTickBehavior, interval},
+};
 
 /// How often to look.
 #[cfg(unix)]
@@ -33,13 +36,22 @@ impl Parent {
 
     /// Waits for the parent's death.
     pub(super) async fn gone(&mut self) {
+        if self.interval.is_none() {
+            // A runtime that sleeps is woken to hear of its first timer. What is to be said is said
+            // before that: this begins when there is nothing else to do.
+            yield_now().await;
+        }
         let interval = self.interval.get_or_insert_with(|| {
-            let mut interval = interval_at(Instant::now() + PERIOD, PERIOD);
+            let mut interval = interval(PERIOD);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        while std::os::unix::process::parent_id() == self.id {
+        loop {
+            // The first time at once.
             interval.tick().await;
+            if std::os::unix::process::parent_id() != self.id {
+                return;
+            }
         }
     }
 }
