@@ -9,10 +9,9 @@
 use std::time::Duration;
 
 #[cfg(unix)]
-use tokio::{
-    task::yield_now,
-    time::{Interval, MissedTickBehavior, interval},
-};
+use tokio::task::yield_now;
+#[cfg(unix)]
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// How often to look.
 #[cfg(unix)]
@@ -40,20 +39,28 @@ impl Parent {
             // A runtime that sleeps is woken to hear of its first timer. What is to be said is said
             // before that: this begins when there is nothing else to do.
             yield_now().await;
+            if is_other_than(self.id) {
+                return;
+            }
         }
         let interval = self.interval.get_or_insert_with(|| {
-            let mut interval = interval(PERIOD);
+            let mut interval = interval_at(Instant::now() + PERIOD, PERIOD);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
         loop {
-            // The first time at once.
             interval.tick().await;
-            if std::os::unix::process::parent_id() != self.id {
+            if is_other_than(self.id) {
                 return;
             }
         }
     }
+}
+
+/// Whether we have been given to another parent than this.
+#[cfg(unix)]
+fn is_other_than(id: u32) -> bool {
+    std::os::unix::process::parent_id() != id
 }
 
 /// Elsewhere processes are not given to another parent, and pipes end with their process.
