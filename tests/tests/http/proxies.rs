@@ -179,3 +179,23 @@ async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
     server.is_deserted();
     proxy.is_deserted();
 }
+
+#[tokio::test]
+async fn a_proxy_that_cannot_be_read_is_refused_and_not_passed_by() {
+    let (stage, server) = (Stage::open().await, Deserted::new());
+    for (variable, value) in [
+        ("HTTP_PROXY", "ftp://127.0.0.1:21"),
+        ("http_proxy", "http://two words:1"),
+        ("ALL_PROXY", ":::"),
+    ] {
+        let error = Caller::of(&format!("http://{}/mcp", server.address()))
+            .with(variable, value)
+            .with("NO_PROXY", "example.com")
+            .cannot_connect()
+            .await;
+        assert!(error.contains(&format!("`{variable}`")) && !error.contains(value), "{error}");
+        let excepted = Caller::of(&format!("http://{}/mcp", stage.address));
+        excepted.with(variable, value).with("NO_PROXY", "127.0.0.1").succeeds().await;
+    }
+    server.is_deserted();
+}

@@ -64,6 +64,12 @@ pub(super) fn connect(
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
     let matcher = Arc::new(Matcher::from_env());
+    if let Some(variable) = proxy::unread(&matcher, address.uri()) {
+        return Arc::new(Barred(format!(
+            "the environment's `{variable}` is not the address of a proxy; write it like \
+             `http://proxy.example:3128`, or except the server in `NO_PROXY`"
+        )));
+    }
     if address.is_secure() {
         return secured(Proxied::new(http, matcher), address, limits);
     }
@@ -80,7 +86,7 @@ fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Ar
             let secure = builder.https_only().enable_all_versions().wrap_connector(proxied);
             pooled(secure, address, limits)
         }
-        Err(error) => Arc::new(Insecure(format!(
+        Err(error) => Arc::new(Barred(format!(
             "no certificate to trust was found ({error}); install those of the system, such as \
              the package `ca-certificates`, or name a file with `SSL_CERT_FILE`"
         ))),
@@ -89,13 +95,13 @@ fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Ar
 
 #[cfg(not(feature = "tls"))]
 fn secured(_: Proxied, _: &Address, _: &HttpClientLimits) -> Arc<dyn Fetch> {
-    Arc::new(Insecure(NO_TLS.to_owned()))
+    Arc::new(Barred(NO_TLS.to_owned()))
 }
 
-/// Why nothing can be sent as safely as the address demands; so nothing is.
-struct Insecure(String);
+/// Why nothing can be sent the way that was asked for; so nothing is.
+struct Barred(String);
 
-impl Fetch for Insecure {
+impl Fetch for Barred {
     fn fetch(self: Arc<Self>, _: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
         let unreachable = Unreachable(self.0.clone().into());
         Box::pin(ready(Err(unreachable.into())))

@@ -1,5 +1,6 @@
 //! Connections through the proxy that the environment names, if it names one.
 
+use std::env;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -18,6 +19,22 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::super::fetch::BoxError;
+
+/// The variable that names a proxy for a server, if what it says cannot be read. Whoever sets one
+/// may rely on it, so it is not passed by.
+pub(super) fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
+    let names = match server.scheme() == Some(&Scheme::HTTPS) {
+        true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+        // Where this is set, whoever calls a script can set `HTTP_PROXY`: it is rightly ignored.
+        false if env::var_os("REQUEST_METHOD").is_some() => return None,
+        false => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+    };
+    let is_set = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let name = names.into_iter().find(is_set)?;
+    let excepted = env::var("NO_PROXY").or_else(|_| env::var("no_proxy")).unwrap_or_default();
+    let others = Matcher::builder().all("http://proxy.invalid").no(excepted).build();
+    (matcher.intercept(server).is_none() && others.intercept(server).is_some()).then_some(name)
+}
 
 /// Connects to a server, or to the proxy that stands before it.
 #[derive(Clone)]
