@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use bowline::Client;
 use serde_json::json;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -18,18 +18,22 @@ use crate::stage::within;
 struct Process {
     address: SocketAddr,
     process: Child,
+    /// Holds the port, so that nobody else is given it.
+    _held: TcpSocket,
 }
 
 impl Process {
     async fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let held = TcpSocket::new_v4().unwrap();
+        // As the server does, which may then listen here too.
+        held.set_reuseaddr(true).unwrap();
+        held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = held.local_addr().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_echo"));
         command.args(["http", &address.to_string()]).kill_on_drop(true);
         let process = command.spawn().unwrap();
         within(async { while TcpStream::connect(address).await.is_err() {} }).await;
-        Self { address, process }
+        Self { address, process, _held: held }
     }
 
     /// A call that has begun and takes so long, and what comes of it.
@@ -74,7 +78,7 @@ async fn a_process_that_is_told_twice_ends_at_once() {
         let mut server = Process::start().await;
         let call = server.sleep(3600.0).await;
         server.tell(first).await;
-        // Told as often as it takes, because signals that are the same and come together are one.
+        // Only once it has heard the first: signals that come together may be one.
         within(async { while TcpStream::connect(server.address).await.is_ok() {} }).await;
         server.tell(second).await;
         assert_eq!(server.end().await.signal(), Some(number));
