@@ -1,32 +1,42 @@
 //! Strings of JSON: where they end, and how they are written.
 
-/// Bytes of a long string that are looked at together.
-const STRIDE: usize = 64;
-
-/// From this many words on a string is long.
-const LONG: usize = 8;
-
 /// How many bytes come before the first that cannot stand for itself in a string.
 pub fn plain_run(bytes: &[u8]) -> usize {
     let mut at = 0;
     let rest = |at: usize| bytes.get(at..).unwrap_or_default();
-    for words in 1_usize.. {
-        let Some(word) = rest(at).first_chunk() else { break };
+    // Most strings are names, and end within the first word.
+    if let Some(word) = rest(at).first_chunk() {
+        at = special_in(*word);
+        if at < word.len() {
+            return at;
+        }
+    }
+    // In a longer one many are looked at together, and in a long one even more.
+    at += strides::<16>(rest(at), FEW);
+    if at >= FEW * 16 {
+        at += strides::<64>(rest(at), usize::MAX);
+    }
+    while let Some(word) = rest(at).first_chunk() {
         let found = special_in(*word);
         at += found;
         if found < word.len() {
             return at;
         }
-        // In a long string many are looked at together, without asking which of them is special.
-        while words >= LONG
-            && let Some(stride) = rest(at).first_chunk::<STRIDE>()
-            && !stride.iter().fold(false, |special, byte| special | is_special(*byte))
-        {
-            at += STRIDE;
-        }
     }
     let rest = rest(at);
     at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+}
+
+/// As many short strides as it takes until long ones pay.
+const FEW: usize = 8;
+
+/// How many bytes are in strides in which none is special; which of them is, is not asked.
+fn strides<const LENGTH: usize>(bytes: &[u8], most: usize) -> usize {
+    let is_plain = |stride: &&[u8; LENGTH]| {
+        !stride.iter().fold(false, |special, byte| special | is_special(*byte))
+    };
+    let (strides, _) = bytes.as_chunks();
+    strides.iter().take(most).take_while(is_plain).count() * LENGTH
 }
 
 /// Whether a byte cannot stand for itself in a string.
@@ -96,5 +106,18 @@ mod tests {
             }
         }
         assert_eq!(special_in(*b"a \x7f!#[]~"), 8);
+    }
+
+    #[test]
+    fn a_run_ends_where_it_does_however_long_it_is() {
+        for length in (0..300).chain([1_000, 4_095, 4_096]) {
+            let mut text = "ü".repeat(length / 2) + &"a".repeat(length % 2);
+            assert_eq!(plain_run(text.as_bytes()), length);
+            for rest in ["\"", "\\n", "\"and more of it, up to the end of the next stride"] {
+                text.truncate(length);
+                text.push_str(rest);
+                assert_eq!(plain_run(text.as_bytes()), length, "{rest}");
+            }
+        }
     }
 }
