@@ -27,8 +27,9 @@ struct Inner {
     parts: Parts,
     called: Called,
     kit: Arc<Kit>,
-    /// The answers so far, once somebody asks where asking means to run again (2026-07-28).
-    rounds: OnceLock<Rounds>,
+    /// The answers so far, once somebody asks where asking means to run again (2026-07-28). Most
+    /// calls have none, and they are large.
+    rounds: OnceLock<Box<Rounds>>,
     /// The client's roots, once somebody asked for them.
     roots: OnceLock<Roots>,
     /// Raised when the call is over, however it ended.
@@ -36,18 +37,11 @@ struct Inner {
 }
 
 /// What is called, and with what.
-pub(crate) struct Called {
-    /// The name of a tool or prompt, or the URI of a resource.
-    pub(crate) name: Arc<str>,
-    pub(crate) arguments: Arguments,
-}
-
-/// What something is called with.
-pub(crate) enum Arguments {
-    /// JSON, and what it has to be.
-    Json { text: Bytes, contract: Arc<Contract> },
-    /// Texts by name: of a prompt, or out of a URI.
-    Words(Words),
+pub(crate) enum Called {
+    /// A tool, with JSON. What that has to be goes by the name of the tool.
+    Tool { contract: Arc<Contract>, arguments: Bytes },
+    /// Something else, with texts by name: a prompt, or what a URI names.
+    Other { name: Arc<str>, arguments: Words },
 }
 
 /// What a server gives each of its calls.
@@ -75,15 +69,18 @@ impl Call {
 
     /// The name of the tool or prompt that is called, or the URI of the resource that is read.
     pub fn name(&self) -> &str {
-        &self.0.called.name
+        match &self.0.called {
+            Called::Tool { contract, .. } => contract.name(),
+            Called::Other { name, .. } => name,
+        }
     }
 
     /// The JSON text of the arguments: always an object. Those of prompts are texts, and so are
     /// those of resources, which are what a URI has in the place of a template's variables.
     pub fn arguments(&self) -> &[u8] {
-        match &self.0.called.arguments {
-            Arguments::Json { text, .. } => text,
-            Arguments::Words(words) => words.json(),
+        match &self.0.called {
+            Called::Tool { arguments, .. } => arguments,
+            Called::Other { arguments, .. } => arguments.json(),
         }
     }
 
@@ -94,20 +91,20 @@ impl Call {
 
     /// The arguments as a type.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
-        match &self.0.called.arguments {
-            Arguments::Json { text, contract } => {
-                let decoded = read::text(text).and_then(read);
-                decoded.map_err(|error| contract.explain(text, error).into())
+        match &self.0.called {
+            Called::Tool { contract, arguments } => {
+                let decoded = read::text(arguments).and_then(read);
+                decoded.map_err(|error| contract.explain(arguments, error).into())
             }
-            Arguments::Words(words) => words.decode().map_err(Error::misfit),
+            Called::Other { arguments, .. } => arguments.decode().map_err(Error::misfit),
         }
     }
 
     /// The arguments as texts by name, if that is what they are.
     pub(crate) fn words(&self) -> Option<&Words> {
-        match &self.0.called.arguments {
-            Arguments::Json { .. } => None,
-            Arguments::Words(words) => Some(words),
+        match &self.0.called {
+            Called::Tool { .. } => None,
+            Called::Other { arguments, .. } => Some(arguments),
         }
     }
 
@@ -116,7 +113,7 @@ impl Call {
     }
 
     pub(crate) fn rounds(&self) -> Option<&Rounds> {
-        self.0.rounds.get()
+        self.0.rounds.get().map(|rounds| &**rounds)
     }
 
     /// Makes sure that there are answers so far, if only none.
@@ -129,7 +126,7 @@ impl Call {
 
     /// Takes the answers so far, unless somebody else has begun to ask meanwhile.
     pub(crate) fn set_rounds(&self, rounds: Rounds) {
-        _ = self.0.rounds.set(rounds);
+        _ = self.0.rounds.set(Box::new(rounds));
     }
 
     pub(crate) fn known_roots(&self) -> Option<&Roots> {
@@ -154,6 +151,13 @@ impl Call {
     pub(crate) fn mention(&self, outgoing: Outgoing) {
         if !self.over().is_raised() {
             _ = self.parts().outbox.emit(outgoing);
+        }
+    }
+
+    /// Ends the call: whoever else still has it hears of it.
+    pub(crate) fn end(&self) {
+        if Arc::strong_count(&self.0) > 1 {
+            self.0.over.raise();
         }
     }
 

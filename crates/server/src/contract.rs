@@ -1,5 +1,7 @@
 //! What a handler promises about its arguments and results, compiled once and kept for each call.
 
+use std::sync::Arc;
+
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Json;
 use bowline_types::read::{self, Misread, read};
@@ -8,6 +10,7 @@ use serde_json::Value;
 /// The compiled schemas of a handler.
 #[derive(Debug)]
 pub(crate) struct Contract {
+    name: Arc<str>,
     input: Validator,
     checks_input: bool,
     output: Option<Validator>,
@@ -31,18 +34,27 @@ pub(crate) enum Origin {
 }
 
 impl Contract {
-    /// Compiles the schemas.
+    /// Compiles the schemas of a tool.
     ///
     /// # Errors
     ///
     /// If one of them is no valid schema.
-    pub(crate) fn new(input: &Terms, output: Option<&Terms>) -> Result<Self, SchemaError> {
+    pub(crate) fn new(
+        name: &str,
+        input: &Terms,
+        output: Option<&Terms>,
+    ) -> Result<Self, SchemaError> {
         let (input, checks_input) = input.compile()?;
         let (output, checks_output) = match output.map(Terms::compile).transpose()? {
             Some((validator, checks)) => (Some(validator), checks),
             None => (None, false),
         };
-        Ok(Self { input, checks_input, output, checks_output })
+        Ok(Self { name: name.into(), input, checks_input, output, checks_output })
+    }
+
+    /// The name of the tool.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
     }
 
     /// Checks what decoding would not refuse by itself.
@@ -109,7 +121,7 @@ mod tests {
 
     fn contract(schema: Value, origin: Origin) -> Contract {
         let output = Terms { schema: json!({"type": "integer", "maximum": 3}), origin };
-        Contract::new(&Terms { schema, origin }, Some(&output)).unwrap()
+        Contract::new("forecast", &Terms { schema, origin }, Some(&output)).unwrap()
     }
 
     // spec: TOOL-42

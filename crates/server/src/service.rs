@@ -20,7 +20,9 @@ use crate::seal::Sealer;
 
 /// A built server: what every transport drives. Cheap to clone.
 #[derive(Clone)]
-pub struct Service {
+pub struct Service(Arc<Built>);
+
+struct Built {
     router: Router,
     /// The router inside of the server's layers, if there are any.
     layered: Option<Route>,
@@ -31,11 +33,12 @@ pub struct Service {
 impl Service {
     pub(crate) fn new(router: Router, layered: Option<Route>, kit: &Kit) -> Self {
         let results = ResultSizeLimit::new(kit.limits.result);
-        Self { router, layered, sealer: kit.sealer.clone(), results }
+        let sealer = kit.sealer.clone();
+        Self(Arc::new(Built { router, layered, sealer, results }))
     }
 
     pub(crate) fn sealer(&self) -> &Sealer {
-        &self.sealer
+        &self.0.sealer
     }
 }
 
@@ -51,21 +54,22 @@ impl tower_service::Service<Request> for Service {
 
     fn call(&mut self, request: Request) -> Answer {
         let asked = Asked::by(&request);
-        let answering = match &self.layered {
-            None => Answering::Plain(self.router.route(request)),
+        let Built { router, layered, results, .. } = &*self.0;
+        let answering = match layered {
+            None => Answering::Plain(router.route(request)),
             Some(route) => Answering::Layered(route.serve(request)),
         };
-        Answer { answering, asked, results: self.results }
+        Answer { answering, asked, results: *results }
     }
 }
 
 impl Upstream for Service {
     fn capabilities(&self) -> ServerCapabilities {
-        self.router.capabilities()
+        self.0.router.capabilities()
     }
 
     fn instructions(&self) -> Option<String> {
-        self.router.instructions()
+        self.0.router.instructions()
     }
 }
 

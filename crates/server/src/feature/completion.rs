@@ -9,7 +9,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 
 use super::run::Callee;
-use crate::call::{Arguments, Call, Called};
+use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
 use crate::extract::{States, Typing};
 use crate::handler::{ErasedHandler, Handler, erase};
@@ -104,8 +104,8 @@ impl Callee for Completer {
             return Err(self.fail("the params are lost".to_owned(), request.parts.revision));
         };
         let chosen = params.chosen().collect();
-        let arguments = Arguments::Words(Words::of_prompt(chosen, Arc::default()));
-        Ok(Called { name: self.argument.as_str().into(), arguments })
+        let arguments = Words::of_prompt(chosen, Arc::default());
+        Ok(Called::Other { name: self.argument.as_str().into(), arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<Completion>> {

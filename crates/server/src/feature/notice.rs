@@ -9,7 +9,7 @@ use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
 
 use super::run::{Callee, Run};
-use crate::call::{Arguments, Call, Called, Kit};
+use crate::call::{Call, Called, Kit};
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
 use crate::handler::{ErasedHandler, Handler, erase};
@@ -81,10 +81,8 @@ impl Callee for Notice {
 
     fn admit(&self, request: &Request) -> Result<Called, Response> {
         let name = request.parts.method.name().into();
-        Ok(Called {
-            name,
-            arguments: Arguments::Words(Words::of_uri(Variables::default(), Arc::default())),
-        })
+        let arguments = Words::of_uri(Variables::default(), Arc::default());
+        Ok(Called::Other { name, arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<()>> {

@@ -118,10 +118,10 @@ impl Resource {
         let mut signature = Signature::default();
         H::describe(&mut signature);
         H::Output::describe(&mut signature);
-        let handler = erase_call(move |call: Call| {
-            let reading = handler.clone().call(call.clone());
-            async move { reading.await?.into_resource_result(call.name()) }
-        });
+        let handler = erase_call(
+            move |call: Call| handler.clone().call(call),
+            |contents: H::Output, call| contents.into_resource_result(call.name()),
+        );
         Self::of(template.into(), Kind::Family, signature, handler)
     }
 

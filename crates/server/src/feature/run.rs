@@ -123,7 +123,7 @@ impl<C: Callee> Running<C> {
             Err(Panicked) => Err(self.callee.panicked()),
         };
         self.handler = None;
-        self.call.over().raise();
+        self.call.end();
         Poll::Ready(response)
     }
 
@@ -153,7 +153,7 @@ impl<C: Callee> Running<C> {
 impl<C: Callee> Drop for Running<C> {
     fn drop(&mut self) {
         let Some(handler) = self.handler.take() else { return };
-        self.call.over().raise();
+        self.call.end();
         if let Some(grace) = self.callee.grace() {
             linger(handler, grace);
         }

@@ -1,7 +1,6 @@
 //! Handlers whose types nobody needs to know any more.
 
 use std::future::Future;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::Handler;
@@ -28,36 +27,40 @@ where
     H::Output: 'static,
     R: 'static,
 {
-    erase_call(move |call: Call| {
-        let running = handler.clone().call(call.clone());
-        async move { respond(running.await?, &call) }
-    })
+    erase_call(move |call: Call| handler.clone().call(call), respond)
 }
 
 /// The same for anything that can be called.
-pub(crate) fn erase_call<F, Running, R>(function: F) -> ErasedHandler<R>
+pub(crate) fn erase_call<F, Running, T, R>(
+    function: F,
+    respond: fn(T, &Call) -> Result<R>,
+) -> ErasedHandler<R>
 where
     F: Fn(Call) -> Running + Send + Sync + 'static,
-    Running: Future<Output = Result<R>> + Send + 'static,
+    Running: Future<Output = Result<T>> + Send + 'static,
+    T: 'static,
     R: 'static,
 {
-    Arc::new(Function { function, marker: PhantomData })
+    Arc::new(Function { function, respond })
 }
 
-struct Function<F, R> {
+struct Function<F, T, R> {
     function: F,
-    marker: PhantomData<fn() -> R>,
+    respond: fn(T, &Call) -> Result<R>,
 }
 
-impl<F, Running, R> Erased<R> for Function<F, R>
+impl<F, Running, T, R> Erased<R> for Function<F, T, R>
 where
     F: Fn(Call) -> Running + Send + Sync,
-    Running: Future<Output = Result<R>> + Send + 'static,
+    Running: Future<Output = Result<T>> + Send + 'static,
+    T: 'static,
+    R: 'static,
 {
     fn call(&self, call: Call) -> BoxFuture<Result<R>> {
         let running = (self.function)(call.clone());
+        let respond = self.respond;
         Box::pin(async move {
-            let error = match running.await {
+            let error = match running.await.and_then(|output| respond(output, &call)) {
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };

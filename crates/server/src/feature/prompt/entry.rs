@@ -11,7 +11,7 @@ use bowline_types::prompt::{GetPromptParams, GetPromptResult, ListPromptsResult}
 use bowline_types::revision::Revision;
 
 use super::{Prompt, check};
-use crate::call::{Arguments, Call, Called, Kit};
+use crate::call::{Call, Called, Kit};
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
 use crate::feature::GRACE;
@@ -114,7 +114,7 @@ impl Callee for PromptEntry {
         if let Some(Err(reason)) = self.terms.as_ref().map(|terms| terms.check(&words)) {
             return Err(refused(reason));
         }
-        Ok(Called { name: self.name.clone(), arguments: Arguments::Words(words) })
+        Ok(Called::Other { name: self.name.clone(), arguments: words })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<GetPromptResult>> {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Kind, Resource};
-use crate::call::{Arguments, Call, Called, Kit};
+use crate::call::{Call, Called, Kit};
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::States;
 use crate::feature::GRACE;
@@ -159,7 +159,7 @@ impl Callee for Reader {
             let error = Error::misfit(reason).into_read_error(&uri, request.parts.revision);
             return Err(Err(error));
         }
-        Ok(Called { name: uri.into(), arguments: Arguments::Words(words) })
+        Ok(Called::Other { name: uri.into(), arguments: words })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<ReadResourceResult>> {

@@ -14,7 +14,7 @@ use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
 use bytes::Bytes;
 
 use super::Tool;
-use crate::call::{Arguments, Call, Called, Kit};
+use crate::call::{Call, Called, Kit};
 use crate::contract::Contract;
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
@@ -27,7 +27,6 @@ use crate::server::BuildError;
 
 /// A tool that has been checked.
 pub(crate) struct ToolEntry {
-    name: Arc<str>,
     tool: Tool,
     contract: Arc<Contract>,
     /// Arguments that HTTP repeats in headers.
@@ -46,11 +45,11 @@ impl ToolEntry {
         if let Some(problem) = &tool.problem {
             return Err(wrong(problem));
         }
-        let contract = Contract::new(&tool.input, tool.output.as_ref())
+        let contract = Contract::new(tool.name(), &tool.input, tool.output.as_ref())
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
         let mirrored = marks::mirrored(&tool.definition.input_schema)
             .map_err(|error| wrong(&format!("marks an argument wrongly: {error}")))?;
-        Ok(Self { name: tool.name().into(), tool, contract: Arc::new(contract), mirrored })
+        Ok(Self { tool, contract: Arc::new(contract), mirrored })
     }
 
     /// Checks that all the state that the tool needs is there.
@@ -89,17 +88,16 @@ impl Callee for ToolEntry {
     type Output = CallToolResult;
 
     fn title(&self) -> String {
-        format!("tool `{}`", self.name)
+        format!("tool `{}`", self.contract.name())
     }
 
     fn admit(&self, request: &Request) -> Result<Called, Response> {
-        let text = arguments(&request.params).map_err(Err)?;
-        self.check_headers(request, &text).map_err(Err)?;
-        if let Err(reason) = self.contract.check_arguments(&text) {
+        let arguments = arguments(&request.params).map_err(Err)?;
+        self.check_headers(request, &arguments).map_err(Err)?;
+        if let Err(reason) = self.contract.check_arguments(&arguments) {
             return Err(self.fail(reason, request.parts.revision));
         }
-        let arguments = Arguments::Json { text, contract: self.contract.clone() };
-        Ok(Called { name: self.name.clone(), arguments })
+        Ok(Called::Tool { contract: self.contract.clone(), arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<CallToolResult>> {
@@ -134,7 +132,7 @@ impl Item for ToolEntry {
     const KIND: &'static str = "tools";
 
     fn name(&self) -> &Arc<str> {
-        &self.name
+        self.contract.name()
     }
 
     fn definition(&self) -> Definition<'_> {
