@@ -58,6 +58,7 @@ pub struct ErrorObject {
 
 impl ErrorObject {
     /// An error with a code and a sentence.
+    #[cold]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }

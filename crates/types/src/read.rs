@@ -44,6 +44,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Misread> {
 }
 
 /// What to say of bytes that are not UTF-8.
+#[cold]
 pub fn not_text(error: &std::str::Utf8Error) -> Misread {
     let reason = format!("not UTF-8 at byte {}", error.valid_up_to());
     Misread { path: String::new(), reason, is_json: false }
@@ -76,6 +77,7 @@ impl Misread {
         Self::along(error, text, &[])
     }
 
+    #[cold]
     fn along(error: &serde_json::Error, text: &str, steps: &[Option<usize>]) -> Self {
         // Some shapes are refused as if they were bad syntax, numbers out of range for one.
         let is_json = error.is_data() || serde_json::from_str::<IgnoredAny>(text).is_ok();

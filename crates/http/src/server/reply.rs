@@ -55,11 +55,13 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
 }
 
 /// An error that answers no request of the protocol, or one whose id could not be read.
+#[cold]
 pub(super) fn refusal(status: StatusCode, error: &ErrorObject) -> Response<Body> {
     json(status, wire::refusal(None, error))
 }
 
 /// The same, in a sentence.
+#[cold]
 pub(super) fn refused(status: StatusCode, reason: impl Into<String>) -> Response<Body> {
     refusal(status, &ErrorObject::invalid_request(reason))
 }

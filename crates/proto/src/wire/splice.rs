@@ -92,6 +92,7 @@ fn around(front: &str, mut text: String) -> String {
 }
 
 /// A response with an error.
+#[cold]
 pub(crate) fn error(id: Result<&RequestId, NoId>, error: &ErrorObject) -> Bytes {
     let error = json(error);
     let with = |id: [&str; 2]| {
