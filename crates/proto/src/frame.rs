@@ -141,6 +141,15 @@ impl Frame {
         }
         parse_message(text, &string).map(Self::Message)
     }
+
+    /// How many requests it holds.
+    pub fn requests(&self) -> usize {
+        let is_request = |message: &&Message| matches!(message, Message::Request(_));
+        match self {
+            Self::Message(message) => usize::from(is_request(&message)),
+            Self::Batch(items) => items.iter().flatten().filter(is_request).count(),
+        }
+    }
 }
 
 /// The id of a message of which only the start is there; what is missing cannot hold it any more.
@@ -413,6 +422,7 @@ impl Envelope<'_> {
         Ok(Message::Response(ResponseMessage { id, outcome, members }))
     }
 
+    #[cold]
     fn malformed(&self, error: ErrorObject) -> Malformed {
         let kind = match (self.method, self.id) {
             (None, _) if self.result.is_some() || self.error.is_some() => {

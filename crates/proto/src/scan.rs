@@ -56,13 +56,13 @@ impl<'a> Scanner<'a> {
 
     /// After an item: whether what holds it ends with this mark. If not, another item follows.
     fn ends(&mut self, mark: u8) -> Option<bool> {
-        let is_end = self.meets(mark);
-        if is_end {
+        let next = self.peek()?;
+        self.at += 1;
+        if next == mark {
             self.depth += 1;
-        } else {
-            self.expect(b',')?;
+            return Some(true);
         }
-        Some(is_end)
+        (next == b',').then_some(false)
     }
 
     /// Whether what was entered just now ends at once.

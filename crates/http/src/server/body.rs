@@ -14,6 +14,8 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::endpoint::Endpoint;
+
 /// What an answer carries.
 pub struct Body {
     kind: Kind,
@@ -21,8 +23,8 @@ pub struct Body {
     _turn: Option<Turn>,
 }
 
-/// Held until an answer has gone, or its client has.
-pub(super) type Turn = Arc<()>;
+/// Whoever answers, held until the answer has gone, or its client has.
+pub(super) type Turn = Arc<Endpoint>;
 
 enum Kind {
     Empty,

@@ -15,6 +15,7 @@ use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
 use super::body::Turn;
+use super::endpoint::Endpoint;
 
 /// The connections that are open. All are cut when this is dropped.
 #[derive(Default)]
@@ -41,10 +42,14 @@ pub(super) const LOOKS: u32 = 2;
 
 impl Connections {
     /// Serves a connection in a task of its own, which has to hold its place to the end.
-    pub(super) fn open(&mut self, serve: impl FnOnce(Arc<Used>, Place) -> BoxFuture<()>) {
+    pub(super) fn open(
+        &mut self,
+        used: Used,
+        serve: impl FnOnce(Arc<Used>, Place) -> BoxFuture<()>,
+    ) {
         self.last += 1;
         let number = self.last;
-        let used = Arc::new(Used::default());
+        let used = Arc::new(used);
         let place = Place { table: self.table.clone(), number };
         let served = serve(used.clone(), place);
         // Entered before the task can end, and not locked when it begins: a runtime that is shutting
@@ -113,7 +118,6 @@ fn lock(table: &Table) -> MutexGuard<'_, HashMap<u64, Open>> {
 }
 
 /// What a connection is used for.
-#[derive(Default)]
 pub(super) struct Used {
     /// Requests that have come.
     requests: AtomicUsize,
@@ -125,9 +129,16 @@ pub(super) struct Used {
 }
 
 impl Used {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        let (requests, is_ending, server) = Default::default();
+        Self { requests, turn: Arc::new(endpoint), is_ending, server }
+    }
+
     /// Begins to answer a request; it is answered when the turn is dropped.
     pub(super) fn begin(&self) -> Turn {
-        self.requests.fetch_add(1, Ordering::Relaxed);
+        // Only whoever serves the connection counts, so nothing comes in between.
+        let before = self.requests.load(Ordering::Relaxed);
+        self.requests.store(before.wrapping_add(1), Ordering::Relaxed);
         self.turn.clone()
     }
 

@@ -432,32 +432,41 @@ impl fmt::Debug for Endpoint {
 
 /// How many of something there may be at the same time.
 pub(super) struct Slots {
-    taken: Arc<AtomicUsize>,
+    taken: AtomicUsize,
     most: usize,
-}
-
-/// Some of them; given back when it is dropped.
-pub(super) struct Slot {
-    taken: Arc<AtomicUsize>,
-    count: usize,
 }
 
 impl Slots {
     fn new(most: usize) -> Self {
-        Self { taken: Arc::default(), most }
+        Self { taken: AtomicUsize::new(0), most }
     }
 
-    /// So many slots, if they are free.
-    pub(super) fn take(&self, count: usize) -> Option<Slot> {
-        let slot = Slot { taken: self.taken.clone(), count };
-        // If there are too many, dropping the slot gives them back.
+    /// Takes so many, if they are free; whoever does has to give them back.
+    pub(super) fn take(&self, count: usize) -> bool {
         let before = self.taken.fetch_add(count, Ordering::Relaxed);
-        (before + count <= self.most).then_some(slot)
+        let is_free = before + count <= self.most;
+        if !is_free {
+            self.give_back(count);
+        }
+        is_free
+    }
+
+    pub(super) fn give_back(&self, count: usize) {
+        self.taken.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
+/// The place of one call among those of its endpoint; given back when it is dropped.
+pub(super) struct Slot(pub(super) Arc<Core>);
+
+impl Slot {
+    pub(super) fn take(core: &Arc<Core>) -> Option<Self> {
+        core.calls.take(1).then(|| Self(core.clone()))
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.taken.fetch_sub(self.count, Ordering::Relaxed);
+        self.0.calls.give_back(1);
     }
 }

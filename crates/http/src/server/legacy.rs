@@ -24,12 +24,12 @@ use http::header::HeaderValue;
 use http::{HeaderName, Response, StatusCode};
 
 use self::drive::{Drive, Listening, Said};
-use self::session::{Kind, Received, STANDALONE, Session};
+use self::session::{Busy, Kind, STANDALONE, Session};
 use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
 use self::stream::{GetStream, Place, PostStream, Resumed, Start};
 use super::body::{Body, Told};
-use super::endpoint::{Knock, Shared, Slot};
+use super::endpoint::{Knock, Shared};
 use super::{head, reply};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -53,8 +53,8 @@ pub(super) async fn post(
         };
     }
     match find(shared, knock).await {
-        Ok(Some(session)) => match enter(&session, frame, knock) {
-            Ok(entered) => answer(&session, entered, text).await,
+        Ok(Some(session)) => match enter(session, frame, knock) {
+            Ok(entered) => answer(entered, text).await,
             Err(refusal) => *refusal,
         },
         Ok(None) if is_handshake => Box::pin(shake_hands(shared, frame, knock)).await,
@@ -80,8 +80,10 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
     };
     let session = Session::new(id, knock.owner(), Kind::Streamable, core);
-    let received = session.receive(Ok(frame), knock.attach());
-    let mut drive = Drive::new(session.clone(), received.line, None);
+    let Some(received) = session.receive(frame, knock.attach()) else {
+        return reply::busy(TOO_MANY_CALLS);
+    };
+    let mut drive = Drive::new(Busy::new(session.clone()), received);
     let Some(Said::Message(Role::Ends, message)) = drive.next().await else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "the handshake has no answer");
     };
@@ -126,76 +128,68 @@ async fn stateless(
     }
     let session = Session::new(String::new(), knock.owner(), Kind::Streamable, &shared.core);
     session.assume(revision);
-    match enter(&session, frame, knock) {
-        Ok(entered) => answer(&session, entered, text).await,
+    match enter(session, frame, knock) {
+        Ok(entered) => answer(entered, text).await,
         Err(refusal) => *refusal,
     }
 }
 
+/// Said when no more calls are taken for now.
+const TOO_MANY_CALLS: &str = "too many calls run at the same time; try again";
+
 /// A message that its session has taken.
 struct Entered {
-    received: Received,
-    slot: Slot,
+    drive: Drive,
+    /// Whether there will be an answer.
+    awaits: bool,
     /// Whether it concerns what other endpoints have of the session.
     concerns_others: bool,
 }
 
 /// Hands a message to its session, if it may be served.
 fn enter(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     frame: Frame,
     knock: &mut Knock,
 ) -> Result<Entered, Box<Response<Body>>> {
-    let core = &session.core;
     let has_batches = || session.revision().is_some_and(Revision::has_batches);
     if matches!(frame, Frame::Batch(_)) && !has_batches() {
         let reason = "a message is one object; only 2025-03-26 has batches";
         return Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)));
     }
-    let calls = requests_in(&frame);
-    let slot = core.calls.take(calls).filter(|_| calls == 0 || session.has_room());
-    let Some(slot) = slot else {
-        let reason = "too many calls run at the same time; try again";
-        return Err(Box::new(reply::busy(reason)));
-    };
+    let too_many = || Box::new(reply::busy(TOO_MANY_CALLS));
+    let busy = Busy::with_calls(session, frame.requests()).ok_or_else(too_many)?;
+    let session = &busy.session;
     let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
-    let received = session.receive(Ok(frame), knock.attach());
-    Ok(Entered { received, slot, concerns_others })
+    let received = session.receive(frame, knock.attach()).ok_or_else(too_many)?;
+    let awaits = received.awaits;
+    Ok(Entered { drive: Drive::new(busy, received), awaits, concerns_others })
 }
 
 /// Answers a message in its session: in place, as JSON or as a stream.
-async fn answer(session: &Arc<Session>, entered: Entered, text: &Bytes) -> Response<Body> {
-    let core = &session.core;
-    let Entered { received, slot, concerns_others } = entered;
-    if concerns_others && let Err(error) = session.pass_on(text).await {
+async fn answer(entered: Entered, text: &Bytes) -> Response<Body> {
+    let Entered { mut drive, awaits, concerns_others } = entered;
+    if concerns_others && let Err(error) = drive.session().pass_on(text).await {
         return failing(&error);
     }
-    if !received.awaits {
-        let saved = session.save().await;
+    if !awaits {
+        let saved = drive.session().save().await;
         return saved.map_or_else(|error| failing(&error), |()| reply::accepted());
     }
-    let mut drive = Drive::new(session.clone(), received.line, Some(slot));
-    let keep_alive = core.limits().keep_alive;
-    match drive.next().await {
+    let said = drive.next().await;
+    let session = drive.session();
+    let keep_alive = session.core.limits().keep_alive;
+    match said {
         Some(Said::Message(Role::Ends, message)) => match session.save().await {
             Ok(()) => reply::json(StatusCode::OK, message),
             Err(error) => failing(&error),
         },
         Some(said) => reply::events(Told::by(PostStream::new(drive, said)), keep_alive),
-        None if core.is_stopping() => reply::busy("the server is stopping"),
+        None if session.core.is_stopping() => reply::busy("the server is stopping"),
         None if session.is_over() => unknown_session(),
         None if session.is_closed() => reply::busy("the session is served elsewhere; try again"),
         // The request was cancelled: there is no answer, and so the stream of answers is empty.
         None => reply::events(Told::by(stream::Silence), keep_alive),
-    }
-}
-
-/// How many calls a message makes.
-fn requests_in(frame: &Frame) -> usize {
-    let is_request = |message: &&Message| matches!(message, Message::Request(_));
-    match frame {
-        Frame::Message(message) => usize::from(is_request(&message)),
-        Frame::Batch(items) => items.iter().flatten().filter(is_request).count(),
     }
 }
 
@@ -315,8 +309,14 @@ async fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Bo
     match head::field(&knock.0.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
-            let found = shared.sessions.find(id.trim(), &knock.owner()).await;
-            let session = found.map_err(|why| Box::new(not_now(&why)))?;
+            let (id, owner) = (id.trim(), knock.owner());
+            let session = match shared.core.config.is_shared {
+                false => shared.sessions.known(id, &owner, Kind::Streamable),
+                // Boxed, since every connection has room for what a request waits for.
+                true => Box::pin(shared.sessions.find(id, &owner))
+                    .await
+                    .map_err(|why| Box::new(not_now(&why)))?,
+            };
             session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
         Field::Repeated | Field::Unreadable => {

@@ -29,6 +29,17 @@ struct State<T> {
     blocked: Vec<Waker>,
 }
 
+/// What is left on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Something waits.
+    Items,
+    /// Nothing waits, but calls may still speak.
+    Calls,
+    /// Nothing waits, and nobody may speak any more.
+    Nothing,
+}
+
 /// A queue that most often holds one thing, and then takes no memory of its own.
 struct Queue<T> {
     first: Option<T>,
@@ -68,10 +79,15 @@ impl<T> Queue<T> {
 impl<T: Weigh> Line<T> {
     /// A line that holds so many bytes before whoever speaks has to wait.
     pub(super) fn new(most: usize) -> Self {
+        Self::opened(most, 0)
+    }
+
+    /// The same, on which so many calls may speak.
+    pub(super) fn opened(most: usize, open: usize) -> Self {
         let state = State {
             items: Queue::default(),
             bytes: 0,
-            open: 0,
+            open,
             is_closed: false,
             readers: Vec::new(),
             blocked: Vec::new(),
@@ -84,9 +100,16 @@ impl<T: Weigh> Line<T> {
         self.lock().open += 1;
     }
 
-    /// One call less may.
-    pub(super) fn release(&self) {
-        self.wake_readers(|state| state.open = state.open.saturating_sub(1));
+    /// One call less may; gives what is left.
+    pub(super) fn release(&self) -> Left {
+        self.wake_readers(|state| {
+            state.open = state.open.saturating_sub(1);
+            match (state.items.is_empty(), state.open) {
+                (false, _) => Left::Items,
+                (true, 0) => Left::Nothing,
+                (true, _) => Left::Calls,
+            }
+        })
     }
 
     /// Adds something, whether or not there is room: what must be said is.
@@ -176,13 +199,14 @@ impl<T: Weigh> Line<T> {
     }
 
     /// Changes the state, and wakes whoever reads.
-    fn wake_readers(&self, change: impl FnOnce(&mut State<T>)) {
-        let readers = {
+    fn wake_readers<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
+        let (changed, readers) = {
             let mut state = self.lock();
-            change(&mut state);
-            std::mem::take(&mut state.readers)
+            let changed = change(&mut state);
+            (changed, std::mem::take(&mut state.readers))
         };
         readers.into_iter().for_each(Waker::wake);
+        changed
     }
 
     /// Changes the state, and wakes whoever waits for room if there is some.

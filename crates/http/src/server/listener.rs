@@ -89,7 +89,7 @@ impl Listener {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            connections.open(|used, place| {
+            connections.open(Used::new(endpoint.clone()), |used, place| {
                 let (endpoint, path) = (endpoint.clone(), path.clone());
                 let connection = Connection { endpoint, path, peer, used, held: (place, permit) };
                 connection.serve(stream)
@@ -125,17 +125,16 @@ impl Connection {
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         origin.insert(Peer(peer.ip()));
-        let (turns, served) = (used.clone(), endpoint.clone());
+        let turns = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
-            let endpoint = served.clone();
             let is_here = request.uri().path() == &*path;
             let (parts, body) = request.into_parts();
             let mut knock = Knock::new(parts, origin.clone());
             async move {
                 let response = match is_here {
-                    true => endpoint.answer_to(&mut knock, pin!(body)).await,
-                    false => endpoint.not_here(&knock),
+                    true => turn.answer_to(&mut knock, pin!(body)).await,
+                    false => turn.not_here(&knock),
                 };
                 Ok::<_, Infallible>(response.map(|body| body.during(turn)))
             }

@@ -48,7 +48,7 @@ pub(super) fn open(
             return Err(Box::new(reply::json(status, message)));
         }
     };
-    let Some(slot) = core.calls.take(1) else {
+    let Some(slot) = Slot::take(core) else {
         let reason = "too many calls run at the same time; try again";
         return Err(Box::new(reply::busy(reason)));
     };
@@ -58,9 +58,7 @@ pub(super) fn open(
     let caller = Caller { owner: knock.owner(), sink, extensions: knock.attach(), headers };
     let call = Call { id: request.id, method, params: request.params };
     let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
-    let call = core.call(request);
-    let core = core.clone();
-    Ok(Talk { call, outcome: None, back, exchange, core, end: None, _slot: slot })
+    Ok(Talk { call: Some(core.call(request)), outcome: None, back, exchange, end: None, slot })
 }
 
 /// Checks a notification that stands alone. There is none that a server would act on, and no rule
@@ -109,16 +107,16 @@ fn admit(
 
 /// A call under way and what it says.
 pub(super) struct Talk {
-    call: BoxFuture<Outcome>,
+    /// Gone when the call has ended.
+    call: Option<BoxFuture<Outcome>>,
     /// Set when the call has ended.
     outcome: Option<Outcome>,
     back: Arc<Back>,
     exchange: Exchange,
-    core: Arc<Core>,
     /// Resolves when the call has to end, although it has not by itself. Made once the call is
     /// found to take a while.
     end: Option<BoxFuture<()>>,
-    _slot: Slot,
+    slot: Slot,
 }
 
 /// What comes next of a call.
@@ -142,17 +140,22 @@ impl Talk {
             Next::Notice(message) => {
                 let mut text = BytesMut::new();
                 sse::write_event(&mut text, None, &message);
-                let keep_alive = self.core.limits().keep_alive;
+                let keep_alive = self.core().limits().keep_alive;
                 reply::events(Box::new(Told { talk: Some(self), text }), keep_alive)
             }
         }
     }
 
+    fn core(&self) -> &Arc<Core> {
+        &self.slot.0
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
         loop {
-            if self.outcome.is_none()
-                && let Poll::Ready(outcome) = calls::poll(&mut self.call, cx)
+            if let Some(call) = &mut self.call
+                && let Poll::Ready(outcome) = calls::poll(call, cx)
             {
+                self.call = None;
                 self.outcome = Some(outcome);
             }
             // What was said before the answer comes first.
@@ -179,9 +182,10 @@ impl Talk {
     /// Ready when the server stops, for a call that would never end by itself; for others, when
     /// there is no more time to wait for them.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let core = &self.slot.0;
         let end = self.end.get_or_insert_with(|| match self.exchange.method().streams() {
-            true => self.core.stopped(),
-            false => self.core.given_up(),
+            true => core.stopped(),
+            false => core.given_up(),
         });
         end.as_mut().poll(cx)
     }
@@ -189,14 +193,14 @@ impl Talk {
     /// The answer to a call that had to end.
     fn cut(&self) -> Next {
         if self.exchange.method().streams() {
-            return Next::Answer(StatusCode::OK, self.exchange.end(&self.core.server));
+            return Next::Answer(StatusCode::OK, self.exchange.end(&self.core().server));
         }
         let error = ErrorObject::internal("the server stopped before the call came to its end");
         self.last(StatusCode::SERVICE_UNAVAILABLE, Err(error))
     }
 
     fn last(&self, status: StatusCode, outcome: Outcome) -> Next {
-        Next::Answer(status, self.exchange.answer(outcome, &self.core.server))
+        Next::Answer(status, self.exchange.answer(outcome, &self.core().server))
     }
 
     /// What the call says, as far as the caller wants to hear it.
@@ -204,7 +208,8 @@ impl Talk {
         match outgoing {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
             Outgoing::Log(message) => {
-                self.exchange.log(&message, None, self.core.server.limits(), Instant::now())
+                let limits = self.slot.0.server.limits();
+                self.exchange.log(&message, None, limits, Instant::now())
             }
             Outgoing::Change(change) => Some(self.exchange.change(&change)),
             Outgoing::Ask(question) => {
@@ -218,7 +223,10 @@ impl Talk {
 
 impl Drop for Talk {
     fn drop(&mut self) {
-        self.back.0.close();
+        // Unless whatever could have spoken is gone.
+        if Arc::strong_count(&self.back) > 1 {
+            self.back.0.close();
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub struct ServerConnection {
     config: Arc<ServerConfig>,
     sink: Arc<dyn Sink>,
     owner: Owner,
-    /// What whoever brings messages attaches to the calls that they open.
+    /// What whoever brings a message attaches to the calls that it opens.
     attached: Extensions,
     session: Option<Session>,
     /// Who introduced itself last (2026-07-28).
@@ -126,9 +126,11 @@ impl ServerConnection {
         }
     }
 
-    /// Attaches values to every call that is opened from now on.
-    pub fn attach(&mut self, extensions: Extensions) {
-        self.attached = extensions;
+    /// The same, with values for the calls that it opens.
+    pub fn receive_attached(&mut self, frame: Frame, attached: Extensions, now: Instant) {
+        self.attached = attached;
+        self.receive_frame(Ok(frame), now);
+        self.attached = Extensions::default();
     }
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.

@@ -1,5 +1,6 @@
 //! Whoever answers a POST or feeds a stream drives the calls that speak there.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,9 +13,8 @@ use bowline_transport::task::spawn_on;
 use bytes::Bytes;
 
 use super::super::calls;
-use super::super::endpoint::Slot;
 use super::item::{Item, Line};
-use super::session::{Busy, Session, Standing, StreamLog};
+use super::session::{Busy, Received, Session, Standing, StreamLog};
 
 /// Something to send.
 pub(super) enum Said {
@@ -29,36 +29,55 @@ pub(super) enum Said {
 /// Dropping it is no cancellation: what runs is driven to its end by a task, and what it says is
 /// written into the log, if there is one, for a client that comes back.
 pub(super) struct Drive {
-    pub(super) session: Arc<Session>,
+    busy: Busy,
+    /// What comes before all that waits on the line.
+    first: Option<Item>,
     line: Arc<Line>,
+    /// Whether the line is known to be over.
+    is_over: bool,
     calls: Running,
-    log: Option<StreamLog>,
-    /// What was said last and is not in the log for certain.
-    unrecorded: Option<(Role, Bytes)>,
+    /// Where what is said is written, once it goes out as a stream.
+    logged: Option<Box<Logged>>,
     /// Whether it drives the subscription on behalf of the session too.
     follows: bool,
     standing: Option<Standing>,
     is_answered: bool,
     is_detached: bool,
-    slot: Option<Slot>,
-    _busy: Busy,
+}
+
+/// What is said and written into a log.
+struct Logged {
+    log: StreamLog,
+    /// What was said last and is not in the log for certain.
+    unrecorded: Option<(Role, Bytes)>,
 }
 
 impl Drive {
-    pub(super) fn new(session: Arc<Session>, line: Arc<Line>, slot: Option<Slot>) -> Self {
+    /// Drives what a message led to.
+    pub(super) fn new(busy: Busy, received: Received) -> Self {
+        let mut drive = Self::along(busy, received.line);
+        drive.first = received.first;
+        drive
+    }
+
+    /// Drives what comes to a line.
+    pub(super) fn along(busy: Busy, line: Arc<Line>) -> Self {
         Self {
-            _busy: session.busy(),
-            session,
+            busy,
+            first: None,
             line,
+            is_over: false,
             calls: Running::default(),
-            log: None,
-            unrecorded: None,
+            logged: None,
             follows: false,
             standing: None,
             is_answered: false,
             is_detached: false,
-            slot,
         }
+    }
+
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.busy.session
     }
 
     /// Drives the subscription on behalf of the session too.
@@ -68,20 +87,20 @@ impl Drive {
 
     /// Writes what is said into a log from now on, `first` included.
     pub(super) fn log_to(&mut self, log: StreamLog, first: &Said) {
-        self.log = Some(log);
+        self.logged = Some(Box::new(Logged { log, unrecorded: None }));
         self.note(first);
     }
 
     /// The stream that is logged is about to begin.
     pub(super) async fn begin(&mut self) {
-        if let Some(log) = &self.log {
-            log.begin().await;
+        if let Some(logged) = &self.logged {
+            logged.log.begin().await;
         }
     }
 
     /// Whether no call runs and nothing waits to be said.
     pub(super) fn is_quiet(&self) -> bool {
-        self.calls.is_empty() && self.line.is_empty()
+        self.first.is_none() && self.calls.is_empty() && self.line.is_empty()
     }
 
     /// The next thing to send, or `None` when there will be nothing more. Cancel-safe.
@@ -96,49 +115,55 @@ impl Drive {
         let is_last = role == Role::Ends;
         if is_last {
             // What cannot be written now is written after the next call.
-            let _ = self.session.save().await;
+            let _ = self.session().save().await;
         }
-        let position = match &self.log {
-            Some(log) => log.record(message, is_last).await,
+        let position = match &mut self.logged {
+            Some(logged) => {
+                let position = logged.log.record(message, is_last).await;
+                logged.unrecorded = None;
+                position
+            }
             None => None,
         };
-        self.unrecorded = None;
         self.is_answered |= is_last;
         position
     }
 
     /// Nothing more will come: whoever comes back for an answer that was cancelled is told so.
     pub(super) async fn finish(&mut self) {
-        if let (Some(log), false) = (&self.log, self.is_answered) {
-            log.record(b"", true).await;
+        if let (Some(logged), false) = (&self.logged, self.is_answered) {
+            logged.log.record(b"", true).await;
         }
-        self.log = None;
+        self.logged = None;
     }
 
     /// Remembers what has yet to be recorded, in case that nobody is left to do so.
     fn note(&mut self, said: &Said) {
-        if let (Some(_), Said::Message(role, message)) = (&self.log, said) {
-            self.unrecorded = Some((*role, message.clone()));
+        if let (Some(logged), Said::Message(role, message)) = (&mut self.logged, said) {
+            logged.unrecorded = Some((*role, message.clone()));
         }
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Said>> {
+        if let Some(first) = self.first.take() {
+            // Most often a call that ends at once, and then the line is not looked at.
+            if let Some(said) = self.take_up(first) {
+                return Poll::Ready(Some(said));
+            }
+            if let ControlFlow::Break(said) = self.poll_calls(cx) {
+                return Poll::Ready(Some(said));
+            }
+        }
         loop {
             while let Some(item) = self.line.take() {
-                match item {
-                    Item::Call(request) => {
-                        let number = request.parts.exchange;
-                        self.calls.add(number, self.session.call(*request));
-                    }
-                    Item::Cancelled(number) => self.calls.remove(number),
-                    Item::Message(role, message) => {
-                        return Poll::Ready(Some(Said::Message(role, message)));
-                    }
-                    Item::Pause(after) => return Poll::Ready(Some(Said::Pause(after))),
+                if let Some(said) = self.take_up(item) {
+                    return Poll::Ready(Some(said));
                 }
             }
-            if self.poll_calls(cx) {
-                continue;
+            match self.poll_calls(cx) {
+                ControlFlow::Break(said) => return Poll::Ready(Some(said)),
+                ControlFlow::Continue(true) => continue,
+                ControlFlow::Continue(false) => {}
             }
             self.poll_standing(cx);
             self.line.register(cx);
@@ -146,37 +171,60 @@ impl Drive {
             if !self.line.is_empty() {
                 continue;
             }
-            if self.line.is_over() || self.session.is_closed() {
+            if self.line.is_over() || self.session().is_closed() {
                 return Poll::Ready(None);
             }
             return Poll::Pending;
         }
     }
 
+    /// Does what came on the line; gives what there is to send.
+    fn take_up(&mut self, item: Item) -> Option<Said> {
+        match item {
+            Item::Call(request) => {
+                let number = request.parts.exchange;
+                let call = self.session().call(*request);
+                self.calls.add(number, call);
+                None
+            }
+            Item::Cancelled(number) => {
+                self.calls.remove(number);
+                None
+            }
+            Item::Message(role, message) => Some(Said::Message(role, message)),
+            Item::Pause(after) => Some(Said::Pause(after)),
+        }
+    }
+
     fn poll_standing(&mut self, cx: &mut Context<'_>) {
         if self.follows && self.standing.is_none() {
-            self.standing = self.session.take_standing();
+            self.standing = self.session().take_standing();
         }
         if let Some(standing) = &mut self.standing
-            && standing.poll(&self.session, cx).is_ready()
+            && standing.poll(&self.busy.session, cx).is_ready()
         {
             self.standing = None;
         }
     }
 
-    /// Polls every call; gives whether one has ended.
-    fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Polls every call until there is something to send; gives whether one has ended.
+    fn poll_calls(&mut self, cx: &mut Context<'_>) -> ControlFlow<Said, bool> {
         let mut has_ended = false;
         while let Some((number, outcome)) = self.calls.poll(cx) {
-            self.session.complete(number, outcome);
+            let completed = self.session().complete(number, outcome);
             has_ended = true;
+            self.is_over = completed.is_over;
+            if let Some(said) = completed.next.and_then(|item| self.take_up(item)) {
+                return ControlFlow::Break(said);
+            }
         }
-        has_ended
+        ControlFlow::Continue(has_ended)
     }
 
     /// Drives on without anybody who listens.
     async fn drive_on(mut self) {
-        if let Some((role, message)) = self.unrecorded.take() {
+        let unrecorded = self.logged.as_mut().and_then(|logged| logged.unrecorded.take());
+        if let Some((role, message)) = unrecorded {
             self.record(role, &message).await;
         }
         while let Some(said) = self.next().await {
@@ -190,23 +238,23 @@ impl Drive {
 
 impl Drop for Drive {
     fn drop(&mut self) {
-        let is_over = self.line.is_over() && self.unrecorded.is_none();
-        if self.is_detached || is_over || self.session.is_closed() {
+        let is_recorded = self.logged.as_ref().is_none_or(|logged| logged.unrecorded.is_none());
+        let is_over = is_recorded && (self.is_over || self.line.is_over());
+        if self.is_detached || is_over || self.session().is_closed() {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let rest = Self {
-            session: self.session.clone(),
+            busy: self.busy.successor(),
+            first: self.first.take(),
             line: self.line.clone(),
+            is_over: self.is_over,
             calls: std::mem::take(&mut self.calls),
-            log: self.log.take(),
-            unrecorded: self.unrecorded.take(),
+            logged: self.logged.take(),
             follows: false,
             standing: None,
             is_answered: self.is_answered,
             is_detached: true,
-            slot: self.slot.take(),
-            _busy: self.session.busy(),
         };
         spawn_on(&runtime, rest.drive_on());
     }
@@ -280,7 +328,7 @@ enum Ear {
 impl Listening {
     pub(super) fn new(session: Arc<Session>) -> Self {
         let (line, listener) = session.listen();
-        let busy = session.busy();
+        let busy = Busy::new(session.clone());
         Self::by(Ear::Stream(listener), line, session, Some(busy))
     }
 

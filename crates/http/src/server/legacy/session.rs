@@ -8,11 +8,12 @@ mod shared;
 
 use std::collections::HashSet;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use bowline_proto::frame::{Frame, Malformed};
+use bowline_proto::frame::Frame;
 use bowline_proto::request::{
     EveryResource, ExchangeId, Extensions, Outgoing, Owner, Request, Response as Outcome, Sink,
 };
@@ -30,6 +31,7 @@ use tokio::sync::Notify;
 use self::shared::Share;
 use super::super::calls;
 use super::super::endpoint::Core;
+use super::super::line::Left;
 use super::item::{Item, Line};
 use super::record;
 
@@ -44,6 +46,8 @@ pub(super) struct Session {
     pub(super) core: Arc<Core>,
     pub(super) kind: Kind,
     state: Mutex<State>,
+    /// Answers and streams under way.
+    busy: AtomicUsize,
     /// Told to whoever waits for the end.
     closed: Notify,
 }
@@ -68,8 +72,6 @@ struct State {
     /// Which GET stream is the one that counts; an older one ends itself.
     listener: u64,
     is_listened_to: bool,
-    /// Answers and streams under way.
-    busy: usize,
     used: Instant,
     is_initialized: bool,
     is_closed: bool,
@@ -101,10 +103,43 @@ enum Aside {
 
 /// What a message led to.
 pub(super) struct Received {
+    /// What comes before all that waits on the line.
+    pub(super) first: Option<Item>,
     /// Where answers come from.
     pub(super) line: Arc<Line>,
     /// Whether there will be any.
     pub(super) awaits: bool,
+}
+
+/// What became of a line whose call has ended.
+pub(super) struct Completed {
+    /// What comes next on it, handed over because nothing waits there.
+    pub(super) next: Option<Item>,
+    /// Whether nothing comes after that.
+    pub(super) is_over: bool,
+}
+
+/// Whoever drives a line, while it asks the session for something: takes what belongs to its line
+/// straight from our hand, as long as nothing waits there that comes first.
+#[derive(Default)]
+struct Hand<'a> {
+    line: Option<&'a Arc<Line>>,
+    /// The call that has just left the line.
+    left: Option<ExchangeId>,
+    is_free: bool,
+    item: Option<Item>,
+}
+
+impl Hand<'_> {
+    /// Brings something to a line, or hands it over.
+    fn give(&mut self, line: &Arc<Line>, item: Item) {
+        let is_ours = self.line.is_some_and(|own| Arc::ptr_eq(own, line));
+        if is_ours && std::mem::take(&mut self.is_free) {
+            self.item = Some(item);
+        } else {
+            line.push(item);
+        }
+    }
 }
 
 impl Session {
@@ -123,6 +158,7 @@ impl Session {
                 core: core.clone(),
                 kind,
                 state: Mutex::new(State::new(connection, standalone)),
+                busy: AtomicUsize::new(0),
                 closed: Notify::new(),
             }
         })
@@ -133,44 +169,65 @@ impl Session {
         self.lock().connection.assume(revision);
     }
 
-    /// Takes what a POST brought.
+    /// Takes what a POST brought; `None` if it is one call too many.
     pub(super) fn receive(
         self: &Arc<Self>,
-        frame: Result<Frame, Malformed>,
+        frame: Frame,
         attached: Extensions,
-    ) -> Received {
-        let line = match self.kind {
-            Kind::Streamable => Arc::new(Line::new(self.core.limits().queue)),
-            Kind::Sse2024 => self.lock().standalone.clone(),
-        };
-        let aside = {
+    ) -> Option<Received> {
+        let (received, aside) = {
             let mut state = self.lock();
+            if frame.requests() > 0 && !state.connection.wants_input() {
+                return None;
+            }
             let now = Instant::now();
             state.used = now;
-            let before = state.connection.last_exchange();
-            state.connection.attach(attached);
-            state.connection.receive_frame(frame, now);
-            state.connection.attach(Extensions::default());
-            for number in before.0 + 1..=state.connection.last_exchange().0 {
-                line.open();
+            let before = state.connection.last_exchange().0;
+            state.connection.receive_attached(frame, attached, now);
+            let opened = before + 1..=state.connection.last_exchange().0;
+            let line = self.line_of(&state, opened.clone().count());
+            for number in opened.clone() {
                 state.lines.insert(ExchangeId(number), line.clone());
             }
-            state.deliver(Some(&line))
+            // On a line that is new, nothing waits.
+            let is_free = self.kind == Kind::Streamable;
+            let mut hand = Hand { line: Some(&line), is_free, ..Hand::default() };
+            let aside = state.deliver(&mut hand);
+            let first = hand.item;
+            let awaits = first.is_some() || !line.is_over();
+            (Received { first, line, awaits }, aside)
         };
         self.start(aside);
-        Received { awaits: !line.is_over(), line }
+        Some(received)
     }
 
-    /// Hands in the answer of a call.
-    pub(super) fn complete(self: &Arc<Self>, number: ExchangeId, outcome: Outcome) {
-        let aside = {
+    /// The line for the answers to a message that opened so many calls.
+    fn line_of(&self, state: &State, calls: usize) -> Arc<Line> {
+        match self.kind {
+            Kind::Streamable => Arc::new(Line::opened(self.core.limits().queue, calls)),
+            Kind::Sse2024 => {
+                (0..calls).for_each(|_| state.standalone.open());
+                state.standalone.clone()
+            }
+        }
+    }
+
+    /// Hands in the answer of a call, on behalf of whoever drives its line.
+    pub(super) fn complete(self: &Arc<Self>, number: ExchangeId, outcome: Outcome) -> Completed {
+        let (completed, aside) = {
             let mut state = self.lock();
             state.connection.complete(number, outcome);
-            let aside = state.deliver(None);
-            state.close_line(number);
-            aside
+            let line = state.lines.remove(number);
+            // Nothing comes to a line but under our lock, so what is left there stays what it is.
+            let left = line.as_ref().map(|line| line.release());
+            let is_free = left.is_some_and(|left| left != Left::Items);
+            let mut hand = Hand { line: line.as_ref(), left: Some(number), is_free, item: None };
+            let aside = state.deliver(&mut hand);
+            let is_over = left == Some(Left::Nothing);
+            (Completed { next: hand.item, is_over }, aside)
         };
         self.start(aside);
+        completed
     }
 
     /// Starts a call of this session's.
@@ -196,7 +253,8 @@ impl Session {
                     let session = self.clone();
                     spawn(async move {
                         let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;
-                        session.complete(number, outcome);
+                        // It has left its line long ago.
+                        let _ = session.complete(number, outcome);
                     });
                 }
             }
@@ -206,17 +264,6 @@ impl Session {
     /// The revision that was agreed on, once it was.
     pub(super) fn revision(&self) -> Option<Revision> {
         self.lock().connection.revision()
-    }
-
-    /// Begins an answer or a stream; the session is not idle until it is dropped.
-    pub(super) fn busy(self: &Arc<Self>) -> Busy {
-        self.lock().busy += 1;
-        Busy(self.clone())
-    }
-
-    /// Whether another call may wait for its turn.
-    pub(super) fn has_room(&self) -> bool {
-        self.lock().connection.wants_input()
     }
 
     /// A new stream, if the client can come back to it.
@@ -324,18 +371,24 @@ impl Session {
     /// Whether the session has been of no use since a moment, or was never opened in time.
     pub(super) fn is_idle(&self, now: Instant, idle: Duration, opening: Duration) -> bool {
         let mut state = self.lock();
-        if state.busy > 0 {
+        let is_busy = self.is_busy();
+        if is_busy {
             // Noted here, now and then, rather than whenever something ends.
             state.used = now;
         }
         let allowed = if state.is_initialized { idle } else { opening };
-        state.busy == 0 && allowed <= now.saturating_duration_since(state.used)
+        !is_busy && allowed <= now.saturating_duration_since(state.used)
     }
 
     /// When it was last of use, unless it is now.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.lock();
-        (state.busy == 0).then_some(state.used)
+        (!self.is_busy()).then_some(state.used)
+    }
+
+    /// Whether an answer or a stream is under way.
+    fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Relaxed) > 0
     }
 
     /// Gives up questions whose time is over.
@@ -346,7 +399,7 @@ impl Session {
                 return;
             }
             state.connection.handle_timeout(now);
-            state.deliver(None)
+            state.deliver(&mut Hand::default())
         };
         self.start(aside);
     }
@@ -383,7 +436,6 @@ impl State {
             standing: None,
             listener: 0,
             is_listened_to: false,
-            busy: 0,
             used: Instant::now(),
             is_initialized: false,
             is_closed: false,
@@ -395,25 +447,27 @@ impl State {
         }
     }
 
-    /// Brings what the connection wants done and sent to the right lines. `current` belongs to the
-    /// message that is being taken: what is answered at once is answered there.
-    fn deliver(&mut self, current: Option<&Arc<Line>>) -> Vec<Aside> {
+    /// Brings what the connection wants done and sent to the right lines. The hand belongs to
+    /// whoever brought a message, or drove a call: what is answered at once is answered there.
+    fn deliver(&mut self, hand: &mut Hand<'_>) -> Vec<Aside> {
         // Messages first: what a call said goes to its line before that ends.
         while let Some(transmit) = self.connection.poll_transmit() {
             let of_call = match transmit.route {
+                Route::Exchange(number) if hand.left == Some(number) => hand.line,
                 Route::Exchange(number) => self.lines.get(number),
                 Route::Standalone => None,
             };
             let line = match transmit.role {
                 // Closing the stream says the same.
                 Role::Cancels => continue,
-                Role::Ends => of_call.or(current),
+                Role::Ends => of_call.or(hand.line),
                 Role::Opens | Role::Within => of_call,
             };
+            let item = Item::Message(transmit.role, transmit.frame);
             match line {
-                Some(line) => line.push(Item::Message(transmit.role, transmit.frame)),
+                Some(line) => hand.give(line, item),
                 None => {
-                    self.standalone.push(Item::Message(transmit.role, transmit.frame));
+                    self.standalone.push(item);
                     if !self.is_listened_to {
                         self.standalone.drop_oldest();
                     }
@@ -433,12 +487,12 @@ impl State {
                         self.close_line(number);
                         aside.push(Aside::Notice(request));
                     } else if let Some(line) = self.lines.get(number) {
-                        line.push(Item::Call(request));
+                        hand.give(line, Item::Call(request));
                     }
                 }
                 Event::Cancelled(number) => {
                     if let Some(line) = self.lines.get(number) {
-                        line.push(Item::Cancelled(number));
+                        hand.give(line, Item::Cancelled(number));
                     }
                     self.close_line(number);
                 }
@@ -464,7 +518,8 @@ impl Standing {
     /// Drives the subscription. It says what it has to say through the session's lines.
     pub(super) fn poll(&mut self, session: &Arc<Session>, cx: &mut Context<'_>) -> Poll<()> {
         let outcome = std::task::ready!(calls::poll(&mut self.call, cx));
-        session.complete(self.number, outcome);
+        // It has left its line long ago.
+        let _ = session.complete(self.number, outcome);
         Poll::Ready(())
     }
 }
@@ -498,12 +553,43 @@ impl Drop for StreamLog {
     }
 }
 
-/// Keeps a session from being idle.
-pub(super) struct Busy(Arc<Session>);
+/// An answer or a stream under way: keeps its session from being idle, and has the places of its
+/// calls among those of the endpoint.
+pub(super) struct Busy {
+    pub(super) session: Arc<Session>,
+    calls: usize,
+}
+
+impl Busy {
+    pub(super) fn new(session: Arc<Session>) -> Self {
+        session.busy.fetch_add(1, Ordering::Relaxed);
+        Self { session, calls: 0 }
+    }
+
+    /// With places for so many calls, if they are free.
+    pub(super) fn with_calls(session: Arc<Session>, calls: usize) -> Option<Self> {
+        let has_places = calls == 0 || session.core.calls.take(calls);
+        has_places.then(|| {
+            let mut busy = Self::new(session);
+            busy.calls = calls;
+            busy
+        })
+    }
+
+    /// One that takes over from this one.
+    pub(super) fn successor(&mut self) -> Self {
+        let mut successor = Self::new(self.session.clone());
+        successor.calls = std::mem::take(&mut self.calls);
+        successor
+    }
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.lock().busy -= 1;
+        if self.calls > 0 {
+            self.session.core.calls.give_back(self.calls);
+        }
+        self.session.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -537,7 +623,7 @@ impl Sink for Back {
                 return Ok(());
             }
             state.connection.emit(exchange, outgoing, Instant::now());
-            state.deliver(None)
+            state.deliver(&mut Hand::default())
         };
         session.start(aside);
         Ok(())

@@ -72,24 +72,19 @@ impl Sessions {
         (session.owner == *owner && session.kind == kind).then_some(session)
     }
 
-    /// The session with an id, be it here or in the store.
+    /// The session with an id, be it here or in the store that sessions are shared by.
     pub(super) async fn find(
         &self,
         id: &str,
         owner: &Owner,
     ) -> Result<Option<Arc<Session>>, NotNow> {
-        let known = self.known(id, owner, Kind::Streamable);
-        if !self.core.config.is_shared {
-            return Ok(known);
-        }
-        match known {
+        match self.known(id, owner, Kind::Streamable) {
             Some(session) if session.look().await? => Ok(Some(session)),
             Some(session) => {
                 self.remove(&session);
                 Ok(None)
             }
-            // Boxed, since it is rare, and every connection has room for what a request waits for.
-            None if record::is_id(id) => Box::pin(self.restore(id, owner)).await,
+            None if record::is_id(id) => self.restore(id, owner).await,
             None => Ok(None),
         }
     }

@@ -12,7 +12,7 @@ use super::super::body::{Body, Tell, Told};
 use super::super::endpoint::{Knock, Shared};
 use super::super::reply;
 use super::drive::{Drive, Said};
-use super::session::{Kind, Session};
+use super::session::{Busy, Kind, Session};
 use super::sessions::Sessions;
 
 /// The part of the query that names a session.
@@ -28,7 +28,7 @@ pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     };
     let session = Session::new(id, knock.owner(), Kind::Sse2024, &shared.core);
     // Begun before anybody could take it for idle.
-    let mut drive = Drive::new(session.clone(), session.standalone(), None);
+    let mut drive = Drive::along(Busy::new(session.clone()), session.standalone());
     drive.follow();
     if shared.sessions.insert(&session).is_none() {
         return reply::busy("too many sessions are open; try again later");
@@ -47,11 +47,10 @@ pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
 
 /// Takes a message; its answer comes on the stream.
 pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: &mut Knock) -> Response<Body> {
-    if !session.has_room() && super::requests_in(&frame) > 0 {
-        return reply::busy("too many calls run at the same time; try again");
+    match session.receive(frame, knock.attach()) {
+        Some(_) => reply::accepted(),
+        None => reply::busy(super::TOO_MANY_CALLS),
     }
-    session.receive(Ok(frame), knock.attach());
-    reply::accepted()
 }
 
 /// The one stream of a session.

@@ -55,8 +55,8 @@ pub(super) struct PostStream {
 impl PostStream {
     /// A stream that begins with what was said first.
     pub(super) fn new(mut drive: Drive, first: Said) -> Self {
-        let revision = drive.session.revision();
-        let log = drive.session.new_stream();
+        let revision = drive.session().revision();
+        let log = drive.session().new_stream();
         let stream = log.as_ref().map_or(STANDALONE, |log| log.number);
         let has_places = log.is_some() && revision.is_some_and(Revision::has_stream_places);
         if let Some(log) = log {
@@ -209,7 +209,7 @@ impl Resumed {
         replay: Replay,
         is_going_on: bool,
     ) -> Self {
-        let (closed, _busy) = (session.closed(), session.busy());
+        let (closed, _busy) = (session.closed(), Busy::new(session.clone()));
         let abandoned = session.abandoned(stream);
         Self { stream, replay, is_going_on, is_over: false, closed, abandoned, _busy }
     }

@@ -38,8 +38,12 @@ impl ServerConnection {
             session.follow(&request.params, number, self.config.limits())?;
         }
         let call = Call { id: request.id, method, params: request.params };
-        let (exchange, request) =
-            Exchange::open(number, call, lifted, self.caller(self.attached.clone()));
+        let attached = match batch {
+            Some(_) => self.attached.clone(),
+            // A message that stands alone opens one call.
+            None => std::mem::take(&mut self.attached),
+        };
+        let (exchange, request) = Exchange::open(number, call, lifted, self.caller(attached));
         let state = if method.streams() { State::Listening } else { State::Waiting };
         self.slots.insert(number, Slot::Call { exchange, batch, state });
         if state == State::Listening {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
 
-use super::{STANDALONE, Session, State};
+use super::{Hand, STANDALONE, Session, State};
 
 /// How a session ends here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Session {
             state.is_closed = true;
             state.is_elsewhere = end == End::Elsewhere;
             state.connection.close();
-            let _ = state.deliver(None);
+            let _ = state.deliver(&mut Hand::default());
             state.standalone.nudge();
             (state.standing.take(), state.logged(end))
         };

@@ -20,7 +20,7 @@ use super::super::drive::Listening;
 use super::super::news;
 use super::super::record::{self, Record};
 use super::super::sessions::SWEEP;
-use super::{Kind, STANDALONE, Session, State};
+use super::{Hand, Kind, STANDALONE, Session, State};
 
 /// How often a change is tried that others come before.
 const ATTEMPTS: usize = 32;
@@ -139,7 +139,7 @@ impl Session {
             let asked = i64::try_from(before).unwrap_or(i64::MAX);
             state.connection.restore(share.record.session.clone(), asked);
             state.share = Some(Box::new(share));
-            state.deliver(None)
+            state.deliver(&mut Hand::default())
         };
         self.start(aside);
         self.relay();
@@ -181,7 +181,7 @@ impl Session {
                 state.is_listened_to = false;
                 state.standalone.nudge();
             }
-            state.deliver(None)
+            state.deliver(&mut Hand::default())
         };
         self.start(aside);
         true
@@ -225,7 +225,7 @@ impl Session {
     /// What the record needs, if nobody has looked after it for a while.
     pub(in super::super) fn needs(&self, now: Instant) -> Option<Care> {
         let mut state = self.lock();
-        let is_used = |since| state.busy > 0 || since < state.used;
+        let is_used = |since| self.is_busy() || since < state.used;
         let share = state.share.as_ref()?;
         let rest = lifetime(&self.core, &share.record) / 4;
         if now.saturating_duration_since(share.tended) < rest {
