@@ -59,7 +59,7 @@ fn case(bench: &Bench, transport: Transport, revision: &'static str, in_flight: 
 
 fn drive(bench: &Bench, client: &Subject, to: &[&str], in_flight: usize) -> Result<Vec<f64>> {
     // Clients count calls; at these rates a round lasts about as long as those of servers.
-    let rate = if to[0] == "http" { 10_000.0 } else { 50_000.0 };
+    let rate = if to[0] == "http" { 20_000.0 } else { 100_000.0 };
     let calls = (bench.options.seconds * rate) as u64;
     let mut words = client.command.clone();
     words.extend(to.iter().map(|word| (*word).to_owned()));

@@ -20,7 +20,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
             measures: format!("what {says} weighs, one of {count}, 2025-11-25"),
             figures: vec![Figure::lower("bytes")],
             subjects: http_servers(bench),
-            repeats: Repeats::EveryRound,
+            repeats: Repeats::Once,
             round: Box::new(move |bench, subject| weigh(bench, subject, count, option)),
         })
         .into()

@@ -5,8 +5,10 @@ use crate::case::{Case, Figure, Repeats};
 use crate::process::{Core, figures, number};
 use crate::programs::Bench;
 
+/// How often a server is started in each round.
+const STARTS: usize = 10;
+
 pub(super) fn cases(bench: &Bench) -> Vec<Case> {
-    let starts = if bench.options.quick { 20 } else { 50 };
     let case = |revision: &&'static str| {
         let revision = *revision;
         Case {
@@ -18,7 +20,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
             round: Box::new(move |bench, subject| {
                 let command = subject.command.join(" ");
                 let line =
-                    format!("start {command} --revision {revision} --count {starts} --core 0");
+                    format!("start {command} --revision {revision} --count {STARTS} --core 0");
                 let patience = bench.options.patience();
                 let value = figures(Core::Generator, &load(bench, &line), patience)?;
                 Ok(vec![number(&value, "p50_us")? / 1e3, number(&value, "rss_bytes")? / 1e6])
