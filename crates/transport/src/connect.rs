@@ -4,10 +4,10 @@ mod error;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -66,9 +66,13 @@ pub trait Host: Send + Sync + 'static {
 
 /// A connection to one server; cheap to clone. The connection ends when the last clone is dropped.
 #[derive(Clone)]
-pub struct Link {
+pub struct Link(Arc<Handle>);
+
+/// What all clones of a link share.
+struct Handle {
     commands: mpsc::UnboundedSender<Command>,
-    numbers: Arc<AtomicU64>,
+    /// Of the last call.
+    number: AtomicU64,
     profile: Arc<ServerProfile>,
     ended: watch::Receiver<Option<Arc<Error>>>,
 }
@@ -126,13 +130,13 @@ pub async fn connect<T: Transport>(
     tokio::spawn(driver.drive(reader, writer, inbox, end));
     // The driver always says how first contact ended before it lets go of this channel.
     let profile = agreed.await.unwrap_or(Err(ConnectError::Closed(Error::closed())))?;
-    Ok(Link { commands, numbers: Arc::default(), profile, ended })
+    Ok(Link(Arc::new(Handle { commands, number: AtomicU64::new(0), profile, ended })))
 }
 
 impl Link {
     /// What is known of the server.
     pub fn profile(&self) -> &Arc<ServerProfile> {
-        &self.profile
+        &self.0.profile
     }
 
     /// Makes a call. Dropping the returned future cancels it.
@@ -141,29 +145,29 @@ impl Link {
         request: impl Into<Box<CallRequest>>,
         listener: Option<Box<dyn Listener>>,
     ) -> Call {
-        let number = ExchangeId(self.numbers.fetch_add(1, Ordering::Relaxed) + 1);
+        let number = ExchangeId(self.0.number.fetch_add(1, Ordering::Relaxed) + 1);
         let (sender, answer) = oneshot::channel();
         let caller = Caller { answer: sender, listener };
         // If the driver is gone, the caller is dropped here and the call fails as closed.
-        let _ = self.commands.send(Command::Call(number, request.into(), caller));
-        Call { answer, cancel: Some((number, self.commands.clone())) }
+        let _ = self.0.commands.send(Command::Call(number, request.into(), caller));
+        Call { answer, cancel: Some((number, self.clone())) }
     }
 
     /// Sends a notification.
     pub fn notify(&self, method: Method, params: Object) {
-        let _ = self.commands.send(Command::Notify(method, params));
+        let _ = self.0.commands.send(Command::Notify(method, params));
     }
 
     /// Ends the connection, and waits until the transport has let go of what it held. Calls in
     /// flight fail.
     pub async fn close(&self) {
-        let _ = self.commands.send(Command::Close);
+        let _ = self.0.commands.send(Command::Close);
         self.closed().await;
     }
 
     /// Waits until the connection has ended, and says why if it broke.
     pub async fn closed(&self) -> Option<Arc<Error>> {
-        let mut ended = self.ended.clone();
+        let mut ended = self.0.ended.clone();
         // The sender is dropped when everything is over; until then it only notes an error.
         while ended.changed().await.is_ok() {}
         ended.borrow().clone()
@@ -171,54 +175,47 @@ impl Link {
 
     /// Why the connection broke, if it did and that is known already.
     pub fn failure(&self) -> Option<Arc<Error>> {
-        self.ended.borrow().clone()
+        self.0.ended.borrow().clone()
     }
 
     /// Whether the connection has ended.
     pub fn is_closed(&self) -> bool {
-        self.commands.is_closed()
+        self.0.commands.is_closed()
     }
 
     /// The same without holding the connection open.
     pub fn downgrade(&self) -> WeakLink {
-        let Self { commands, numbers, profile, ended } = self.clone();
-        WeakLink { commands: commands.downgrade(), numbers, profile, ended }
+        WeakLink(Arc::downgrade(&self.0))
     }
 }
 
 /// A [`Link`] that does not hold its connection open.
 #[derive(Clone)]
-pub struct WeakLink {
-    commands: mpsc::WeakUnboundedSender<Command>,
-    numbers: Arc<AtomicU64>,
-    profile: Arc<ServerProfile>,
-    ended: watch::Receiver<Option<Arc<Error>>>,
-}
+pub struct WeakLink(Weak<Handle>);
 
 impl WeakLink {
     /// The link, if anybody still holds one.
     pub fn upgrade(&self) -> Option<Link> {
-        let Self { commands, numbers, profile, ended } = self.clone();
-        Some(Link { commands: commands.upgrade()?, numbers, profile, ended })
+        self.0.upgrade().map(Link)
     }
 }
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("profile", &self.profile).finish_non_exhaustive()
+        f.debug_struct("Link").field("profile", self.profile()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for WeakLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WeakLink").field("profile", &self.profile).finish_non_exhaustive()
+        f.write_str("WeakLink")
     }
 }
 
 /// A call in flight.
 pub struct Call {
     answer: oneshot::Receiver<Result<Answer, CallError>>,
-    cancel: Option<(ExchangeId, mpsc::UnboundedSender<Command>)>,
+    cancel: Option<(ExchangeId, Link)>,
 }
 
 impl Future for Call {
@@ -233,8 +230,8 @@ impl Future for Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Some((number, commands)) = self.cancel.take() {
-            let _ = commands.send(Command::Cancel(number));
+        if let Some((number, link)) = self.cancel.take() {
+            let _ = link.0.commands.send(Command::Cancel(number));
         }
     }
 }
@@ -321,10 +318,12 @@ impl Driver {
                 () = alarm.as_mut(), if timeout.is_some() => Woken::Timeout,
             };
             match woken {
-                Woken::Read(read) => match read? {
-                    Some(unit) => self.connection.receive(unit, now()),
-                    None => return Ok(()),
-                },
+                Woken::Read(read) => {
+                    let goes_on = self.take_in(read, reader).await?;
+                    if !goes_on {
+                        return Ok(());
+                    }
+                }
                 Woken::Written(outcome) => {
                     outcome?;
                     writing = false;
@@ -343,6 +342,29 @@ impl Driver {
                 Woken::Command(None) => return Ok(()),
                 Woken::Answered(ask, answer) => self.answer(ask, answer),
                 Woken::Timeout => self.connection.handle_timeout(now()),
+            }
+        }
+    }
+
+    /// Takes a message, and those that have come with it, since a turn costs more than a message;
+    /// gives whether to go on.
+    async fn take_in<R: Reader>(
+        &mut self,
+        mut read: Result<Option<Unit>, Error>,
+        reader: &mut R,
+    ) -> Result<bool, Error> {
+        let mut taken = 0;
+        loop {
+            let Some(unit) = read? else { return Ok(false) };
+            self.connection.receive(unit, now());
+            taken += 1;
+            // What is read has to be taken.
+            if taken == BATCH {
+                return Ok(true);
+            }
+            match at_once(reader.read()).await {
+                Some(next) => read = next,
+                None => return Ok(true),
             }
         }
     }
@@ -421,6 +443,18 @@ impl Driver {
     fn listener(&mut self, number: ExchangeId) -> Option<&mut Box<dyn Listener>> {
         self.callers.get_mut(&number)?.listener.as_mut()
     }
+}
+
+/// What a future gives if it is ready.
+async fn at_once<F: Future>(future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        Poll::Ready(match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        })
+    })
+    .await
 }
 
 fn now() -> std::time::Instant {
