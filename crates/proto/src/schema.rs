@@ -11,6 +11,8 @@
 //! inside the document, which is in one dialect throughout. Patterns run in linear time: lookaround,
 //! backreferences and `\p{…}` are refused when the schema is compiled.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 mod compile;
@@ -29,6 +31,7 @@ mod reference;
 mod rules;
 mod survey;
 mod uri;
+mod usual;
 mod violation;
 
 #[cfg(test)]
@@ -60,7 +63,10 @@ pub use violation::{Violation, Violations};
 /// ```
 #[derive(Debug)]
 pub struct Validator {
-    compiled: compile::Compiled,
+    /// The schema, if it is one of the usual ones, which are compiled when they are needed.
+    usual: Option<Value>,
+    compiled: OnceLock<compile::Compiled>,
+    asserts_beyond_types: bool,
     bounds: Bounds,
 }
 
@@ -73,7 +79,14 @@ impl Validator {
     /// dialect, refers to anything outside of itself, applies itself without end, has a pattern that
     /// cannot be run in linear time, or exceeds the bounds. The error names the place in the schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        Self::compile_with(schema, Bounds::default())
+        let bounds = Bounds::default();
+        match usual::asserts_beyond_types(schema) {
+            Some(asserts_beyond_types) => {
+                let (usual, compiled) = (Some(schema.clone()), OnceLock::new());
+                Ok(Self { usual, compiled, asserts_beyond_types, bounds })
+            }
+            None => Self::compile_with(schema, bounds),
+        }
     }
 
     /// Compiles a schema within bounds of your own, which then hold for every check.
@@ -82,7 +95,9 @@ impl Validator {
     ///
     /// As [`Validator::compile`].
     pub fn compile_with(schema: &Value, bounds: Bounds) -> Result<Self, SchemaError> {
-        Ok(Self { compiled: compile::compile(schema, bounds)?, bounds })
+        let compiled = compile::compile(schema, bounds)?;
+        let asserts_beyond_types = compiled.asserts_beyond_types;
+        Ok(Self { usual: None, compiled: compiled.into(), asserts_beyond_types, bounds })
     }
 
     /// Checks a value, which messages call `root` (`arguments`, say).
@@ -92,7 +107,16 @@ impl Validator {
     /// Fails with what is wrong, in reading order; or, if the check exceeds its [`Bounds`], with that
     /// alone.
     pub fn check(&self, root: &str, value: &Value) -> Result<(), Violations> {
-        evaluate::check(&self.compiled, self.bounds, root, value)
+        evaluate::check(self.compiled(), self.bounds, root, value)
+    }
+
+    fn compiled(&self) -> &compile::Compiled {
+        self.compiled.get_or_init(|| {
+            let usual = self.usual.as_ref();
+            let compiled = usual.and_then(|schema| compile::compile(schema, self.bounds).ok());
+            // What is usual compiles; if it did not, nothing would get past it.
+            compiled.unwrap_or_else(compile::Compiled::never)
+        })
     }
 
     /// Whether the schema may refuse a value that decodes into the Rust type it was derived from.
@@ -103,7 +127,7 @@ impl Validator {
     /// `enum`, a closed object) counts as more, even where it came from a Rust type: an unneeded check
     /// costs time, a missing one lets a bad value in.
     pub fn asserts_beyond_types(&self) -> bool {
-        self.compiled.asserts_beyond_types
+        self.asserts_beyond_types
     }
 }
 

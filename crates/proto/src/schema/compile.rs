@@ -27,6 +27,17 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
+    /// What nothing passes.
+    pub(super) fn never() -> Self {
+        let node = Node {
+            keywords: vec![Keyword::Never],
+            unevaluated_items: None,
+            unevaluated_properties: None,
+            resource: ResourceId(0),
+        };
+        Self { nodes: vec![node], dynamic_anchors: HashMap::new(), asserts_beyond_types: true }
+    }
+
     // Ids come from the survey, and each of its places has become a node.
     pub(super) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
@@ -217,7 +228,7 @@ fn is_structural(node: &Node, schema: &Value) -> bool {
 }
 
 /// Whether the limits of an integer are exactly those of the Rust type that `format` names.
-fn has_range_of_format(members: &Map<String, Value>) -> bool {
+pub(super) fn has_range_of_format(members: &Map<String, Value>) -> bool {
     let Some(format) = members.get("format").and_then(Value::as_str) else {
         return false;
     };
