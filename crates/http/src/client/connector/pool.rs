@@ -23,7 +23,7 @@ use http::header::{HOST, HeaderValue};
 use http::{Request, Response, Uri};
 use http_body::Frame;
 use hyper::body::Incoming as Received;
-use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::client::conn::{http1, http2};
 use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::Connection;
 use hyper_util::rt::TokioExecutor;
@@ -61,11 +61,30 @@ where
     C::Response: Connection + Read + Write + Unpin + Send + 'static,
     C::Future: Send,
 {
+    // Each function that takes a request and waits has room for it twice, so this one calls none.
     fn fetch(
         self: Arc<Self>,
-        request: Request<Body>,
+        mut request: Request<Body>,
     ) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
-        Box::pin(async move { self.send(request).await })
+        Box::pin(async move {
+            let address = mem::take(request.uri_mut());
+            loop {
+                let (mut link, is_used) = self.link().await?;
+                self.address(&mut request, &address, &link);
+                let sent = match &mut link {
+                    Link::Single { sender, .. } => sender.try_send_request(request).await,
+                    Link::Shared(sender) => sender.try_send_request(request).await,
+                };
+                match sent {
+                    Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
+                    Err(mut error) => match error.take_message().filter(|_| is_used) {
+                        // The server has hung up meanwhile, and this was not sent.
+                        Some(unsent) => request = unsent,
+                        None => return Err(error.into_error().into()),
+                    },
+                }
+            }
+        })
     }
 }
 
@@ -75,22 +94,6 @@ where
     C::Response: Connection + Read + Write + Unpin + Send + 'static,
     C::Future: Send,
 {
-    async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
-        let address = mem::take(request.uri_mut());
-        loop {
-            let (mut link, is_used) = self.link().await?;
-            self.address(&mut request, &address, &link);
-            match link.send(request).await {
-                Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
-                Err(mut error) => match error.take_message().filter(|_| is_used) {
-                    // The server has hung up meanwhile, and this was not sent.
-                    Some(unsent) => request = unsent,
-                    None => return Err(error.into_error().into()),
-                },
-            }
-        }
-    }
-
     /// A connection, and whether it was used before.
     async fn link(&self) -> Result<(Link, bool), BoxError> {
         while let Some(mut link) = self.idle.take() {
@@ -157,16 +160,6 @@ impl Link {
         match self {
             Self::Single { sender, .. } => sender.ready().await,
             Self::Shared(sender) => sender.ready().await,
-        }
-    }
-
-    async fn send(
-        &mut self,
-        request: Request<Body>,
-    ) -> Result<Response<Received>, TrySendError<Request<Body>>> {
-        match self {
-            Self::Single { sender, .. } => sender.try_send_request(request).await,
-            Self::Shared(sender) => sender.try_send_request(request).await,
         }
     }
 }

@@ -372,3 +372,11 @@ async fn over_http2_all_requests_share_one_connection() {
     assert_eq!(requests, [0, 4]);
     assert!(accepted.try_recv().is_err());
 }
+
+// What glibc has at hand without a search is 1,032 bytes, and there is one of these for every call.
+#[tokio::test]
+async fn a_request_under_way_takes_little_room() {
+    let (pool, _accepted) = pool(Kind::default());
+    let size = size_of_val(&*pool.fetch(Request::new(Body::default())));
+    assert!(size <= 1032, "{size} bytes");
+}
