@@ -24,8 +24,8 @@ use super::limits::HttpClientLimits;
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Headers that a message has of its own: its length, and what it mirrors of itself.
-const OWN_HEADERS: usize = 4;
+/// Headers that a message has of its own: what it mirrors of itself.
+const OWN_HEADERS: usize = 3;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -174,7 +174,7 @@ impl Shared {
         session: Option<&HeaderValue>,
         message: &Bytes,
     ) -> Result<Reply, Failure> {
-        let headers = || self.headers_of(mirror, session);
+        let headers = || self.headers_of(mirror, session, message.len());
         self.send(Method::POST, address, headers, message).await
     }
 
@@ -205,9 +205,15 @@ impl Shared {
         self.headers_of_session(revision, id.as_ref())
     }
 
-    /// The headers of a message.
-    fn headers_of(&self, mirror: &Mirror, session: Option<&HeaderValue>) -> HeaderMap {
+    /// The headers of a message of so many bytes.
+    fn headers_of(
+        &self,
+        mirror: &Mirror,
+        session: Option<&HeaderValue>,
+        length: usize,
+    ) -> HeaderMap {
         let mut headers = self.standing(mirror.revision, session);
+        headers.insert(header::CONTENT_LENGTH, length.into());
         for (name, value) in mirror.headers() {
             if name == PROTOCOL_VERSION {
                 continue;
@@ -232,7 +238,8 @@ impl Shared {
             let mut headers = self.headers_of_session(revision, session);
             headers.insert(header::CONTENT_TYPE, JSON);
             headers.insert(header::ACCEPT, BOTH);
-            // Copies have it too, and so need not grow.
+            // Every message replaces it by its own, so that a copy does not grow for that.
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
             headers.reserve(OWN_HEADERS);
             *standing = Standing { revision, session: session.cloned(), headers };
         }
