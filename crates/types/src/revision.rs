@@ -228,6 +228,7 @@ impl std::error::Error for UnknownRevision {}
 impl FromStr for Revision {
     type Err = UnknownRevision;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, UnknownRevision> {
         Self::ALL
             .into_iter()

@@ -100,6 +100,7 @@ impl SubscriptionFilter {
     /// What of this a server with these capabilities can honour. Tasks pass if the server has the
     /// extension; which of them the caller may see is not known here.
     #[must_use]
+    #[inline]
     pub fn honoured_by(mut self, server: &ServerCapabilities) -> Self {
         self.tools_list_changed &= server.supports_tools_list_changed();
         self.prompts_list_changed &= server.supports_prompts_list_changed();

@@ -79,6 +79,7 @@ impl InitializeParams {
 
 impl InitializeResult {
     /// Answers with a revision.
+    #[inline]
     pub fn new(
         revision: Revision,
         capabilities: ServerCapabilities,
