@@ -3,7 +3,9 @@
 //! No task and no channel belongs to it. A POST drives the calls that it opened, the GET stream
 //! drives the subscription that stands in for it; in between a session only is there.
 
+mod busy;
 mod end;
+mod hand;
 mod shared;
 
 use std::collections::HashSet;
@@ -28,6 +30,9 @@ use bowline_types::method;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
 
+pub(super) use self::busy::Busy;
+pub(super) use self::hand::Completed;
+use self::hand::Hand;
 use self::shared::Share;
 use super::super::calls;
 use super::super::endpoint::Core;
@@ -109,37 +114,6 @@ pub(super) struct Received {
     pub(super) line: Arc<Line>,
     /// Whether there will be any.
     pub(super) awaits: bool,
-}
-
-/// What became of a line whose call has ended.
-pub(super) struct Completed {
-    /// What comes next on it, handed over because nothing waits there.
-    pub(super) next: Option<Item>,
-    /// Whether nothing comes after that.
-    pub(super) is_over: bool,
-}
-
-/// Whoever drives a line, while it asks the session for something: takes what belongs to its line
-/// straight from our hand, as long as nothing waits there that comes first.
-#[derive(Default)]
-struct Hand<'a> {
-    line: Option<&'a Arc<Line>>,
-    /// The call that has just left the line.
-    left: Option<ExchangeId>,
-    is_free: bool,
-    item: Option<Item>,
-}
-
-impl Hand<'_> {
-    /// Brings something to a line, or hands it over.
-    fn give(&mut self, line: &Arc<Line>, item: Item) {
-        let is_ours = self.line.is_some_and(|own| Arc::ptr_eq(own, line));
-        if is_ours && std::mem::take(&mut self.is_free) {
-            self.item = Some(item);
-        } else {
-            line.push(item);
-        }
-    }
 }
 
 impl Session {
@@ -550,46 +524,6 @@ impl StreamLog {
 impl Drop for StreamLog {
     fn drop(&mut self) {
         self.session.lock().going_on.remove(&self.number);
-    }
-}
-
-/// An answer or a stream under way: keeps its session from being idle, and has the places of its
-/// calls among those of the endpoint.
-pub(super) struct Busy {
-    pub(super) session: Arc<Session>,
-    calls: usize,
-}
-
-impl Busy {
-    pub(super) fn new(session: Arc<Session>) -> Self {
-        session.busy.fetch_add(1, Ordering::Relaxed);
-        Self { session, calls: 0 }
-    }
-
-    /// With places for so many calls, if they are free.
-    pub(super) fn with_calls(session: Arc<Session>, calls: usize) -> Option<Self> {
-        let has_places = calls == 0 || session.core.calls.take(calls);
-        has_places.then(|| {
-            let mut busy = Self::new(session);
-            busy.calls = calls;
-            busy
-        })
-    }
-
-    /// One that takes over from this one.
-    pub(super) fn successor(&mut self) -> Self {
-        let mut successor = Self::new(self.session.clone());
-        successor.calls = std::mem::take(&mut self.calls);
-        successor
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        if self.calls > 0 {
-            self.session.core.calls.give_back(self.calls);
-        }
-        self.session.busy.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
