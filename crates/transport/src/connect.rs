@@ -25,7 +25,7 @@ use bowline_types::json::{Json, Object};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 pub use self::error::ConnectError;
 use crate::calls::{BoxFuture, Calls, Panicked};
@@ -291,6 +291,7 @@ impl Driver {
     ) -> Result<(), Error> {
         let mut writing = false;
         let mut alarm = pin!(sleep_until(Instant::now()));
+        let mut is_set = false;
         self.connection.begin(now());
         loop {
             while let Some(event) = self.connection.poll_event() {
@@ -308,6 +309,7 @@ impl Driver {
             // Set anew only if it would ring too late; if it rings too early, nothing is over yet.
             if let Some(at) = timeout.filter(|at| alarm.is_elapsed() || *at < alarm.deadline()) {
                 alarm.as_mut().reset(at);
+                is_set = false;
             }
             // In no particular order, so that neither side can shut the other out.
             let woken = tokio::select! {
@@ -315,7 +317,7 @@ impl Driver {
                 command = inbox.recv(), if room => Woken::Command(command),
                 (ask, answer) = self.answers.next() => Woken::Answered(ask, answer),
                 written = writer.write(&mut self.queue), if writing => Woken::Written(written),
-                () = alarm.as_mut(), if timeout.is_some() => Woken::Timeout,
+                () = ring(alarm.as_mut(), &mut is_set), if timeout.is_some() => Woken::Timeout,
             };
             match woken {
                 Woken::Read(read) => {
@@ -443,6 +445,15 @@ impl Driver {
     fn listener(&mut self, number: ExchangeId) -> Option<&mut Box<dyn Listener>> {
         self.callers.get_mut(&number)?.listener.as_mut()
     }
+}
+
+/// Waits for an alarm. Once it is set it wakes us by itself, so it is not asked again before that.
+async fn ring(mut alarm: Pin<&mut Sleep>, is_set: &mut bool) {
+    poll_fn(|cx| match std::mem::replace(is_set, true) && !alarm.is_elapsed() {
+        true => Poll::Pending,
+        false => alarm.as_mut().poll(cx),
+    })
+    .await;
 }
 
 /// What a future gives if it is ready.

@@ -11,14 +11,14 @@ use bowline_types::error::code;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use tokio::time::timeout;
 
 use super::events::Events;
 use super::failure::Asked;
 use super::legacy::{Resumption, listen, sse2024};
 use super::peek;
-use super::shared::{Reply, Shared};
+use super::shared::{Reply, Session, Shared};
 
 /// How long a stream may still take to end after the answer, so that its connection can be used
 /// again.
@@ -54,7 +54,7 @@ impl Exchange {
         // An answer of ours may be what the handshake waits for.
         let session = match self.mirror.method {
             Some(_) => self.shared.opened().await,
-            None => self.shared.session_id(),
+            None => self.shared.current(),
         };
         if let Err(failure) = self.accepted(session).await {
             self.fail(failure).await;
@@ -65,12 +65,12 @@ impl Exchange {
     /// says of its own accord.
     pub(super) async fn begin(self) {
         self.shared.speak(self.mirror.revision);
-        let outcome = self.accepted(self.shared.session_id()).await;
+        let outcome = self.accepted(self.shared.current()).await;
         self.shared.begin();
         if let Err(failure) = outcome {
             self.fail(failure).await;
         }
-        if self.shared.posts_to().is_none() {
+        if self.shared.current().post_to.is_none() {
             listen(&self.shared).await;
         }
     }
@@ -84,12 +84,12 @@ impl Exchange {
         if self.is_handshake() {
             return Box::pin(self.shake_hands()).await;
         }
-        let session = self.shared.opened().await;
-        if self.shared.posts_to().is_some() {
+        let mut session = self.shared.opened().await;
+        if session.post_to.is_some() {
             // The answer comes on the one stream that there is.
             return Box::pin(self.accepted(session)).await.map(|()| None);
         }
-        let mut reply = self.post(session).await?;
+        let mut reply = self.post(&mut session).await?;
         match reply.is_stream() {
             true => Box::pin(self.stream(reply)).await.map(Some),
             false => self.read(&mut reply).await.map(|()| None),
@@ -113,7 +113,7 @@ impl Exchange {
         match sse2024::open(&self.shared).await {
             Some(stream) => {
                 let posted = async {
-                    if let Err(failure) = self.accepted(None).await {
+                    if let Err(failure) = self.accepted(self.shared.current()).await {
                         self.fail(failure).await;
                     }
                 };
@@ -126,39 +126,34 @@ impl Exchange {
 
     /// Sends the message in the session that stands; in the next one, if that was replaced before
     /// the message arrived.
-    async fn post(&self, mut session: Option<HeaderValue>) -> Result<Reply, Failure> {
+    async fn post(&self, session: &mut Session) -> Result<Reply, Failure> {
         for _ in 0..SESSIONS {
-            let reply = self.post_within(session.as_ref()).await?;
-            if session.is_none() || reply.status() != StatusCode::NOT_FOUND {
+            let reply = self.post_within(session).await?;
+            if session.id.is_none() || reply.status() != StatusCode::NOT_FOUND {
                 return Ok(reply);
             }
-            session = Box::pin(self.replaced(session, reply)).await?;
+            *session = Box::pin(self.replaced(session, reply)).await?;
         }
-        self.post_within(session.as_ref()).await
+        self.post_within(session).await
     }
 
-    async fn post_within(&self, session: Option<&HeaderValue>) -> Result<Reply, Failure> {
-        let elsewhere = self.shared.posts_to();
-        let address = elsewhere.as_ref().unwrap_or(&self.shared.address);
-        self.shared.post(address, &self.mirror, session, &self.message).await
+    async fn post_within(&self, session: &Session) -> Result<Reply, Failure> {
+        let address = session.post_to.as_ref().unwrap_or(&self.shared.address);
+        self.shared.post(address, &self.mirror, session.id.as_ref(), &self.message).await
     }
 
     /// The session that stands instead of one that a server does not know any more.
-    async fn replaced(
-        &self,
-        session: Option<HeaderValue>,
-        mut reply: Reply,
-    ) -> Result<Option<HeaderValue>, Failure> {
+    async fn replaced(&self, session: &Session, mut reply: Reply) -> Result<Session, Failure> {
         let body = reply.whole(&self.shared).await.unwrap_or_default();
         match self.shared.session_id() {
-            next @ Some(_) if next != session => Ok(self.shared.opened().await),
+            next @ Some(_) if next != session.id => Ok(self.shared.opened().await),
             _ => Err(reply.asked().session_lost(&body)),
         }
     }
 
     /// Sends the message, and has it accepted.
-    async fn accepted(&self, session: Option<HeaderValue>) -> Result<(), Failure> {
-        let mut reply = self.post(session).await?;
+    async fn accepted(&self, mut session: Session) -> Result<(), Failure> {
+        let mut reply = self.post(&mut session).await?;
         if !reply.status().is_success() {
             return Err(reply.into_refusal(&self.shared).await);
         }

@@ -42,7 +42,7 @@ pub(super) struct Shared {
     /// Whose turn it is to be on the way.
     pub(super) turns: Semaphore,
     units: mpsc::Sender<Option<Unit>>,
-    /// Whether anything but a handshake may be sent.
+    /// Tells those who wait when something else than a handshake may be sent.
     open: watch::Sender<bool>,
     session: Mutex<Session>,
     standing: Mutex<Standing>,
@@ -50,11 +50,13 @@ pub(super) struct Shared {
 
 /// What a handshake leads to.
 #[derive(Clone, Debug, Default)]
-struct Session {
-    id: Option<HeaderValue>,
+pub(super) struct Session {
+    pub(super) id: Option<HeaderValue>,
     revision: Option<Revision>,
     /// Where messages go, if the server speaks the transport of 2024-11-05.
-    post_to: Option<Address>,
+    pub(super) post_to: Option<Address>,
+    /// Whether the handshake is under way.
+    is_beginning: bool,
 }
 
 /// Headers that all messages of a session bear alike, made once.
@@ -115,27 +117,30 @@ impl Shared {
     /// A handshake begins: whatever stood is forgotten, and all else waits for its end.
     pub(super) fn shake_hands(&self) {
         self.open.send_replace(false);
-        *self.session() = Session::default();
+        *self.session() = Session { is_beginning: true, ..Session::default() };
     }
 
     /// The handshake is over.
     pub(super) fn begin(&self) {
+        self.session().is_beginning = false;
         self.open.send_replace(true);
     }
 
     /// Waits until a handshake under way is over, and gives the session that stands then.
-    pub(super) async fn opened(&self) -> Option<HeaderValue> {
+    pub(super) async fn opened(&self) -> Session {
         loop {
-            if !*self.open.borrow() {
-                // Fails only if there is no sender, and we hold it.
-                let _ = Box::pin(self.open.subscribe().wait_for(|open| *open)).await;
-            }
-            let session = self.session_id();
-            // Otherwise the next handshake has begun, and this may be the session of neither.
-            if *self.open.borrow() {
+            let session = self.current();
+            if !session.is_beginning {
                 return session;
             }
+            // Fails only if there is no sender, and we hold it.
+            let _ = Box::pin(self.open.subscribe().wait_for(|open| *open)).await;
         }
+    }
+
+    /// The session that stands, or is about to.
+    pub(super) fn current(&self) -> Session {
+        self.session().clone()
     }
 
     /// Takes the session of an answer to a handshake.
@@ -159,11 +164,6 @@ impl Shared {
     /// Sends all further messages to another address.
     pub(super) fn post_to(&self, address: Address) {
         self.session().post_to = Some(address);
-    }
-
-    /// Where messages go, if the server speaks the transport of 2024-11-05.
-    pub(super) fn posts_to(&self) -> Option<Address> {
-        self.session().post_to.clone()
     }
 
     /// Sends a message.
@@ -201,7 +201,7 @@ impl Shared {
     }
 
     fn headers_without_message(&self) -> HeaderMap {
-        let Session { id, revision, .. } = self.session().clone();
+        let Session { id, revision, .. } = self.current();
         self.headers_of_session(revision, id.as_ref())
     }
 
