@@ -333,8 +333,9 @@ impl Driver {
                 Woken::Command(Some(command)) => {
                     // A turn costs more than a command, so those that wait are taken with it.
                     let waiting = std::iter::from_fn(|| inbox.try_recv().ok()).take(BATCH);
+                    let now = now();
                     for command in std::iter::once(command).chain(waiting) {
-                        let goes_on = self.command(command);
+                        let goes_on = self.command(command, now);
                         if !goes_on {
                             return Ok(());
                         }
@@ -355,10 +356,10 @@ impl Driver {
         mut read: Result<Option<Unit>, Error>,
         reader: &mut R,
     ) -> Result<bool, Error> {
-        let mut taken = 0;
+        let (mut taken, now) = (0, now());
         loop {
             let Some(unit) = read? else { return Ok(false) };
-            self.connection.receive(unit, now());
+            self.connection.receive(unit, now);
             taken += 1;
             // What is read has to be taken.
             if taken == BATCH {
@@ -372,11 +373,11 @@ impl Driver {
     }
 
     /// Does what a handle asks; gives whether to go on.
-    fn command(&mut self, command: Command) -> bool {
+    fn command(&mut self, command: Command, now: std::time::Instant) -> bool {
         match command {
             Command::Call(number, request, caller) => {
                 self.callers.insert(number, caller);
-                self.connection.call(number, *request, now());
+                self.connection.call(number, *request, now);
             }
             Command::Cancel(number) => {
                 if self.callers.remove(&number).is_some() {

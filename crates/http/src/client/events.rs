@@ -1,6 +1,9 @@
 //! The body of an answer: a stream of events, or one message.
 
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use bowline_proto::codec::Unit;
@@ -118,7 +121,14 @@ pub(super) async fn whole(
     let mut first = Bytes::new();
     let mut more = BytesMut::new();
     while !body.is_over() {
-        match timeout(idle, body.next()).await {
+        let mut next = pin!(body.next());
+        // Most pieces are there already, and need no clock.
+        let begun = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
+        let next = match begun {
+            Poll::Ready(next) => Ok(next),
+            Poll::Pending => timeout(idle, next).await,
+        };
+        match next {
             Ok(Some(Ok(piece))) => {
                 if first.len() + more.len() + piece.len() > most {
                     return Err(Ended::TooLong(most));

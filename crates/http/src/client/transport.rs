@@ -32,7 +32,7 @@ use super::shared::Shared;
 const QUEUE: usize = 16;
 
 /// Requests of which we do not ask whether they have ended.
-const FEW: usize = 64;
+const FEW: usize = 16;
 
 /// Who we are, for those who read logs of servers; some refuse requests that do not say.
 const OURSELVES: HeaderValue =
