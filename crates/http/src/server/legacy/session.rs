@@ -160,7 +160,7 @@ impl Session {
             state.connection.receive_attached(frame, attached, now);
             let opened = before + 1..=state.connection.last_exchange().0;
             let line = self.line_of(&state, opened.clone().count());
-            for number in opened.clone() {
+            for number in opened {
                 state.lines.insert(ExchangeId(number), line.clone());
             }
             // On a line that is new, nothing waits.
@@ -195,9 +195,10 @@ impl Session {
             // Nothing comes to a line but under our lock, so what is left there stays what it is.
             let left = line.as_ref().map(|line| line.release());
             let is_free = left.is_some_and(|left| left != Left::Items);
-            let mut hand = Hand { line: line.as_ref(), left: Some(number), is_free, item: None };
+            let line = line.as_ref();
+            let mut hand = Hand { line, left: Some(number), is_free, ..Hand::default() };
             let aside = state.deliver(&mut hand);
-            let is_over = left == Some(Left::Nothing);
+            let is_over = left == Some(Left::Nothing) && !hand.leaves_items;
             (Completed { next: hand.item, is_over }, aside)
         };
         self.start(aside);

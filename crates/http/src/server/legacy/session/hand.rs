@@ -23,6 +23,8 @@ pub(super) struct Hand<'a> {
     pub(super) left: Option<ExchangeId>,
     pub(super) is_free: bool,
     pub(super) item: Option<Item>,
+    /// Whether something had to wait on its line.
+    pub(super) leaves_items: bool,
 }
 
 impl Hand<'_> {
@@ -32,7 +34,38 @@ impl Hand<'_> {
         if is_ours && std::mem::take(&mut self.is_free) {
             self.item = Some(item);
         } else {
+            self.leaves_items |= is_ours;
             line.push(item);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_handed_over_and_the_rest_waits_on_its_line() {
+        let (ours, other) = (Arc::new(Line::new(1)), Arc::new(Line::new(1)));
+        let mut hand = Hand { line: Some(&ours), is_free: true, ..Hand::default() };
+        let item = |number| Item::Cancelled(ExchangeId(number));
+        hand.give(&other, item(1));
+        assert!(hand.item.is_none() && !hand.leaves_items, "it belongs to somebody else");
+        hand.give(&ours, item(2));
+        assert!(ours.is_empty() && !hand.leaves_items);
+        hand.give(&ours, item(3));
+        // A line on which something waits is not over, whatever was handed over before.
+        assert!(hand.leaves_items);
+        assert!(matches!(hand.item, Some(Item::Cancelled(ExchangeId(2)))));
+        assert!(matches!(ours.take(), Some(Item::Cancelled(ExchangeId(3)))));
+        assert!(matches!(other.take(), Some(Item::Cancelled(ExchangeId(1)))));
+    }
+
+    #[test]
+    fn nothing_is_handed_over_where_something_waits() {
+        let line = Arc::new(Line::new(1));
+        let mut hand = Hand { line: Some(&line), ..Hand::default() };
+        hand.give(&line, Item::Cancelled(ExchangeId(1)));
+        assert!(hand.item.is_none() && hand.leaves_items && !line.is_empty());
     }
 }
