@@ -43,6 +43,8 @@ pub struct SseReader {
     skipping: bool,
     name: Option<String>,
     data: Data,
+    /// The id of the event that is being read; it counts from the end of that event on.
+    next_id: Option<String>,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
@@ -72,6 +74,7 @@ impl SseReader {
             skipping: false,
             name: None,
             data: Data::None,
+            next_id: None,
             last_id: None,
             retry: None,
         }
@@ -110,7 +113,8 @@ impl SseReader {
         }
     }
 
-    /// The id to resume after: that of the last event that had one.
+    /// The id to resume after: that of the last whole event that had one. An event that is cut
+    /// leaves it as it was, so that a server sends that event again.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
@@ -170,7 +174,9 @@ impl SseReader {
                 self.add(value);
             }
             b"event" => self.name = text(value).filter(|name| name != "message"),
-            b"id" if value.len() <= FIELD && !value.contains(&0) => self.last_id = text(value),
+            b"id" if value.len() <= FIELD && !value.contains(&0) => {
+                self.next_id = text(value).or(self.next_id.take());
+            }
             b"retry" => {
                 let digits = text(value).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 let milliseconds = digits.and_then(|digits| digits.parse().ok());
@@ -207,6 +213,7 @@ impl SseReader {
 
     /// Ends an event; events without data only set the id and the time to come back.
     fn dispatch(&mut self) -> Option<Event> {
+        self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
         let data = match std::mem::take(&mut self.data) {
             Data::None => return None,

@@ -47,6 +47,22 @@ fn an_event_without_data_only_sets_the_place() {
     assert_eq!(reader.retry(), Some(Duration::from_millis(500)));
 }
 
+// spec: RESUME-4
+#[test]
+fn an_id_counts_when_its_event_is_whole() {
+    let whole = "id: a/2\ndata: 2\n\nid: a/3\ndata: {\"js";
+    for cut in whole.find("id: a/3").unwrap()..=whole.len() {
+        let mut reader = SseReader::new(100);
+        assert_eq!(read(&mut reader, &whole.as_bytes()[..cut], 5), [message("2")]);
+        assert_eq!(reader.last_id(), Some("a/2"), "cut at {cut}");
+    }
+    let mut reader = SseReader::new(100);
+    read(&mut reader, b"id: 1\n\ndata: x\nid: 2\n", 100);
+    assert_eq!(reader.last_id(), Some("1"), "an event without data counts, one without end not");
+    read(&mut reader, b"\nid\n\n", 100);
+    assert_eq!(reader.last_id(), Some(""), "an empty id takes the place back");
+}
+
 #[test]
 fn odd_ids_and_times_are_passed_over() {
     let mut reader = SseReader::new(100);
