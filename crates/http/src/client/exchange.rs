@@ -1,5 +1,6 @@
 //! One message on its way to the server, and what comes back for it.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::StatusCode;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::events::Events;
 use super::failure::Asked;
@@ -61,17 +62,27 @@ impl Exchange {
         }
     }
 
-    /// Says that the handshake is over, lets everything else go, and listens to what the server
-    /// says of its own accord.
+    /// Says that the handshake is over, and listens to what the server says of its own accord.
+    ///
+    /// Calls wait until the server has answered the GET for that stream. Servers send questions on
+    /// it, and some discard a question that comes before the stream stands.
     pub(super) async fn begin(self) {
-        self.shared.speak(self.mirror.revision);
-        let outcome = self.accepted(self.shared.current()).await;
-        self.shared.begin();
-        if let Err(failure) = outcome {
+        let shared = &*self.shared;
+        shared.speak(self.mirror.revision);
+        if let Err(failure) = self.accepted(shared.current()).await {
             self.fail(failure).await;
         }
-        if self.shared.current().post_to.is_none() {
-            listen(&self.shared).await;
+        if shared.current().post_to.is_some() {
+            return shared.begin();
+        }
+        let begin_at_last = async {
+            sleep(shared.limits.opening).await;
+            shared.begin();
+            pending::<()>().await;
+        };
+        tokio::select! {
+            () = listen(shared) => {}
+            () = begin_at_last => {}
         }
     }
 
@@ -213,11 +224,13 @@ impl Exchange {
                         let asked = Asked { method: &method, address: &address };
                         return Err(asked.lost(ended));
                     }
-                    events = resumption.resume(&self.shared).await.map_err(|failure| Failure {
-                        // The message itself was taken, whatever became of the stream.
-                        kind: FailureKind::Lost,
-                        error: None,
-                        ..failure
+                    events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {
+                        Failure {
+                            // The message itself was taken, whatever became of the stream.
+                            kind: FailureKind::Lost,
+                            error: None,
+                            ..failure
+                        }
                     })?;
                 }
             }

@@ -15,6 +15,10 @@ pub struct HttpClientLimits {
     pub exchanges: usize,
     /// How long it may take to reach the server.
     pub connect: Duration,
+    /// How long calls wait after a handshake for the server to answer the GET that asks for its own
+    /// stream. Servers send questions on it, and some discard those that come before it stands. A
+    /// server or proxy that holds back the head of that answer delays the first calls by this much.
+    pub opening: Duration,
     /// How long the server may take before an answer begins. Calls are usually given up sooner, by
     /// the time-outs of [`Limits`](bowline_proto::limits::Limits).
     pub answer: Duration,
@@ -48,6 +52,7 @@ impl Default for HttpClientLimits {
         Self {
             exchanges: 1024,
             connect: Duration::from_secs(10),
+            opening: Duration::from_secs(3),
             answer: Duration::from_secs(3600),
             idle: Duration::from_secs(45),
             silence: Duration::from_secs(300),

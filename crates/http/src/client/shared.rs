@@ -120,7 +120,8 @@ impl Shared {
         *self.session() = Session { is_beginning: true, ..Session::default() };
     }
 
-    /// The handshake is over.
+    /// The handshake is over, and it is known as far as can be whether the server has a stream of its
+    /// own.
     pub(super) fn begin(&self) {
         self.session().is_beginning = false;
         self.open.send_replace(true);

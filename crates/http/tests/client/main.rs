@@ -3,8 +3,10 @@
 
 mod modern;
 mod old;
+mod opening;
 #[cfg(feature = "server")]
 mod own_server;
+mod raw;
 mod refusals;
 mod sessions;
 mod streams;

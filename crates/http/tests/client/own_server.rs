@@ -1,4 +1,4 @@
-//! Our own server over real sockets, and one that is nothing but a socket.
+//! Our own server over real sockets.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -8,10 +8,8 @@ use std::task::{Context, Poll};
 
 use bowline_http::client::{Body, HttpTransport};
 use bowline_http::server::{Endpoint, HttpConfig, Listener};
-use bowline_proto::client::CallError;
 use bowline_proto::request::{Advance, Outgoing, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
-use bowline_proto::transmit::FailureKind;
 use bowline_transport::connect::Link;
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
@@ -19,7 +17,6 @@ use bowline_types::json::Json;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 
@@ -191,49 +188,4 @@ async fn what_cannot_be_reached_was_not_sent() {
     let error = link(transport, Revision::V2026_07_28, &user).await.unwrap_err().to_string();
     assert!(error.contains(&format!("POST {url}: ")), "{error}");
     assert!(error.contains("refused"), "{error}");
-}
-
-/// Reads the head and the body of a request, as far as this client writes them.
-async fn request(socket: &mut tokio::net::TcpStream) -> String {
-    let mut read = Vec::new();
-    loop {
-        let mut piece = [0; 4096];
-        let length = socket.read(&mut piece).await.unwrap();
-        assert_ne!(length, 0, "hung up");
-        read.extend_from_slice(&piece[..length]);
-        let text = String::from_utf8_lossy(&read).to_lowercase();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.split("content-length: ").nth(1);
-        let length = length.and_then(|it| it.split("\r\n").next()?.parse().ok()).unwrap_or(0);
-        if body.len() >= length {
-            return text;
-        }
-    }
-}
-
-// spec: HTTP-36
-#[tokio::test]
-async fn a_socket_that_closes_amid_a_stream_is_noticed() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        request(&mut socket).await;
-        let body = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
-        let answer = format!("{head}: {}\r\n\r\n{body}", body.len());
-        socket.write_all(answer.as_bytes()).await.unwrap();
-        // The same connection is used again.
-        request(&mut socket).await;
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
-        let cut = format!("{head}transfer-encoding: chunked\r\n\r\n10\r\n: hello\n\ndata: {{");
-        socket.write_all(cut.as_bytes()).await.unwrap();
-    });
-    let link = connected(&url, Revision::V2026_07_28).await;
-    let CallError::Failed { kind, reason } = link.call(tool("echo"), None).await.unwrap_err()
-    else {
-        panic!()
-    };
-    assert_eq!(kind, FailureKind::Lost);
-    assert!(reason.contains("the answer broke off"), "{reason}");
 }

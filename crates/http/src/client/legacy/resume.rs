@@ -20,6 +20,15 @@ pub(in super::super) struct Resumption {
     is_return: bool,
 }
 
+/// Why an attempt brought no stream.
+struct Refusal {
+    failure: Failure,
+    /// Whether the next attempt would end like this one.
+    is_final: bool,
+    /// The pause that the server asked for.
+    retry_after: Option<Duration>,
+}
+
 impl Resumption {
     /// A message came.
     pub(in super::super) fn progress(&mut self) {
@@ -46,12 +55,17 @@ impl Resumption {
         self.last_id.as_deref()
     }
 
-    /// Opens the stream where it was left, after a pause unless it is new.
+    /// Opens the stream where it was left, after a pause unless it is new. Calls `tried` after each
+    /// attempt, whatever came of it.
     ///
     /// # Errors
     ///
     /// If the server will not, or nothing came of it too often.
-    pub(in super::super) async fn resume(&mut self, shared: &Shared) -> Result<Events, Failure> {
+    pub(in super::super) async fn resume(
+        &mut self,
+        shared: &Shared,
+        tried: impl Fn(),
+    ) -> Result<Events, Failure> {
         let mut asked_pause = self.retry;
         let mut last: Option<Failure> = None;
         loop {
@@ -62,23 +76,32 @@ impl Resumption {
                 tokio::time::sleep(pause).await;
             }
             self.is_return = true;
-            let failure = match shared.get(self.last_id.as_deref()).await {
-                Ok(reply) if reply.is_stream() => return Ok(reply.into_events(shared)),
-                Ok(reply) => {
-                    let is_passing = is_passing(reply.status());
-                    asked_pause = retry_after(&reply).or(self.retry);
-                    let failure = reply.into_refusal(shared).await;
-                    if !is_passing {
-                        return Err(failure);
-                    }
-                    failure
-                }
-                Err(failure) if matches!(failure.kind, FailureKind::Refused(_)) => {
-                    return Err(failure);
-                }
-                Err(failure) => failure,
+            let attempt = self.attempt(shared).await;
+            tried();
+            let refusal = match attempt {
+                Ok(events) => return Ok(events),
+                Err(refusal) if refusal.is_final => return Err(refusal.failure),
+                Err(refusal) => refusal,
             };
-            last = Some(failure);
+            asked_pause = refusal.retry_after.or(self.retry);
+            last = Some(refusal.failure);
+        }
+    }
+
+    /// Asks for the stream once.
+    async fn attempt(&self, shared: &Shared) -> Result<Events, Refusal> {
+        match shared.get(self.last_id.as_deref()).await {
+            Ok(reply) if reply.is_stream() => Ok(reply.into_events(shared)),
+            Ok(reply) => Err(Refusal {
+                is_final: !is_passing(reply.status()),
+                retry_after: retry_after(&reply),
+                failure: reply.into_refusal(shared).await,
+            }),
+            Err(failure) => Err(Refusal {
+                is_final: matches!(failure.kind, FailureKind::Refused(_)),
+                retry_after: None,
+                failure,
+            }),
         }
     }
 }
