@@ -33,7 +33,8 @@ Tasks of this repository.
   cargo xtask ledger          count which requirements of the specification have a test
       --check                 fail when a figure is below docs/spec/floor.md
       --raise                 write today's figures to docs/spec/floor.md, never lower ones
-      --open AREA             list the requirements of an area that nothing covers
+      --open AREA             list the requirements of an area that nothing covers yet
+      --thin                  list the MUST requirements that a single test cites
       --id ID                 show one requirement and who cites it
   cargo xtask budget          count the instructions of the hot paths; fail when docs/performance/budget.md
                               is exceeded by more than 10 %

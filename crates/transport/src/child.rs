@@ -239,6 +239,27 @@ impl Command {
     }
 }
 
+/// The program and all of its arguments in one line, to be shown to a user who is asked whether it
+/// may run: nothing is left out, and a word that could be mistaken for another is quoted.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_word(f, &self.program)?;
+        self.arguments.iter().try_for_each(|argument| {
+            f.write_str(" ")?;
+            write_word(f, argument)
+        })
+    }
+}
+
+/// Writes a word as it is if it is plain, or else in quotes with what cannot be seen escaped.
+fn write_word(f: &mut fmt::Formatter<'_>, word: &OsStr) -> fmt::Result {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    match word.to_str() {
+        Some(text) if !text.is_empty() && text.bytes().all(is_plain) => f.write_str(text),
+        _ => write!(f, "{word:?}"),
+    }
+}
+
 /// Variables are shown by name only, since their values are where API keys are kept.
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -273,6 +273,18 @@ fn the_value_of_a_variable_is_not_shown() {
     assert!(shown.contains("TOKEN") && !shown.contains("sesame"), "{shown}");
 }
 
+// spec: LOCAL-2
+#[test]
+fn a_command_is_shown_with_all_of_its_arguments_and_none_cut() {
+    let long = "x".repeat(100_000);
+    let command = Command::new("/usr/bin/uvx").args(["--from=a", "", "a b", "\u{202e}\n\"$(id)\""]);
+    let shown = command.arg(&long).env("TOKEN", "sesame").to_string();
+    let expected = r#"/usr/bin/uvx --from=a "" "a b" "\u{202e}\n\"$(id)\"" "#;
+    assert_eq!(shown, format!("{expected}{long}"));
+    let one = Command::new("sh").arg("a b").to_string();
+    assert_ne!(one, Command::new("sh").args(["a", "b"]).to_string());
+}
+
 #[tokio::test]
 async fn arguments_are_not_read_by_a_shell() {
     let argument = r#"$HOME; `id` "* $(id) &"#;

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::json::Object;
 
-    // spec: SUB-1, XTASK-34
+    // spec: SUB-1
     #[test]
     fn a_wish_is_written_as_it_was_read() {
         for text in [

@@ -72,7 +72,7 @@ async fn a_header_may_be_encoded_padded_or_say_a_number_otherwise() {
     assert_eq!(stage.ask(&names_in_any_case).await.status(), 200);
 }
 
-// spec: XMH-20, XMH-25
+// spec: XMH-20
 #[tokio::test]
 async fn an_argument_that_is_absent_needs_no_header_and_unknown_ones_are_ignored() {
     let stage = Stage::open().await;

@@ -13,6 +13,7 @@ pub(super) struct Tally {
     cited: usize,
     not_applicable: usize,
     open: usize,
+    uncovered: usize,
 }
 
 impl Tally {
@@ -23,14 +24,19 @@ impl Tally {
                 Standing::Cited => tally.cited += 1,
                 Standing::NotApplicable => tally.not_applicable += 1,
                 Standing::Open => tally.open += 1,
+                Standing::Uncovered => tally.uncovered += 1,
             }
         }
         tally
     }
 
-    /// How many are taken care of.
+    /// How many are taken care of. What is open is not, however good its reason.
     pub(super) fn covered(self) -> usize {
         self.cited + self.not_applicable
+    }
+
+    fn total(self) -> usize {
+        self.covered() + self.open + self.uncovered
     }
 }
 
@@ -54,35 +60,50 @@ pub(super) fn areas(ledger: &Ledger) -> String {
     heading() + &lines.collect::<String>() + &all(ledger)
 }
 
-/// The requirements of an area that nothing covers, with their text.
+/// The requirements of an area that nothing covers, with their text and what they wait for.
 pub(super) fn open(ledger: &Ledger, area: &str) -> Result<String> {
     ensure!(AREAS.contains(&area), "`{area}` is no area; there are {}", AREAS.join(", "));
     let mut text = String::new();
     let mut section = "";
-    let open = |row: &&Requirement| {
-        row.area == area && row.level != Level::May && ledger.standing(row) == Standing::Open
-    };
-    for row in ledger.requirements.iter().filter(open) {
+    let is_open =
+        |row: &&Requirement| matches!(ledger.standing(row), Standing::Open | Standing::Uncovered);
+    let binding = rows_of(ledger, area).into_iter().filter(|row| row.level != Level::May);
+    for row in binding.filter(is_open) {
         if row.section != section {
             section = &row.section;
             let _ = writeln!(text, "{section}");
         }
         let _ = writeln!(text, "  {}", describe(row));
+        if let Some(excuse) = ledger.excuse_of(&row.id) {
+            let _ = writeln!(text, "    open: {}", excuse.reason);
+        }
     }
     Ok(text)
+}
+
+/// The MUST requirements that hang on a single citation, each with its place.
+pub(super) fn thin(ledger: &Ledger) -> String {
+    let mut text = String::new();
+    for row in ledger.requirements.iter().filter(|row| row.level == Level::Must) {
+        let mut citations = ledger.citations_of(&row.id);
+        if let (Some(only), None) = (citations.next(), citations.next()) {
+            let _ = writeln!(text, "{}\n  {}:{}", describe(row), only.path, only.line);
+        }
+    }
+    text
 }
 
 /// One requirement, and who cites it.
 pub(super) fn one(ledger: &Ledger, id: &str) -> Result<String> {
     let row = ledger.find(id).with_context(|| format!("`{id}` is no requirement of docs/spec"))?;
     let mut text = format!("{}\n{}, {}\n", describe(row), row.area, row.section);
-    match (ledger.standing(row), ledger.excuse_of(id)) {
-        (Standing::NotApplicable, Some(excuse)) => {
-            let _ = writeln!(text, "not applicable: {}", excuse.reason);
-        }
-        (Standing::Open, _) => text.push_str("open\n"),
-        _ => {}
-    }
+    let reason = ledger.excuse_of(id).map_or("", |excuse| &excuse.reason);
+    let _ = match ledger.standing(row) {
+        Standing::Cited => Ok(()),
+        Standing::NotApplicable => writeln!(text, "not applicable: {reason}"),
+        Standing::Open => writeln!(text, "open: {reason}"),
+        Standing::Uncovered => writeln!(text, "uncovered"),
+    };
     for citation in ledger.citations_of(id) {
         let _ = writeln!(text, "cited in {}:{}", citation.path, citation.line);
     }
@@ -95,8 +116,9 @@ fn describe(row: &Requirement) -> String {
 }
 
 fn heading() -> String {
-    let [cited, excused, open] = ["cited", "n.a.", "open"];
-    let half = |level: &str| format!("{level:>8} {cited:>5} {excused:>5} {open:>5}");
+    let half = |level: &str| {
+        format!("{level:>8} {:>5} {:>5} {:>5} {:>9}", "cited", "never", "open", "uncovered")
+    };
     format!("{:<62}{}{}\n", "", half("MUST"), half("SHOULD"))
 }
 
@@ -107,8 +129,8 @@ fn all(ledger: &Ledger) -> String {
 fn line(ledger: &Ledger, name: &str, rows: &[&Requirement]) -> String {
     let half = |level: Level| {
         let tally = Tally::of(ledger, rows.iter().copied().filter(|row| row.level == level));
-        let total = tally.covered() + tally.open;
-        format!("{total:>8} {:>5} {:>5} {:>5}", tally.cited, tally.not_applicable, tally.open)
+        let Tally { cited, not_applicable: never, open, uncovered } = tally;
+        format!("{:>8} {cited:>5} {never:>5} {open:>5} {uncovered:>9}", tally.total())
     };
     let name: String = name.chars().take(60).collect();
     format!("{name:<62}{}{}\n", half(Level::Must), half(Level::Should))
@@ -120,17 +142,19 @@ fn rows_of<'a>(ledger: &'a Ledger, area: &str) -> Vec<&'a Requirement> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::excuse;
+    use super::super::excuse::Kind;
     use super::*;
     use crate::tree::Tree;
 
     fn ledger() -> Ledger {
         let rows = "## 1. Scope\n| BASE-1 | MUST | both | 24 | One. |\n\
                     | BASE-2 | MUST NOT | host | 24 | Two. |\n## 2. More\n\
-                    | BASE-3 | SHOULD | both | 24 03 | Three. |\n| BASE-4 | MAY | both | 24 | Four. |\n";
+                    | BASE-3 | SHOULD | both | 24 03 | Three. |\n| BASE-4 | MAY | both | 24 | Four. |\n\
+                    | BASE-5 | MUST | both | 24 | Five. |\n";
         let tree = Tree::of(&[
             ("docs/spec/base.md", rows),
-            (excuse::PATH, "| BASE-2 | Only a host can show a page. |\n"),
+            (Kind::Never.path(), "| BASE-2 | Only a host can show a page. |\n"),
+            (Kind::Open.path(), "| BASE-5 | This comes with the gateway. |\n"),
             ("a/tests/b.rs", "// spec: BASE-1\n"),
         ]);
         Ledger::read(&tree).0
@@ -142,19 +166,20 @@ mod tests {
         let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines: Vec<String> = totals.lines().map(squeezed).take(4).collect();
         let expected = [
-            "MUST cited n.a. open SHOULD cited n.a. open",
-            "base 2 1 1 0 1 0 0 1",
-            "1. Scope 2 1 1 0 0 0 0 0",
-            "2. More 0 0 0 0 1 0 0 1",
+            "MUST cited never open uncovered SHOULD cited never open uncovered",
+            "base 3 1 1 1 0 1 0 0 0 1",
+            "1. Scope 2 1 1 0 0 0 0 0 0 0",
+            "2. More 1 0 0 1 0 1 0 0 0 1",
         ];
         assert_eq!(lines, expected);
-        assert_eq!(squeezed(totals.lines().last().unwrap()), "all 2 1 1 0 1 0 0 1");
+        assert_eq!(squeezed(totals.lines().last().unwrap()), "all 3 1 1 1 0 1 0 0 0 1");
         assert_eq!(areas(&ledger()).lines().count(), AREAS.len() + 2);
     }
 
     #[test]
     fn what_is_open_is_listed_with_its_text() {
-        let expected = "2. More\n  BASE-3 SHOULD (both; 24 03) Three.\n";
+        let expected = "2. More\n  BASE-3 SHOULD (both; 24 03) Three.\n  \
+                        BASE-5 MUST (both; 24) Five.\n    open: This comes with the gateway.\n";
         assert_eq!(open(&ledger(), "base").unwrap(), expected);
         assert!(open(&ledger(), "bass").is_err());
     }
@@ -166,7 +191,17 @@ mod tests {
         let excused = one(&ledger(), "BASE-2").unwrap();
         assert!(excused.starts_with("BASE-2 MUST NOT (host; 24) Two.\n"), "{excused}");
         assert!(excused.ends_with("not applicable: Only a host can show a page.\n"), "{excused}");
-        assert!(one(&ledger(), "BASE-3").unwrap().ends_with("\nopen\n"));
+        let open = one(&ledger(), "BASE-5").unwrap();
+        assert!(open.ends_with("\nopen: This comes with the gateway.\n"), "{open}");
+        assert!(one(&ledger(), "BASE-3").unwrap().ends_with("\nuncovered\n"));
         assert!(one(&ledger(), "BASE-9").is_err());
+    }
+
+    #[test]
+    fn a_requirement_with_one_citation_is_thin() {
+        assert_eq!(thin(&ledger()), "BASE-1 MUST (both; 24) One.\n  a/tests/b.rs:1\n");
+        let rows = ("docs/spec/base.md", "| BASE-1 | MUST | both | 24 | One. |\n");
+        let twice = Tree::of(&[rows, ("a.rs", "// spec: BASE-1\n// spec: BASE-1\n")]);
+        assert_eq!(thin(&Ledger::read(&twice).0), "");
     }
 }

@@ -64,7 +64,7 @@ async fn a_list_is_asked_for_again_when_its_time_is_over() {
     assert_eq!(asked(&client, &mut peer, page(&["b"], None)).await, ["b"]);
 }
 
-// spec: CACHE-11, CACHE-12
+// spec: CACHE-11
 #[tokio::test(start_paused = true)]
 async fn nothing_is_fetched_that_nobody_asks_for() {
     let (client, mut peer) = kept().await;

@@ -1,11 +1,13 @@
 //! Tool calls that are asked about before they are made, and told of afterwards.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_client::types::tool::ToolAnnotations;
 use bowline_client::{AuditRecord, ClientBuilder, Consent, ToolCall};
 use futures_util::poll;
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::peer::{Heard, Peer, both, builder, modern};
@@ -47,7 +49,29 @@ async fn a_call_is_shown_whole_before_it_is_made() {
     assert_eq!(heard.all(), [r#"Some("files") Some("scripted") delete {"path":"/"}"#; 2]);
 }
 
-// spec: TOOL-2
+// spec: TRUST-4, TOOL-2
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_before_the_user_has_agreed() {
+    let agreed = Arc::new(Notify::new());
+    let user = Arc::clone(&agreed);
+    let builder = builder().on_call(move |_| {
+        let user = Arc::clone(&user);
+        async move {
+            user.notified().await;
+            Consent::Allow
+        }
+    });
+    for (client, mut peer) in both(builder).await {
+        let mut call = client.call("delete", ()).into_future();
+        assert!(poll!(&mut call).is_pending());
+        peer.hears_nothing().await;
+        agreed.notify_one();
+        let (outcome, ()) = tokio::join!(call, serve_one(&mut peer));
+        assert_eq!(outcome.unwrap().text(), "done");
+    }
+}
+
+// spec: TRUST-4, TOOL-2
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_denied_is_never_sent() {
     for (client, mut peer) in both(denying(builder())).await {

@@ -30,7 +30,7 @@ async fn list(client: &Client, peer: &mut Peer, execution: &Value) {
     tools.unwrap();
 }
 
-// spec: TASK-2, TASK-3, TASK-6, TASK-7
+// spec: TASK-2, TASK-3, TASK-4, TASK-6, TASK-7
 #[tokio::test(start_paused = true)]
 async fn no_call_asks_for_a_task_whatever_the_server_and_the_tool_say() {
     let lists_only = json!({ "list": {}, "cancel": {} });

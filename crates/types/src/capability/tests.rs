@@ -129,7 +129,6 @@ fn a_missing_mode_of_elicitation_is_named() {
     assert_eq!(ClientCapabilities::new().missing(&empty), Some(form));
 }
 
-// spec: XTASK-5, XTASK-51
 #[test]
 fn a_missing_extension_is_named_with_its_settings() {
     let required =

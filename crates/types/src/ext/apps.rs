@@ -195,7 +195,6 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
-    // spec: APP-1
     #[test]
     fn a_tool_names_its_interface_in_either_spelling() {
         let nested = ToolUi::find(&meta(r#"{"ui":{"resourceUri":"ui://a/b"}}"#)).unwrap();
@@ -205,7 +204,6 @@ mod tests {
         assert_eq!(ToolUi::find(&Meta::new()), None);
     }
 
-    // spec: APP-10, APP-11
     #[test]
     fn a_tool_is_for_everyone_unless_it_says_for_whom() {
         let every = ToolUi::new("ui://a");
@@ -224,7 +222,6 @@ mod tests {
         assert_eq!(serde_json::to_string(&ui).unwrap(), text);
     }
 
-    // spec: APP-6
     #[test]
     fn a_client_declares_the_kinds_of_interface_it_can_show() {
         let settings = Object::new(Json::from_value(&UiSettings::new()).unwrap()).unwrap();

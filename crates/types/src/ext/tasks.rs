@@ -256,7 +256,6 @@ mod tests {
         Task::new("t", "2026-07-28T10:30:00Z")
     }
 
-    // spec: XTASK-15, XTASK-16, XTASK-17, XTASK-18
     #[test]
     fn a_task_in_any_status_is_written_as_it_was_read() {
         for (status, rest) in [
@@ -273,7 +272,6 @@ mod tests {
         }
     }
 
-    // spec: XTASK-16, XTASK-17, XTASK-18
     #[test]
     fn status_and_what_belongs_to_it_change_together() {
         let mut requests = InputRequests::new();
@@ -294,7 +292,6 @@ mod tests {
         assert!(text.contains(r#""ttlMs":null"#), "{text}");
     }
 
-    // spec: XTASK-46, TASK-21, TASK-22
     #[test]
     fn what_has_ended_stays_as_it_is() {
         use TaskStatus::{Cancelled, Completed, Failed, InputRequired, Working};
@@ -307,7 +304,6 @@ mod tests {
         assert!(Working.may_become(&Completed) && InputRequired.may_become(&Cancelled));
     }
 
-    // spec: XTASK-27, XTASK-30
     #[test]
     fn answers_to_a_task_name_it_and_its_questions() {
         let text = r#"{"taskId":"t","inputResponses":{"k":{"action":"decline"}}}"#;

@@ -333,21 +333,18 @@ mod tests {
         r#""ttl":60000,"pollInterval":5000}"#
     );
 
-    // spec: TASK-17, TASK-27, TASK-28, TASK-30, TASK-32
     #[test]
     fn a_task_is_written_as_it_was_read() {
         let task: Task = serde_json::from_str(TASK).unwrap();
         assert_eq!(serde_json::to_string(&task).unwrap(), TASK);
     }
 
-    // spec: TASK-20, TASK-30
     #[test]
     fn a_new_task_works_and_says_that_it_has_no_time_limit() {
         let text = serde_json::to_string(&Task::new("t", "2025-11-25T10:30:00Z")).unwrap();
         assert!(text.contains(r#""status":"working""#) && text.contains(r#""ttl":null"#), "{text}");
     }
 
-    // spec: TASK-13, TASK-86
     #[test]
     fn a_request_that_became_a_task_is_answered_with_the_task_alone() {
         let text = format!(r#"{{"task":{TASK},"_meta":{{"a":1}}}}"#);
@@ -355,7 +352,6 @@ mod tests {
         assert_eq!(serde_json::to_string(&result).unwrap(), text);
     }
 
-    // spec: TASK-1, TASK-4
     #[test]
     fn only_the_methods_that_are_named_may_become_tasks() {
         let text = r#"{"list":{},"requests":{"tools":{"call":{}}}}"#;
@@ -378,7 +374,6 @@ mod tests {
         assert_eq!(wanted.lacking(None), Some(wanted));
     }
 
-    // spec: TASK-40
     #[test]
     fn the_task_of_a_message_stands_in_its_meta() {
         let text = r#"{"io.modelcontextprotocol/related-task":{"taskId":"t"}}"#;
@@ -387,7 +382,6 @@ mod tests {
         assert_eq!(RelatedTask::find(&Meta::new()), None);
     }
 
-    // spec: TASK-52
     #[test]
     fn a_page_of_tasks_says_where_the_next_begins() {
         let text = format!(r#"{{"tasks":[{TASK}],"nextCursor":"p2"}}"#);
