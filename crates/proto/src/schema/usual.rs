@@ -69,7 +69,10 @@ fn is_names(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed, TestRunner};
     use serde_json::json;
 
     use super::super::{Bounds, compile};
@@ -118,27 +121,80 @@ mod tests {
         }
     }
 
-    /// Something that is a schema, or nearly one.
-    fn schema() -> impl Strategy<Value = Value> {
-        let word = prop_oneof![
-            Just(json!("string")),
-            Just(json!("integer")),
-            Just(json!("uint8")),
-            Just(json!(["string", "null"])),
-            Just(json!(["a", "b"])),
-            Just(json!(["a", "a"])),
-            Just(json!(0)),
-            Just(json!(255)),
-            Just(json!(-1.5)),
-            Just(json!(true)),
-            Just(json!(null)),
-            Just(json!(Dialect::V2020_12.uri())),
+    /// Every place in which a bound can stand, each with the bound there and nowhere else.
+    #[test]
+    fn a_bound_is_seen_wherever_it_stands() {
+        let (bound, free) = (json!({"minimum": 1}), json!({"type": "integer"}));
+        let implied = json!({"format": "uint8", "minimum": 0, "maximum": 255});
+        let chosen = |is_here: bool| if is_here { &bound } else { &free };
+        let mut schemas = vec![
+            json!({"items": bound}),
+            json!({"items": {"items": bound}}),
+            json!({"items": {"properties": {"a": bound, "b": free}}}),
+            json!({"properties": {"a": {"items": bound}, "b": implied}}),
+            // What follows in the same schema says nothing of its own.
+            json!({"items": bound, "properties": {"a": free}, "type": "array"}),
+            json!({"items": bound, "properties": {}}),
+            json!({"items": bound, "format": "uint8", "minimum": 0}),
+            json!({"properties": {"a": bound}, "items": free}),
+            json!({"properties": {"a": bound}, "format": "uint8", "minimum": 0}),
+            json!({"minimum": 1, "properties": {"a": free}, "items": free}),
         ];
+        schemas.extend((0..3).map(|place| {
+            json!({"properties": {
+                "a": chosen(place == 0), "b": chosen(place == 1), "c": chosen(place == 2),
+            }})
+        }));
+        for schema in schemas {
+            assert_eq!(asserts_beyond_types(&schema), Some(true), "{schema}");
+            let compiled = compile::compile(&schema, Bounds::default()).unwrap();
+            assert!(compiled.asserts_beyond_types, "{schema}");
+        }
+        let everywhere = json!({"items": implied, "properties": {"a": implied, "b": free}});
+        assert_eq!(asserts_beyond_types(&everywhere), Some(false));
+    }
+
+    /// A schema of the usual kind, in which a few keywords may be anything.
+    fn schema() -> impl Strategy<Value = Value> {
+        let leaf = keywords(proptest::collection::vec(plain(), 0..3));
+        leaf.prop_recursive(3, 16, 3, |inner| {
+            let named = proptest::sample::subsequence(vec!["a", "b", "c"], 0..4);
+            let properties = (named, proptest::collection::vec(inner.clone(), 3))
+                .prop_map(|(names, schemas)| names.into_iter().zip(schemas).collect::<Value>());
+            let keyword = prop_oneof![
+                4 => plain(),
+                2 => properties.prop_map(|properties| ("properties", properties)),
+                1 => inner.prop_map(|items| ("items", items)),
+            ];
+            keywords(proptest::collection::vec(keyword, 1..4))
+        })
+    }
+
+    /// A keyword without subschemas, nearly always with a value that it may have.
+    fn plain() -> impl Strategy<Value = (&'static str, Value)> {
+        let fitting = |keyword: &'static str, values: Vec<Value>| {
+            proptest::sample::select(values).prop_map(move |value| (keyword, value))
+        };
+        let ranges = vec![json!({"format": "uint8", "minimum": 0, "maximum": 255})];
+        prop_oneof![
+            12 => fitting("type", vec![json!("integer"), json!("object"), json!(["string", "null"])]),
+            8 => fitting("title", vec![json!("A title")]),
+            8 => fitting("required", vec![json!([]), json!(["a", "b"])]),
+            6 => fitting("range", ranges),
+            4 => fitting("format", vec![json!("uint8"), json!("uint"), json!("double")]),
+            8 => fitting("minimum", vec![json!(0), json!(-1.5)]),
+            6 => fitting("maximum", vec![json!(255)]),
+            2 => fitting("deprecated", vec![json!(true)]),
+            4 => anything(),
+        ]
+    }
+
+    /// A keyword with a value that it may not have, or one that no usual schema has.
+    fn anything() -> impl Strategy<Value = (&'static str, Value)> {
         let keyword = proptest::sample::select(vec![
             "type",
             "format",
             "minimum",
-            "maximum",
             "required",
             "title",
             "default",
@@ -151,20 +207,61 @@ mod tests {
             "pattern",
             "maxLength",
         ]);
-        word.prop_recursive(4, 24, 4, move |inner| {
-            proptest::collection::hash_map(keyword.clone(), inner, 0..5)
-                .prop_map(|members| json!(members))
+        let value = proptest::sample::select(vec![
+            json!("int"),
+            json!(["a", "a"]),
+            json!(["a", "b"]),
+            json!(7),
+            json!(null),
+            json!({}),
+            json!({"minimum": "1"}),
+            json!(Dialect::V2020_12.uri()),
+        ]);
+        (keyword, value)
+    }
+
+    /// A schema of these keywords, the last of each name; `range` stands for its members.
+    fn keywords(
+        entries: impl Strategy<Value = Vec<(&'static str, Value)>>,
+    ) -> impl Strategy<Value = Value> {
+        entries.prop_map(|entries| {
+            let mut schema = Map::new();
+            for (keyword, value) in entries {
+                match value {
+                    Value::Object(members) if keyword == "range" => schema.extend(members),
+                    value => drop(schema.insert(keyword.to_owned(), value)),
+                }
+            }
+            schema.into()
         })
     }
 
-    proptest! {
-        /// Whatever is taken for usual compiles, and asserts what it was taken to assert.
-        #[test]
-        fn both_looks_agree(schema in schema()) {
-            if let Some(asserts) = asserts_beyond_types(&schema) {
-                let compiled = compile::compile(&schema, Bounds::default());
-                prop_assert_eq!(compiled.map(|it| it.asserts_beyond_types), Ok(asserts));
-            }
-        }
+    /// Whatever is taken for usual compiles, and asserts what it was taken to assert.
+    #[test]
+    fn both_looks_agree() {
+        const CASES: u32 = 1024;
+        let config = Config {
+            cases: CASES,
+            rng_seed: RngSeed::Fixed(202_012),
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let (asserting, silent) = (Cell::new(0), Cell::new(0));
+        let verdict = TestRunner::new(config).run(&schema(), |schema| {
+            let Some(asserts) = asserts_beyond_types(&schema) else { return Ok(()) };
+            let compiled = compile::compile(&schema, Bounds::default());
+            prop_assert_eq!(compiled.map(|it| it.asserts_beyond_types), Ok(asserts));
+            let count = if asserts { &asserting } else { &silent };
+            count.set(count.get() + 1);
+            Ok(())
+        });
+        verdict.unwrap();
+        let (asserting, silent) = (asserting.get(), silent.get());
+        let unusual = CASES - asserting - silent;
+        let fewest = asserting.min(silent).min(unusual);
+        assert!(
+            fewest >= CASES / 8,
+            "{asserting} with bounds, {silent} without, {unusual} unusual"
+        );
     }
 }

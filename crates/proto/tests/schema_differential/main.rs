@@ -3,12 +3,24 @@
 //! The official suite tests what its authors thought of; this tests the combinations that nobody
 //! thought of. Names, values and limits come from a small stock, so that they meet.
 
+mod fitting;
+
+use std::cell::Cell;
+
 use bowline_proto::schema::{Bounds, Validator};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use proptest::test_runner::{Config, RngSeed};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
+
+use fitting::fitting;
+
+/// Schemas that are drawn for each test, and values for each schema.
+const CASES: u32 = 512;
+const VALUES: usize = 8;
+
+type Other = fn(&Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>>;
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -28,50 +40,32 @@ impl Dialect {
     }
 }
 
+// spec: SCH-1, SCH-3
+#[test]
+fn both_validators_give_the_same_verdict() {
+    judge(Dialect::V2020_12, jsonschema::draft202012::new);
+}
+
+// spec: SCH-3
+#[test]
+fn both_validators_give_the_same_verdict_in_draft_07() {
+    judge(Dialect::Draft07, jsonschema::draft7::new);
+}
+
+// spec: SCH-6
+#[test]
+fn what_the_meta_schema_refuses_is_refused() {
+    judge_schemas(Dialect::V2020_12, jsonschema::draft202012::meta::is_valid);
+}
+
+// spec: SCH-6
+#[test]
+fn what_the_meta_schema_of_draft_07_refuses_is_refused() {
+    judge_schemas(Dialect::Draft07, jsonschema::draft7::meta::is_valid);
+}
+
 proptest! {
-    #![proptest_config(Config {
-        cases: 512,
-        rng_seed: RngSeed::Fixed(202_012),
-        failure_persistence: None,
-        ..Config::default()
-    })]
-
-    // spec: SCH-1, SCH-3
-    #[test]
-    fn both_validators_give_the_same_verdict(
-        schema in document(Dialect::V2020_12),
-        values in vec(value(), 8),
-    ) {
-        compare(&schema, &values, jsonschema::draft202012::new)?;
-    }
-
-    // spec: SCH-3
-    #[test]
-    fn both_validators_give_the_same_verdict_in_draft_07(
-        schema in document(Dialect::Draft07),
-        values in vec(value(), 8),
-    ) {
-        compare(&schema, &values, jsonschema::draft7::new)?;
-    }
-
-    // spec: SCH-6
-    #[test]
-    fn what_the_meta_schema_refuses_is_refused(
-        schema in anything_as_schema(Dialect::V2020_12),
-    ) {
-        let is_valid = jsonschema::draft202012::meta::is_valid(&schema);
-        prop_assert_eq!(Validator::compile(&schema).is_ok(), is_valid, "{} {:?}", schema, Validator::compile(&schema));
-    }
-
-    // spec: SCH-6
-    #[test]
-    fn what_the_meta_schema_of_draft_07_refuses_is_refused(
-        mut schema in anything_as_schema(Dialect::Draft07),
-    ) {
-        schema["$schema"] = DRAFT_07.into();
-        let is_valid = jsonschema::draft7::meta::is_valid(&schema);
-        prop_assert_eq!(Validator::compile(&schema).is_ok(), is_valid, "{} {:?}", schema, Validator::compile(&schema));
-    }
+    #![proptest_config(config())]
 
     // spec: SCH-14
     #[test]
@@ -94,11 +88,64 @@ proptest! {
     }
 }
 
+fn config() -> Config {
+    Config {
+        cases: CASES,
+        rng_seed: RngSeed::Fixed(202_012),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
+
+/// Compares both validators on random schemas, and sees that both verdicts are frequent.
+fn judge(dialect: Dialect, other: Other) {
+    let shares = Shares::default();
+    let cases = document(dialect).prop_flat_map(|schema| {
+        let values = vec(prop_oneof![fitting(&schema), value().boxed()], VALUES);
+        (Just(schema), values)
+    });
+    let verdict = TestRunner::new(config())
+        .run(&cases, |(schema, values)| compare(&schema, &values, other, &shares));
+    verdict.unwrap();
+    let (valid, invalid, both) = (shares.valid.get(), shares.invalid.get(), shares.both.get());
+    let values = CASES * VALUES as u32;
+    assert!(
+        valid >= values / 6 && invalid >= values / 6 && both >= CASES / 3,
+        "{valid} valid and {invalid} invalid values; {both} of {CASES} schemas had both",
+    );
+}
+
+/// Compares what we compile with what the meta-schema allows, and sees that both are frequent.
+fn judge_schemas(dialect: Dialect, is_valid: fn(&Value) -> bool) {
+    let valid = Cell::new(0);
+    let verdict = TestRunner::new(config()).run(&anything_as_schema(dialect), |mut schema| {
+        if dialect == Dialect::Draft07 {
+            schema["$schema"] = DRAFT_07.into();
+        }
+        let (expected, compiled) = (is_valid(&schema), Validator::compile(&schema));
+        prop_assert_eq!(compiled.is_ok(), expected, "{} {:?}", schema, compiled);
+        valid.set(valid.get() + u32::from(expected));
+        Ok(())
+    });
+    verdict.unwrap();
+    let valid = valid.get();
+    assert!((CASES / 4..=CASES * 3 / 4).contains(&valid), "{valid} of {CASES} schemas were valid");
+}
+
+/// How often each verdict was given, and how many schemas saw both.
+#[derive(Default)]
+struct Shares {
+    valid: Cell<u32>,
+    invalid: Cell<u32>,
+    both: Cell<u32>,
+}
+
 /// Checks values with our validator and with the other.
 fn compare(
     schema: &Value,
     values: &[Value],
-    other: fn(&Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>>,
+    other: Other,
+    shares: &Shares,
 ) -> Result<(), TestCaseError> {
     let ours = match Validator::compile(schema) {
         Ok(ours) => ours,
@@ -109,15 +156,21 @@ fn compare(
         }
     };
     let theirs = other(schema).unwrap();
+    let mut valid = 0;
     for value in values {
         let verdict = ours.check("value", value);
         let expected = theirs.is_valid(value);
         prop_assert_eq!(verdict.is_ok(), expected, "{} {} {:?}", schema, value, verdict);
+        valid += u32::from(expected);
         if let Err(violations) = verdict {
             prop_assert!(!violations.exceeds_bounds());
             prop_assert!(violations.iter().next().is_some(), "{schema} {value}");
         }
     }
+    let invalid = values.len() as u32 - valid;
+    shares.valid.set(shares.valid.get() + valid);
+    shares.invalid.set(shares.invalid.get() + invalid);
+    shares.both.set(shares.both.get() + u32::from(valid > 0 && invalid > 0));
     Ok(())
 }
 
@@ -179,7 +232,7 @@ const KEYWORDS: &[&str] = &[
     "unknown",
 ];
 
-/// Keywords with values that may or may not be of the right kind.
+/// Keywords with values that are mostly of the right kind.
 fn anything_as_schema(dialect: Dialect) -> impl Strategy<Value = Value> {
     let mut keywords = KEYWORDS.to_vec();
     if dialect == Dialect::Draft07 {
@@ -190,9 +243,18 @@ fn anything_as_schema(dialect: Dialect) -> impl Strategy<Value = Value> {
         2 => select(vec![json!("string"), json!(["string", "null"]), json!(["a", "a"]), json!([]), json!(-0.0)]),
         1 => select(vec![json!({}), json!([{}]), json!({"a": {}}), json!({"a": ["b"]}), json!({"a": ["b", "b"]})]),
     ];
-    vec((select(keywords), content), 1..3).prop_map(|entries| {
-        entries.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect()
-    })
+    // Without references, which may lead nowhere: the meta-schema does not follow them.
+    let right = || {
+        let assertion = assertion(dialect);
+        assertion.prop_filter("a reference", |(keyword, _)| *keyword != "$ref")
+    };
+    let inner = self::keywords(vec(right(), 0..2));
+    let entry = prop_oneof![
+        3 => right(),
+        2 => applicator(inner.boxed()),
+        2 => (select(keywords), content),
+    ];
+    self::keywords(vec(entry, 1..4))
 }
 
 /// A schema with two definitions that every part of it may refer to.
