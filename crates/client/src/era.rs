@@ -5,8 +5,8 @@
 //! memory lasts as long as this process, and an entry that proves wrong is forgotten.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use bowline_transport::connect::Link;
 
@@ -15,6 +15,9 @@ const WAYS: usize = 1024;
 
 static LEGACY: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
+/// Keyed with a secret of this process: nobody can make up an address that stands for another.
+static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
 /// What leads to a server, as a number: it may hold secrets, which are not ours to keep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way(u64);
@@ -22,9 +25,7 @@ pub(crate) struct Way(u64);
 impl Way {
     /// By a command, or by an address.
     pub(crate) fn of(way: &impl Hash) -> Self {
-        let mut hasher = DefaultHasher::new();
-        way.hash(&mut hasher);
-        Self(hasher.finish())
+        Self(HASH.hash_one(way))
     }
 
     /// Whether it led to a server of the handshake era the last time.
@@ -47,4 +48,20 @@ impl Way {
 
 fn memory() -> MutexGuard<'static, BTreeSet<u64>> {
     LEGACY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::{DefaultHasher, Hasher};
+
+    use super::*;
+
+    #[test]
+    fn what_stands_for_an_address_cannot_be_foreseen() {
+        let address = "https://mcp.example.com/mcp";
+        let mut unkeyed = DefaultHasher::new();
+        address.hash(&mut unkeyed);
+        assert_ne!(Way::of(&address).0, unkeyed.finish());
+        assert_eq!(Way::of(&address).0, Way::of(&address).0);
+    }
 }

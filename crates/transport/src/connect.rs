@@ -16,7 +16,7 @@ use bowline_proto::client::{
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{Change, ExchangeId};
-use bowline_proto::table::hash::OwnKeys;
+use bowline_proto::table::hash::CountedKeys;
 use bowline_proto::transmit::Transmit;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
@@ -239,7 +239,7 @@ impl Drop for Call {
 struct Driver {
     connection: ClientConnection,
     host: Arc<dyn Host>,
-    callers: HashMap<ExchangeId, Caller, OwnKeys>,
+    callers: HashMap<ExchangeId, Caller, CountedKeys>,
     answers: Calls<AskId, Result<Json, ErrorObject>>,
     queue: VecDeque<Transmit>,
     /// Whoever waits for first contact.

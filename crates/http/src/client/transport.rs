@@ -8,7 +8,7 @@ use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::Mirror;
 use bowline_proto::request::ExchangeId;
-use bowline_proto::table::hash::OwnKeys;
+use bowline_proto::table::hash::CountedKeys;
 use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::error::Error;
 use bowline_transport::transport::{Reader, Transport, Writer};
@@ -159,7 +159,7 @@ impl Reader for HttpReader {
 pub struct HttpWriter {
     shared: Arc<Shared>,
     /// Requests that await their answers, and some that have ended since they were last looked at.
-    running: HashMap<ExchangeId, JoinHandle<()>, OwnKeys>,
+    running: HashMap<ExchangeId, JoinHandle<()>, CountedKeys>,
     /// The same of no exchange, or of one that has gone on with another request.
     others: Vec<JoinHandle<()>>,
     /// With how many of both it is time to look which have ended.

@@ -37,7 +37,7 @@ use crate::codec::lines::Unit;
 use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{Change, ExchangeId};
-use crate::table::hash::OwnKeys;
+use crate::table::hash::CountedKeys;
 use crate::table::outgoing::{Expired, Outgoing};
 use crate::transmit::Transmit;
 use crate::wire::splice;
@@ -86,7 +86,7 @@ pub struct ClientConnection {
     always: String,
     waiting: Outgoing<Waiting>,
     /// The id on the wire under which a call is in flight now.
-    flights: HashMap<ExchangeId, i64, OwnKeys>,
+    flights: HashMap<ExchangeId, i64, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
     asks: BTreeMap<AskId, Origin>,
     following: Following,

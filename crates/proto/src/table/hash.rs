@@ -1,31 +1,57 @@
-//! A quick hash, for tables whose keys are made by this program.
+//! A quick hash for tables whose keys are numbers that this program counts itself.
 //!
-//! Peers only look things up there. They cannot choose the keys, so they cannot choose them to
-//! collide, and the hash need not be one that they could not foresee.
+//! A peer only looks such numbers up. It cannot choose which of them are in the table, so it cannot
+//! make them collide, and the hash needs no secret. Names, URIs, ids and whatever else a peer may
+//! have a say in belong into a table with the hasher of the standard library, which is keyed with a
+//! secret of this process.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For tables whose keys are made by this program.
-pub type OwnKeys = BuildHasherDefault<Quick>;
+/// For tables whose keys are numbers that this program counts itself.
+pub type CountedKeys = BuildHasherDefault<CountedHasher>;
 
-/// FNV-1a.
-#[derive(Clone, Debug)]
-pub struct Quick(u64);
+/// Multiplies by an odd number, and folds the upper half of the product into the lower.
+#[derive(Clone, Debug, Default)]
+pub struct CountedHasher(u64);
 
-impl Default for Quick {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+/// 2^64 divided by the golden ratio, which spreads numbers that follow one another.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hasher for CountedHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(FACTOR);
+    }
+
+    fn write_i64(&mut self, number: i64) {
+        self.write_u64(number.cast_unsigned());
+    }
+
+    /// Keys are single numbers, so this is not called.
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
     }
 }
 
-impl Hasher for Quick {
-    fn finish(&self) -> u64 {
-        self.0
-    }
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::hash::BuildHasher;
 
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_one_another_are_spread_over_the_table() {
+        let hash = |number: u64| CountedKeys::default().hash_one(number);
+        let buckets: HashSet<_> = (0..1024).map(|number| hash(number) % 1024).collect();
+        let tags: HashSet<_> = (0..1024).map(|number| hash(number) >> 57).collect();
+        assert!(buckets.len() > 512, "{}", buckets.len());
+        assert_eq!(tags.len(), 128);
+        assert_eq!(CountedKeys::default().hash_one(7_i64), hash(7));
     }
 }

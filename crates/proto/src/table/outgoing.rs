@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use bowline_types::id::RequestId;
 
-use super::hash::OwnKeys;
+use super::hash::CountedKeys;
 
 /// Requests that await an answer, each with a value of the caller's.
 #[derive(Debug)]
 pub struct Outgoing<T> {
-    waiting: HashMap<i64, Entry<T>, OwnKeys>,
+    waiting: HashMap<i64, Entry<T>, CountedKeys>,
     deadlines: BTreeSet<(Instant, i64)>,
     abandoned: VecDeque<i64>,
     remembered: usize,

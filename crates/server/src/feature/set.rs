@@ -11,7 +11,6 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::{Response, Success};
-use bowline_proto::table::hash::OwnKeys;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
@@ -86,7 +85,8 @@ impl<T: Item> Set<T> {
 pub(crate) struct Snapshot<T> {
     /// Sorted by number.
     items: Vec<Numbered<T>>,
-    positions: HashMap<Arc<str>, usize, OwnKeys>,
+    /// Keyed with a secret of this process: a server may let clients choose the names.
+    positions: HashMap<Arc<str>, usize>,
     /// The number of the last item that was ever added; the first has number 1.
     last: u64,
     is_offered: bool,

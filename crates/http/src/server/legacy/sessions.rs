@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
-use bowline_proto::table::hash::OwnKeys;
 use bowline_store::backend::Error;
 use bowline_transport::task::spawn;
 use tokio::sync::OnceCell;
@@ -47,7 +46,8 @@ impl From<Error> for NotNow {
     }
 }
 
-type Table = Mutex<HashMap<String, Arc<Session>, OwnKeys>>;
+/// Ids are random, but a client may keep those that collide and end the others, so the hash is keyed.
+type Table = Mutex<HashMap<String, Arc<Session>>>;
 
 impl Sessions {
     pub(in super::super) fn new(core: Arc<Core>) -> Self {
@@ -254,7 +254,7 @@ fn forget(table: &Table, session: &Arc<Session>) {
 }
 
 /// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
-fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>, OwnKeys>> {
+fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

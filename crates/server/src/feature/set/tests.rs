@@ -1,5 +1,7 @@
 //! Order, pages and cursors, with words as items.
 
+use std::hash::BuildHasher;
+
 use bowline_proto::members::Members;
 use bowline_proto::request::{Client, ExchangeId, Extensions, Outbox, Owner, Parts, Success};
 use bowline_types::json::Json;
@@ -114,6 +116,14 @@ fn all(set: &Set<Word>) -> Vec<String> {
 }
 
 // spec: TOOL-12, PAGE-10
+// Safety: a table that holds words of peers is hashed with a secret.
+#[test]
+fn where_a_name_stands_in_the_table_cannot_be_foreseen() {
+    let (one, other) = (Set::<Word>::new().snapshot(), Set::<Word>::new().snapshot());
+    let hash = |snapshot: &Snapshot<Word>| snapshot.positions.hasher().hash_one("a name");
+    assert_ne!(hash(&one), hash(&other));
+}
+
 #[test]
 fn a_list_is_in_the_order_of_registration() {
     assert_eq!(all(&set("one two three four five")), ["one two", "three four", "five"]);
