@@ -50,16 +50,19 @@ impl Server {
     }
 
     /// Serves on standard input and output, as most servers are started, until the client closes
-    /// its end. With `--http 127.0.0.1:3000` on the command line it serves over HTTP instead, until
-    /// the process is told to stop (feature `http`).
+    /// its end. With `--http 127.0.0.1:3000` or `--http=127.0.0.1:3000` on the command line it serves
+    /// over HTTP instead, until the process is told to stop (feature `http`). Other arguments are
+    /// the program's own and are left alone; after `--` all are.
     ///
     /// # Errors
     ///
-    /// If the server cannot be built, or what it should serve on cannot be used.
+    /// If the server cannot be built, what it should serve on cannot be used, or `--http` is
+    /// written so that it cannot be understood.
     pub async fn run(self) -> Result {
         // Built first, so that a mistake is told before anything is taken.
         self.build()?;
-        if let Some(address) = http_address(std::env::args())? {
+        let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        if let Some(address) = http_address(arguments)? {
             return self.run_http(&address).await;
         }
         Ok(self.serve(Stdio::take()?).await?)
@@ -67,7 +70,8 @@ impl Server {
 
     #[cfg(feature = "http")]
     async fn run_http(self, address: &str) -> Result {
-        self.http().bind(address).await
+        let served = self.http().bind(address).await;
+        served.map_err(|error| format!("cannot serve with `--http {address}`: {error}").into())
     }
 
     #[cfg(not(feature = "http"))]
@@ -76,14 +80,39 @@ impl Server {
     }
 }
 
-/// The address after `--http`, if it is there.
+/// The address that `--http` names, if it is there.
+///
+/// # Errors
+///
+/// If there is no address, or two, or something else that was certainly meant to be `--http`.
 fn http_address(arguments: impl Iterator<Item = String>) -> Result<Option<String>> {
-    let mut rest = arguments.skip_while(|argument| argument != "--http");
-    match (rest.next(), rest.next()) {
-        (None, _) => Ok(None),
-        (Some(_), Some(address)) => Ok(Some(address)),
-        (Some(_), None) => Err("`--http` needs an address, such as `--http 127.0.0.1:3000`")?,
+    let mut named = None;
+    let mut rest = arguments.skip(1).take_while(|argument| argument != "--");
+    while let Some(argument) = rest.next() {
+        let address = match argument.strip_prefix("--http") {
+            Some("") => rest.next().filter(|next| !next.starts_with('-')).unwrap_or_default(),
+            Some(joined) if joined.starts_with('=') => joined.trim_start_matches('=').to_owned(),
+            _ if is_nearly_http(&argument) => {
+                Err(format!("`{argument}` is no option; say `--http 127.0.0.1:3000`"))?
+            }
+            _ => continue,
+        };
+        if address.is_empty() {
+            Err("`--http` needs an address, such as `--http 127.0.0.1:3000`")?;
+        }
+        if let Some(first) = &named {
+            Err(format!("`--http` is given twice: {first} and {address}"))?;
+        }
+        named = Some(address);
     }
+    Ok(named)
+}
+
+/// Whether an argument is `--http` but for its dashes, its capitals, or what follows it.
+fn is_nearly_http(argument: &str) -> bool {
+    let option = argument.trim_start_matches('-');
+    let name = option.split(['=', ':']).next().unwrap_or_default();
+    option.len() < argument.len() && name.eq_ignore_ascii_case("http")
 }
 
 /// Why a server does not serve.
@@ -118,5 +147,46 @@ impl std::error::Error for ServeError {
             Kind::Build(error) => Some(error),
             Kind::Transport(error) => Some(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(arguments: &[&str]) -> std::result::Result<Option<String>, String> {
+        let arguments = std::iter::once("server").chain(arguments.iter().copied());
+        http_address(arguments.map(str::to_owned)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_address_follows_the_option_or_an_equals_sign() {
+        let some = Ok(Some("127.0.0.1:3000".to_owned()));
+        assert_eq!(address(&["--http", "127.0.0.1:3000"]), some);
+        assert_eq!(address(&["--http=127.0.0.1:3000"]), some);
+        assert_eq!(address(&["serve", "--verbose", "--http=127.0.0.1:3000", "--name", "x"]), some);
+    }
+
+    #[test]
+    fn arguments_of_the_program_itself_are_left_alone() {
+        for arguments in [&[][..], &["serve", "-v", "--name=x"], &["http", "--https"]] {
+            assert_eq!(address(arguments), Ok(None), "{arguments:?}");
+        }
+        assert_eq!(address(&["--", "--http", "x"]), Ok(None));
+    }
+
+    #[test]
+    fn an_option_that_was_meant_to_be_this_one_is_refused() {
+        let needs = "`--http` needs an address, such as `--http 127.0.0.1:3000`";
+        for arguments in [&["--http"][..], &["--http", ""], &["--http="], &["--http", "--verbose"]]
+        {
+            assert_eq!(address(arguments), Err(needs.to_owned()), "{arguments:?}");
+        }
+        for near in ["--http:127.0.0.1:3000", "-http", "--HTTP=127.0.0.1:3000"] {
+            let error = address(&[near, "127.0.0.1:3000"]).unwrap_err();
+            assert!(error.starts_with(&format!("`{near}` is no option; say `--http ")), "{error}");
+        }
+        let error = address(&["--http=a:1", "--http", "b:2"]).unwrap_err();
+        assert_eq!(error, "`--http` is given twice: a:1 and b:2");
     }
 }
