@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Outgoing, Parts, Request};
 use bowline_types::deprecated::logging::LoggingLevel;
-use bowline_types::read::{self, read};
+use bowline_types::read::{self, read_owned};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
@@ -93,7 +93,7 @@ impl Call {
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         match &self.0.called {
             Called::Tool { contract, arguments } => {
-                let decoded = read::text(arguments).and_then(read);
+                let decoded = read::text(arguments).and_then(read_owned);
                 decoded.map_err(|error| contract.explain(arguments, error).into())
             }
             Called::Other { arguments, .. } => arguments.decode().map_err(Error::misfit),

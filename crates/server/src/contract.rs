@@ -1,10 +1,11 @@
 //! What a handler promises about its arguments and results, compiled once and kept for each call.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Json;
-use bowline_types::read::{self, Misread, read};
+use bowline_types::read::{self, Misread, plain_integers, read};
 use serde_json::Value;
 
 /// The compiled schemas of a handler.
@@ -13,8 +14,25 @@ pub(crate) struct Contract {
     name: Arc<str>,
     input: Validator,
     checks_input: bool,
-    output: Option<Validator>,
-    checks_output: bool,
+    output: Option<Output>,
+}
+
+/// The compiled schema of results.
+#[derive(Debug)]
+struct Output {
+    validator: Validator,
+    /// None if every result is checked.
+    trust: Option<Trust>,
+}
+
+/// When a result is taken for what its type says: once another one was found to be written as the
+/// schema of the type says. So a type that is written in another way is noticed at its first result.
+#[derive(Debug)]
+struct Trust {
+    is_earned: AtomicBool,
+    /// Whether there are numbers in the results. Those that JSON has no words for are written as
+    /// null, so that a result with a null in it is checked whatever was found before.
+    has_numbers: bool,
 }
 
 /// A schema, and whether decoding into a Rust type enforces most of it.
@@ -45,11 +63,8 @@ impl Contract {
         output: Option<&Terms>,
     ) -> Result<Self, SchemaError> {
         let (input, checks_input) = input.compile()?;
-        let (output, checks_output) = match output.map(Terms::compile).transpose()? {
-            Some((validator, checks)) => (Some(validator), checks),
-            None => (None, false),
-        };
-        Ok(Self { name: name.into(), input, checks_input, output, checks_output })
+        let output = output.map(Output::compile).transpose()?;
+        Ok(Self { name: name.into(), input, checks_input, output })
     }
 
     /// The name of the tool.
@@ -66,14 +81,13 @@ impl Contract {
         if !self.checks_input {
             return Ok(());
         }
-        let value = read::text(text).and_then(read);
-        let value = value.map_err(|error| error.within(ARGUMENTS).to_string())?;
+        let value = value(text).map_err(|error| error.within(ARGUMENTS).to_string())?;
         self.input.check(ARGUMENTS, &value).map_err(|violations| violations.to_string())
     }
 
     /// Says why arguments could not be decoded: where the schema tells, in its words.
     pub(crate) fn explain(&self, text: &[u8], error: Misread) -> String {
-        let value = read::text(text).and_then(read::<Value>).ok();
+        let value = value(text).ok();
         match value.and_then(|value| self.input.check(ARGUMENTS, &value).err()) {
             Some(violations) => violations.to_string(),
             None => error.within(ARGUMENTS).to_string(),
@@ -86,15 +100,66 @@ impl Contract {
     ///
     /// Says where the result breaks its own schema.
     pub(crate) fn check_output(&self, result: Option<&Json>) -> Result<(), String> {
-        let Some(validator) = self.output.as_ref().filter(|_| self.checks_output) else {
-            return Ok(());
-        };
+        let Some(output) = &self.output else { return Ok(()) };
         let Some(result) = result else {
             return Err("it has an `outputSchema`, but gave no structured content".to_owned());
         };
-        let value: Value = result.parse().map_err(|error| error.within(RESULT).to_string())?;
-        validator.check(RESULT, &value).map_err(|violations| violations.to_string())
+        output.check(result)
     }
+}
+
+impl Output {
+    fn compile(terms: &Terms) -> Result<Self, SchemaError> {
+        let (validator, checks) = terms.compile()?;
+        let has_numbers = || has_numbers(&terms.schema);
+        let trust =
+            (!checks).then(|| Trust { is_earned: false.into(), has_numbers: has_numbers() });
+        Ok(Self { validator, trust })
+    }
+
+    fn check(&self, result: &Json) -> Result<(), String> {
+        if self.trust.as_ref().is_some_and(|trust| trust.covers(result)) {
+            return Ok(());
+        }
+        let value: Value = result.parse().map_err(|error| error.within(RESULT).to_string())?;
+        let checked = self.validator.check(RESULT, &value);
+        checked.map_err(|violations| match &self.trust {
+            Some(trust) if trust.has_numbers && has_null(result) => format!(
+                "{violations} (NaN and infinite numbers are written as null, because JSON has none)"
+            ),
+            _ => violations.to_string(),
+        })?;
+        if let Some(trust) = &self.trust {
+            trust.is_earned.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Trust {
+    fn covers(&self, result: &Json) -> bool {
+        self.is_earned.load(Ordering::Relaxed) && !(self.has_numbers && has_null(result))
+    }
+}
+
+/// Whether a null may stand in a result. The word within a text counts too, which costs a check.
+fn has_null(result: &Json) -> bool {
+    result.as_str().contains("null")
+}
+
+/// Whether values may hold numbers that are not whole.
+fn has_numbers(schema: &Value) -> bool {
+    match schema {
+        Value::String(word) => word == "number",
+        Value::Array(items) => items.iter().any(has_numbers),
+        Value::Object(members) => members.values().any(has_numbers),
+        _ => false,
+    }
+}
+
+/// Arguments as a value in which whole numbers are exact.
+fn value(text: &[u8]) -> Result<Value, Misread> {
+    read::text(text).and_then(|text| read(&plain_integers(text)))
 }
 
 /// How messages call the arguments of a call.

@@ -10,7 +10,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::read::{Misread, read};
+use crate::read::{Misread, read_owned};
 
 /// Any JSON value, as its text.
 #[derive(Clone)]
@@ -53,13 +53,13 @@ impl Json {
         Self(Text::Raw(raw))
     }
 
-    /// Reads it as a type.
+    /// Reads it as a type, which takes whole numbers however they are spelled.
     ///
     /// # Errors
     ///
     /// If it does not have the shape of the type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
-        read(self.as_str())
+        read_owned(self.as_str())
     }
 
     /// The text.

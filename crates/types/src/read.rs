@@ -4,16 +4,19 @@
 //! would take an array too, by position. And an error says which member is wrong and what was
 //! expected there, instead of a column in a text that nobody sees and a type of ours.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, IgnoredAny};
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 
+mod integers;
 mod path;
 mod strict;
 mod words;
 
+pub use integers::plain_integers;
 use strict::{Strict, Trail};
 
 /// Reads JSON text as a type.
@@ -32,6 +35,27 @@ use strict::{Strict, Trail};
 /// If the text is not JSON, or does not have the shape of the type.
 pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Misread> {
     read_seed(PhantomData, text)
+}
+
+/// Reads JSON text as a type, which takes whole numbers however they are spelled: `1.0` and `1e3` are
+/// integers to JSON Schema, and so they are here.
+///
+/// ```
+/// use bowline_types::read::{read, read_owned};
+///
+/// assert_eq!(read_owned("[1.0, 1e3]"), Ok(vec![1_u32, 1000]));
+/// assert!(read::<Vec<u32>>("[1.0]").is_err());
+/// ```
+///
+/// # Errors
+///
+/// If the text is not JSON, or does not have the shape of the type.
+pub fn read_owned<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
+    read(text).or_else(|error| match plain_integers(text) {
+        // Looked for only now, because hardly anybody writes integers like this.
+        Cow::Owned(plain) if error.is_json => read(&plain),
+        _ => Err(error),
+    })
 }
 
 /// Takes bytes as text, which JSON is.

@@ -6,9 +6,9 @@
 
 use std::fmt;
 
-use bowline_proto::request::Owner;
+use bowline_proto::request::{Owner, Request};
 use bowline_types::method::Method;
-use bowline_types::read::{Misread, read_seed, text};
+use bowline_types::read::{Misread, plain_integers, read_seed, text};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// What sealed state is bound to.
@@ -42,6 +42,15 @@ impl Binding {
         Ok(Self(bound))
     }
 
+    /// Binds to the call that a request makes; none if it makes none that state could be sealed for.
+    pub(crate) fn of_request(request: &Request) -> Option<Self> {
+        let Request { parts, params } = request;
+        let name = params.string(parts.method.named_by()?).ok()??;
+        let given = params.bytes("arguments").filter(|text| text.starts_with(b"{"));
+        let arguments = given.as_deref().unwrap_or(b"{}");
+        Self::new(&parts.owner, parts.method, &name, arguments).ok()
+    }
+
     /// The same, and what stands in the open at the head of the sealed state.
     pub(super) fn with_head(&self, version: u8, key_id: [u8; 4]) -> Vec<u8> {
         let mut bound = Vec::with_capacity(1 + key_id.len() + self.0.len());
@@ -61,7 +70,7 @@ fn push(bound: &mut Vec<u8>, part: &[u8]) {
 /// JSON in one form: members sorted by name, no spaces, whole numbers without fraction.
 fn canonical(json: &[u8]) -> Result<Vec<u8>, Misread> {
     let mut out = Vec::new();
-    read_seed(Canonical(&mut out), text(json)?)?;
+    read_seed(Canonical(&mut out), &plain_integers(text(json)?))?;
     Ok(out)
 }
 
@@ -193,6 +202,12 @@ mod tests {
         ];
         let forms: std::collections::HashSet<_> = texts.iter().map(|text| form(text)).collect();
         assert_eq!(forms.len(), texts.len());
+    }
+
+    #[test]
+    fn whole_numbers_are_told_apart_digit_by_digit() {
+        assert_ne!(form(r#"{"a":9007199254740993.0}"#), form(r#"{"a":9007199254740992}"#));
+        assert_eq!(form(r#"{"a":9007199254740993.0}"#), form(r#"{"a":9007199254740993}"#));
     }
 
     // spec: MRTR-13, MRTR-15

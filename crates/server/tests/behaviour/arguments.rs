@@ -132,3 +132,98 @@ async fn what_only_the_type_refuses_is_told_in_its_words() {
     let text = peer.failure("lookup", json!({ "address": "x" })).await;
     assert_eq!(text, "`arguments.address`: invalid IP address syntax");
 }
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only printed")]
+struct Numbers {
+    small: Option<u8>,
+    all: Vec<i64>,
+    huge: Option<u128>,
+    low: Option<i128>,
+    inner: Option<Inner>,
+    real: Option<f64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only printed")]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Inner {
+    Count { count: u32 },
+}
+
+fn numbers() -> Server {
+    let show = async |Args(numbers): Args<Numbers>| format!("{numbers:?}");
+    Server::new("numbers", "1").tool(Tool::new("show", show))
+}
+
+// spec: TOOL-42
+#[tokio::test]
+async fn a_whole_number_may_be_written_with_a_fraction_or_an_exponent() {
+    let arguments = concat!(
+        r#"{"small":2.5e2,"all":[1.0,1e3,-0.0,-0,1200e-2,9007199254740993.0,-9.223372036854775808E18],"#,
+        r#""huge":1e38,"low":-1.0e30,"inner":{"kind":"count","count":7.00},"real":0.5}"#
+    );
+    let expected = concat!(
+        "Numbers { small: Some(250), all: [1, 1000, 0, 0, 12, 9007199254740993, -9223372036854775808], ",
+        "huge: Some(100000000000000000000000000000000000000), ",
+        "low: Some(-1000000000000000000000000000000), ",
+        "inner: Some(Count { count: 7 }), real: Some(0.5) }"
+    );
+    for revision in BOTH {
+        let peer = Peer::new(&numbers(), revision);
+        let result = peer.call_text("show", arguments).await.unwrap();
+        assert_eq!(result["content"][0]["text"], expected, "{result}");
+    }
+}
+
+// spec: TOOL-36, TOOL-42
+#[tokio::test]
+async fn a_number_that_is_not_whole_or_does_not_fit_is_refused_where_a_whole_one_is_wanted() {
+    let cases = [
+        (r#"{"all":[1.5]}"#, "`arguments.all[0]`: expected an integer, found the number 1.5"),
+        (
+            r#"{"all":[1.0,1.0000000000000000001]}"#,
+            "`arguments.all[1]`: expected a whole number from -9223372036854775808 to \
+             9223372036854775807, found the number 1.0",
+        ),
+        (
+            r#"{"all":[9.223372036854775808e18]}"#,
+            "`arguments.all[0]`: expected a whole number from -9223372036854775808 to \
+             9223372036854775807, found the number 9223372036854775808",
+        ),
+        (r#"{"all":[1e400]}"#, "`arguments.all[0]`: number out of range"),
+        (r#"{"all":[1e9999999999999999999]}"#, "`arguments.all[0]`: number out of range"),
+        (r#"{"all":[],"small":256.0}"#, "`arguments.small`: expected at most 255, found 256"),
+        (
+            r#"{"all":[1.0],"small":"x"}"#,
+            r#"`arguments.small`: expected an integer or null, found the string "x""#,
+        ),
+    ];
+    for revision in BOTH {
+        let peer = Peer::new(&numbers(), revision);
+        let mut told = Vec::new();
+        for (arguments, _) in cases {
+            let result = peer.call_text("show", arguments).await.unwrap();
+            assert_eq!(result["isError"], true, "{arguments}");
+            told.push(result["content"][0]["text"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(told, cases.map(|(_, expected)| expected));
+    }
+}
+
+// spec: TOOL-42
+#[tokio::test]
+async fn a_bound_holds_for_the_number_as_it_is_written() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Bounded {
+        #[schemars(range(max = 9_007_199_254_740_992_i64))]
+        most: i64,
+    }
+    let show = async |Args(Bounded { most }): Args<Bounded>| most.to_string();
+    let server = Server::new("numbers", "1").tool(Tool::new("show", show));
+    let peer = Peer::new(&server, Revision::LATEST);
+    let result = peer.call_text("show", r#"{"most":9007199254740992.0}"#).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "9007199254740992");
+    let result = peer.call_text("show", r#"{"most":9007199254740993.0}"#).await.unwrap();
+    assert_eq!(result["isError"], true, "{result}");
+}

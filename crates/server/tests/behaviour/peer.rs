@@ -90,6 +90,18 @@ impl Peer {
         self.ask(Method::ToolsCall, json!({ "name": name, "arguments": arguments })).await
     }
 
+    /// The result of a tool whose arguments are sent as they are written here.
+    pub(crate) async fn call_text(
+        &self,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Value, ErrorObject> {
+        let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+        let params = Members::cut(Bytes::from(params)).unwrap();
+        let request = Request { parts: self.parts(Method::ToolsCall), params };
+        self.send(request).await.map(|success| body(success.body()))
+    }
+
     /// The contents of a resource.
     pub(crate) async fn read(&self, uri: &str) -> Result<Value, ErrorObject> {
         let mut result = self.ask(Method::ResourcesRead, json!({ "uri": uri })).await?;

@@ -1,12 +1,12 @@
 //! What becomes of the result of a tool.
 
-use bowline_server::{Error, Json, Result, Server, Tool};
+use bowline_server::{Args, Error, Json, Result, Server, Tool};
 use bowline_types::content::Content;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::peer::{BOTH, EVERY, Peer};
@@ -143,6 +143,75 @@ async fn a_result_that_breaks_its_own_schema_is_not_sent() {
     let error = Peer::new(&server(4), Revision::LATEST).call("it", json!({})).await.unwrap_err();
     assert_eq!(error.code, -32603);
     assert!(error.message.contains("`structuredContent.n`: expected at most 3"), "{error}");
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Numbers {
+    numbers: Vec<f64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Mean {
+    mean: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Means {
+    of: Option<u32>,
+    best: Option<f32>,
+    means: Vec<Mean>,
+}
+
+fn mean(Args(Numbers { numbers }): Args<Numbers>) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+// spec: TOOL-29
+#[tokio::test]
+async fn a_number_that_json_has_no_words_for_is_not_sent_as_null() {
+    let one = async |numbers| Json(Mean { mean: mean(numbers) });
+    let many = async |numbers| {
+        let means = vec![Mean { mean: 1.0 }, Mean { mean: mean(numbers) }];
+        Json(Means { of: None, best: Some(f32::NAN), means })
+    };
+    let server =
+        Server::new("means", "1").tool(Tool::new("one", one)).tool(Tool::new("many", many));
+    for revision in EVERY {
+        let peer = Peer::new(&server, revision);
+        let some = json!({ "numbers": [1, 2] });
+        assert_eq!(peer.text("one", some.clone()).await, r#"{"mean":1.5}"#);
+        // What may be null may be null for any reason.
+        let text = r#"{"of":null,"best":null,"means":[{"mean":1.0},{"mean":1.5}]}"#;
+        assert_eq!(peer.text("many", some).await, text);
+        for (tool, path) in [("one", "mean"), ("many", "means[1].mean")] {
+            let error = peer.call(tool, json!({ "numbers": [] })).await.unwrap_err();
+            let expected = format!(
+                "the tool `{tool}` failed: `structuredContent.{path}`: expected a number, found null \
+                 (NaN and infinite numbers are written as null, because JSON has none)"
+            );
+            assert_eq!((error.code, error.message), (-32603, expected));
+        }
+    }
+}
+
+// spec: TOOL-29
+#[tokio::test]
+async fn a_type_that_is_not_written_as_its_schema_says_is_not_sent() {
+    #[derive(Serialize, JsonSchema)]
+    struct Count {
+        #[schemars(with = "u32")]
+        count: &'static str,
+    }
+    let server =
+        Server::new("counts", "1").tool(Tool::new("it", async || Json(Count { count: "3" })));
+    for revision in BOTH {
+        let peer = Peer::new(&server, revision);
+        for _ in 0..2 {
+            let error = peer.call("it", json!({})).await.unwrap_err();
+            assert_eq!(error.code, -32603);
+            assert!(error.message.contains("`structuredContent.count`: expected"), "{error}");
+        }
+    }
 }
 
 // spec: TOOL-29
