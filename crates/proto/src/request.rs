@@ -118,6 +118,11 @@ impl Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer(pub IpAddr);
 
+/// Attached to the `server/discover` that the engine makes to answer a handshake: what the client
+/// sent is `initialize`.
+#[derive(Clone, Copy, Debug)]
+pub struct Handshake;
+
 /// Attached to the `subscriptions/listen` that the engine makes on behalf of a legacy session: every
 /// change of a resource is wanted, whatever the filter names. The session subscribes and
 /// unsubscribes while the call stands, and the engine lets through what it wants.

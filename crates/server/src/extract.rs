@@ -33,7 +33,7 @@ mod typed;
 mod uri;
 
 pub use args::Args;
-pub use ask::{Ask, AskError, Asking, Roots, Sample, Sampled, Visit};
+pub use ask::{Ask, AskError, Asking, Roots, Sample, Sampled, Unsupported, Visit};
 pub use cancel::Cancel;
 pub use context::Context;
 pub use elicited::Elicited;

@@ -14,6 +14,13 @@
 //! What they refuse is told to the model where a tool is called, and to the client elsewhere. Some
 //! bounds hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
 //!
+//! Up to 2025-11-25 two calls are not a client's but the engine's: a handshake is served as
+//! `server/discover`, with [`Handshake`](bowline_proto::request::Handshake) attached, and for each
+//! session there is one `subscriptions/listen`, with
+//! [`EveryResource`](bowline_proto::request::EveryResource) attached. [`RateLimit`] counts the first
+//! as the `initialize` that the client sent, and [`Audit`] records it as that; both let the second
+//! pass.
+//!
 //! A layer sees calls as they are. So it can also ask the client in the words of the wire
 //! (2026-07-28), without [`Ask`](crate::Ask): `request.parts.input` is what a retry brings, to be
 //! taken out before the request is handed on and to be trusted with nothing, and

@@ -9,10 +9,12 @@
 //! bytes, the ciphertext, and its tag of sixteen bytes. The plaintext begins with the time of expiry.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bowline_proto::request::Request;
 use bowline_types::error::ErrorObject;
 use chacha20_poly1305::{ChaCha20Poly1305, Key, Nonce};
 
@@ -129,7 +131,7 @@ impl Sealer {
         text: &str,
         binding: &Binding,
         now: SystemTime,
-    ) -> Result<Vec<u8>, BadState> {
+    ) -> Result<Opened, BadState> {
         // Base64 makes four characters of three bytes.
         if text.len() / 4 > (HEAD + EXPIRY + MOST + TAG).div_ceil(3) {
             return Err(BadState);
@@ -147,10 +149,48 @@ impl Sealer {
         let bound = binding.with_head(version, id);
         key.cipher(*nonce).decrypt(&mut plain, *tag, Some(&bound)).map_err(|_| BadState)?;
         let (expiry, plain) = plain.split_first_chunk::<EXPIRY>().ok_or(BadState)?;
-        if millis(now) >= u64::from_be_bytes(*expiry) {
+        let expiry = u64::from_be_bytes(*expiry);
+        if millis(now) >= expiry {
             return Err(BadState);
         }
-        Ok(plain.to_vec())
+        Ok(Opened { plain: plain.to_vec(), seal: Seal { nonce: *nonce, expiry } })
+    }
+}
+
+/// What was sealed, and its seal.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub(crate) plain: Vec<u8>,
+    pub(crate) seal: Seal,
+}
+
+/// What tells one sealed state from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seal {
+    nonce: [u8; NONCE],
+    /// In milliseconds since 1970.
+    expiry: u64,
+}
+
+impl Seal {
+    /// Whether the state does not open any more.
+    pub(crate) fn is_expired(self, now: SystemTime) -> bool {
+        millis(now) >= self.expiry
+    }
+}
+
+/// Attached to a request that brings state back: what opens it, so that layers can tell whether
+/// this server sealed it.
+pub(crate) struct Opener(pub(crate) Arc<Sealer>);
+
+impl Opener {
+    /// The seal of the state that a request brings back; none if it brings none, or none that this
+    /// server sealed for this call.
+    pub(crate) fn seal_of(request: &Request, now: SystemTime) -> Option<Seal> {
+        let state = request.parts.input.as_ref()?.state.as_ref()?;
+        let Self(sealer) = request.parts.extensions.get()?;
+        let opened = sealer.open(state, &Binding::of_request(request)?, now);
+        opened.ok().map(|opened| opened.seal)
     }
 }
 

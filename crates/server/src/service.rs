@@ -16,7 +16,7 @@ use crate::call::Kit;
 use crate::layer::{Asked, BoxFuture, ResultSizeLimit, Route};
 use crate::panic::{Panicked, catch_poll};
 use crate::router::{Routed, Router};
-use crate::seal::Sealer;
+use crate::seal::{Opener, Sealer};
 
 /// A built server: what every transport drives. Cheap to clone.
 #[derive(Clone)]
@@ -52,9 +52,12 @@ impl tower_service::Service<Request> for Service {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request) -> Answer {
+    fn call(&mut self, mut request: Request) -> Answer {
         let asked = Asked::by(&request);
-        let Built { router, layered, results, .. } = &*self.0;
+        let Built { router, layered, sealer, results } = &*self.0;
+        if request.parts.input.as_ref().is_some_and(|input| input.state.is_some()) {
+            request.parts.extensions.insert(Opener(sealer.clone()));
+        }
         let answering = match layered {
             None => Answering::Plain(router.route(request)),
             Some(route) => Answering::Layered(route.serve(request)),

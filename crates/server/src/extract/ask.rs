@@ -31,7 +31,7 @@ mod sample;
 mod ticket;
 mod visit;
 
-pub use error::AskError;
+pub use error::{AskError, Unsupported};
 pub use roots::Roots;
 pub(crate) use rounds::{Pause, Rounds};
 pub use sample::{Sample, Sampled};
@@ -166,8 +166,8 @@ impl Ask {
         let key = call.rounds().map(Rounds::number);
         Asking::of(async move {
             let required = request.required_capabilities();
-            if let Some(missing) = call.parts().client.capabilities.missing(&required) {
-                return Err(AskError::Unsupported(Box::new(missing)));
+            if let Some(lack) = Unsupported::by(call.parts(), &required) {
+                return Err(AskError::Unsupported(Box::new(lack)));
             }
             match key {
                 Some(key) => rounds::ask(&call, key, request, read).await,

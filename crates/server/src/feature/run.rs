@@ -10,6 +10,7 @@ use bowline_proto::request::{Input, Request, Response, Success};
 use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
+use bowline_types::method::Method;
 use bowline_types::read::Misread;
 use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
@@ -172,13 +173,18 @@ fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Durati
 fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
     let Some(state) = input.state else { return Ok(()) };
     let binding = binding(call).map_err(|_| BadState)?;
-    let memory = call.kit().sealer.open(&state, &binding, SystemTime::now())?;
+    let memory = call.kit().sealer.open(&state, &binding, SystemTime::now())?.plain;
     call.set_rounds(Rounds::next(&memory, input.responses).ok_or(BadState)?);
     Ok(())
 }
 
-/// What the state of a call is bound to.
+/// What the state of a call is bound to; the same as [`Binding::of_request`] of its request.
 fn binding(call: &Call) -> Result<Binding, Misread> {
     let parts = call.parts();
-    Binding::new(&parts.owner, parts.method, call.name(), call.arguments())
+    let arguments = match parts.method {
+        // The URI says it all.
+        Method::ResourcesRead => b"{}",
+        _ => call.arguments(),
+    };
+    Binding::new(&parts.owner, parts.method, call.name(), arguments)
 }

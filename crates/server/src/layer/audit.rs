@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::guard::{Guard, guards, name};
+use super::guard::{Guard, guards, name, sent};
 use super::{BoxFuture, Next};
 
 /// Gives a function one [`Record`] of each call, when it has ended.
@@ -40,7 +40,7 @@ pub struct Record {
     pub owner: Owner,
     /// Which program made it, by its own account.
     pub client: Option<String>,
-    /// What was asked.
+    /// What was asked; of a client that opens a session, `initialize`.
     pub method: Method,
     /// Which tool, prompt or resource; of a very long name only the beginning.
     pub name: Option<String>,
@@ -88,7 +88,8 @@ guards!(Audit, Audit::clone);
 
 impl Guard for Audit {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
-        let pending = Pending::new(&self, &request);
+        let Some(method) = sent(&request) else { return Box::pin(next.run(request)) };
+        let pending = Pending::new(&self, method, &request);
         Box::pin(async move {
             let response = next.run(request).await;
             pending.end(&response);
@@ -105,12 +106,12 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(audit: &Audit, request: &Request) -> Self {
+    fn new(audit: &Audit, method: Method, request: &Request) -> Self {
         let parts = &request.parts;
         let record = Record {
             owner: parts.owner.clone(),
             client: parts.client.info.as_ref().map(|info| info.name.clone()),
-            method: parts.method,
+            method,
             name: name(request),
             revision: parts.revision,
             arguments: request.params.bytes("arguments").filter(|_| audit.with_arguments),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::{EveryResource, Handshake, Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -109,6 +109,17 @@ impl Asked {
     }
 }
 
+/// What the client sent. A handshake reaches layers as a question of the engine, and the client did
+/// not ask for the changes that the engine listens to on behalf of its session: then it is none.
+pub(super) fn sent(request: &Request) -> Option<Method> {
+    let attached = &request.parts.extensions;
+    if attached.get::<EveryResource>().is_some() {
+        return None;
+    }
+    let is_handshake = attached.get::<Handshake>().is_some();
+    Some(if is_handshake { Method::Initialize } else { request.parts.method })
+}
+
 /// Characters of a name that is remembered or told; nobody has to call something that exists.
 const LONGEST_NAME: usize = 256;
 
@@ -121,5 +132,6 @@ pub(super) fn name(request: &Request) -> Option<String> {
 
 /// What is called in words: `add` in the place of its method, if it has a name.
 pub(super) fn subject(request: &Request) -> String {
-    format!("`{}`", name(request).unwrap_or_else(|| request.parts.method.name().to_owned()))
+    let method = sent(request).unwrap_or(request.parts.method);
+    format!("`{}`", name(request).unwrap_or_else(|| method.name().to_owned()))
 }

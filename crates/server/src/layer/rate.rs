@@ -1,8 +1,8 @@
 //! How often a caller may call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bowline_proto::pace::Pace;
 use bowline_proto::request::{Connection, Owner, Parts, Peer, Request, Response};
@@ -10,18 +10,28 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::text::counted;
 
-use super::guard::{Asked, Guard, guards, subject};
+use super::guard::{Asked, Guard, guards, sent, subject};
 use super::{BoxFuture, Next};
+use crate::seal::{Opener, Seal};
 use crate::sync::lock;
 
 /// Callers that are counted one by one. Beyond that newcomers are counted together.
 const MOST_CALLERS: usize = 10_000;
 
+/// States that were brought back and have not expired. Beyond that every round counts as a call.
+const MOST_SEALS: usize = 65_536;
+
 /// Lets each caller call so often, all at once or spread over the time; refuses what is more.
 ///
-/// A caller is whoever a verified credential names, or else an address, or else a connection. Around a server the limit
-/// holds for all of a caller's requests together, around a tool for its calls of that tool. It is
-/// beside [`Limits::requests_per_minute`], which always holds.
+/// A caller is whoever a verified credential names, or else an address, or else a connection. Around
+/// a server the limit holds for all of a caller's requests together, around a tool for its calls of
+/// that tool. It is beside [`Limits::requests_per_minute`], which always holds.
+///
+/// A call that asks the user counts once, also where each round of questions is a request of its own
+/// (2026-07-28): a request that brings back state which this server sealed for this call, and which
+/// was not brought back before, goes on with a call that was counted. State that another server
+/// sealed, to which this one [stands](crate::Server::mount), is not known here, so there each round
+/// counts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,6 +79,7 @@ guards!(RateLimit, |limit| Buckets {
         by_caller: HashMap::new(),
         newcomers: Pace::new(limit.most, limit.per),
     }),
+    used: Mutex::default(),
 });
 
 /// A bucket for each caller.
@@ -76,6 +87,8 @@ guards!(RateLimit, |limit| Buckets {
 struct Buckets {
     limit: RateLimit,
     paces: Mutex<Paces>,
+    /// The seals of states that were brought back, until they expire.
+    used: Mutex<HashSet<Seal>>,
 }
 
 #[derive(Debug)]
@@ -104,8 +117,11 @@ impl Guard for Buckets {
 
 impl Buckets {
     fn hold(&self, request: &Request) -> Result<(), Response> {
-        let method = request.parts.method;
+        let Some(method) = sent(request) else { return Ok(()) };
         if self.limit.methods.as_ref().is_some_and(|methods| !methods.contains(&method)) {
+            return Ok(());
+        }
+        if self.goes_on(request, SystemTime::now()) {
             return Ok(());
         }
         let now = tokio::time::Instant::now().into_std();
@@ -119,6 +135,20 @@ impl Buckets {
             );
             Asked::by(request).refuse(ErrorObject::too_many_requests(message, wait))
         })
+    }
+
+    /// Whether a request goes on with a call that was counted.
+    fn goes_on(&self, request: &Request, now: SystemTime) -> bool {
+        Opener::seal_of(request, now).is_some_and(|seal| self.is_first_use(seal, now))
+    }
+
+    /// Whether a state was not brought back before, as far as can be remembered.
+    fn is_first_use(&self, seal: Seal, now: SystemTime) -> bool {
+        let mut used = lock(&self.used);
+        if used.len() >= MOST_SEALS {
+            used.retain(|seal| !seal.is_expired(now));
+        }
+        used.len() < MOST_SEALS && used.insert(seal)
     }
 
     /// Counts one call.
@@ -170,7 +200,8 @@ mod tests {
     fn buckets(most: usize) -> Buckets {
         let limit = RateLimit::per_minute(most);
         let newcomers = Pace::new(most, limit.per);
-        Buckets { limit, paces: Mutex::new(Paces { by_caller: HashMap::new(), newcomers }) }
+        let paces = Mutex::new(Paces { by_caller: HashMap::new(), newcomers });
+        Buckets { limit, paces, used: Mutex::default() }
     }
 
     fn known(number: usize) -> Caller {

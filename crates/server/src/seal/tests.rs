@@ -27,9 +27,9 @@ fn bind(owner: &Owner, name: &str, arguments: &str) -> Binding {
 #[test]
 fn what_was_sealed_opens_for_the_same_call() {
     let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
-    assert_eq!(sealer(&[1]).open(&sealed, &binding(), now()).unwrap(), b"answers");
+    assert_eq!(sealer(&[1]).open(&sealed, &binding(), now()).unwrap().plain, b"answers");
     let reordered = bind(&Owner::anonymous(), "book", r#"{"seats": 2.0, "to": "Oslo"}"#);
-    assert_eq!(sealer(&[1]).open(&sealed, &reordered, now()).unwrap(), b"answers");
+    assert_eq!(sealer(&[1]).open(&sealed, &reordered, now()).unwrap().plain, b"answers");
 }
 
 #[test]

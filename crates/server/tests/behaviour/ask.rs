@@ -204,6 +204,33 @@ async fn a_legacy_model_is_told_what_to_do_without_questions() {
     }
 }
 
+// spec: ELIC-5
+#[tokio::test]
+async fn a_question_that_the_revision_does_not_have_is_not_blamed_on_the_client() {
+    let (server, _) = hotel();
+    for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
+        // Whatever such a client declares.
+        for peer in [Peer::new(&server, revision), Peer::with_forms(&server, revision)] {
+            let text = peer.failure("book", json!({})).await;
+            let expected = format!(
+                "this needs input from the user, but revision {revision}, which the client speaks, \
+                 has no elicitation: that came with 2025-06-18; ask the user yourself, or use a \
+                 client that speaks a later revision"
+            );
+            assert_eq!(text, expected);
+            assert!(peer.inbox.questions().is_empty());
+        }
+    }
+    let visit = async |ask: Ask| ask.url("Sign in", "https://example.com/in").await.map(|_| "in");
+    let server = Server::new("pages", "1").tool(Tool::new("visit", visit));
+    let peer = Peer::with_forms(&server, Revision::V2025_06_18);
+    let text = peer.failure("visit", json!({})).await;
+    assert!(text.contains("has no elicitation by URL: that came with 2025-11-25"), "{text}");
+    let peer = Peer::with_forms(&server, Revision::V2025_11_25);
+    let text = peer.failure("visit", json!({})).await;
+    assert!(text.contains("the client does not declare"), "{text}");
+}
+
 #[tokio::test]
 async fn a_connection_without_a_way_back_is_one_that_cannot_be_asked() {
     let (server, _) = hotel();

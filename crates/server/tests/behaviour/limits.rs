@@ -243,6 +243,20 @@ async fn every_call_leaves_one_record() {
     assert_eq!(records[5].to_string(), r#""ann" tools/call "slow" Cancelled in 3s"#);
 }
 
+#[tokio::test]
+async fn the_record_of_a_session_names_what_the_client_did() {
+    let (server, records) = audited(|audit| audit);
+    for revision in ["2024-11-05", "2025-11-25"] {
+        let mut wire = Wire::to(&server);
+        wire.initialize_in(revision, json!({})).await;
+        assert!(wire.ask(request(2, "ping", &json!({}))).await["result"].is_object());
+        wire.hang_up().await;
+        let written = std::mem::take(&mut *records.lock().unwrap());
+        let written: Vec<_> = written.iter().map(|it| (it.method, it.outcome)).collect();
+        assert_eq!(written, [(Method::Initialize, Outcome::Completed)]);
+    }
+}
+
 // spec: LOG-12
 #[tokio::test]
 async fn a_record_holds_arguments_only_where_that_is_wanted() {

@@ -16,6 +16,7 @@ mod mounting;
 mod pages;
 mod peer;
 mod prompts;
+mod rates;
 mod registry;
 mod resources;
 mod results;

@@ -129,7 +129,36 @@ async fn there_is_an_end_to_asking() {
         state = Some(next);
     }
     let done = peer.round("ask", json!({}), answers, state.as_deref()).await;
-    assert!(done.text().contains("3 times"));
+    assert_eq!(done.text(), "the user was asked 3 times in a row; there must be an end");
+}
+
+#[tokio::test]
+async fn a_handler_whose_questions_change_is_told_so_when_asking_must_end() {
+    let runs = Count::default();
+    let counted = runs.clone();
+    let tool = Tool::new("ask", move |ask: Ask| {
+        let run = counted.fetch_add(1, Ordering::SeqCst);
+        async move { ask.confirm(format!("Is it {run} o'clock?")).await.map(|it| it.to_string()) }
+    });
+    let mut limits = Limits::default();
+    limits.rounds = 3;
+    let server = Server::new("clock", "1").tool(tool).limits(limits);
+    let peer = Peer::with_forms(&server, Revision::LATEST);
+    let (mut state, answers) = (None, json!({ "q1": yes() }));
+    for _ in 0..3 {
+        let round = peer.round("ask", json!({}), answers.clone(), state.as_deref()).await;
+        state = Some(round.asks().1);
+    }
+    let done = peer.round("ask", json!({}), answers, state.as_deref()).await;
+    let expected = "the user was asked 3 times in a row; there must be an end. The questions \
+                    changed: the handler asked something else 3 times when it ran again, so the \
+                    answers before did not count. Ask the same questions in the same order, and \
+                    keep what they depend on with `Ask::once`";
+    assert_eq!(done.text(), expected);
+    // In a session the handler runs once, so nothing is asked anew.
+    let peer = Peer::with_forms(&server, Revision::LATEST_LEGACY);
+    peer.inbox.answer(Ok(yes()));
+    assert_eq!(peer.text("ask", json!({})).await, "true");
 }
 
 #[tokio::test]

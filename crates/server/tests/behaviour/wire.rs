@@ -6,23 +6,31 @@ use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{Role, Route, Transmit};
-use bowline_server::Server;
+use bowline_server::{ServeError, Server};
 use bowline_transport::duplex::{Duplex, duplex};
 use bowline_transport::transport::{Reader, Transport, Writer};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 /// A client that speaks lines of JSON.
 pub(crate) struct Wire {
     reader: <Duplex as Transport>::Reader,
     writer: <Duplex as Transport>::Writer,
+    serving: JoinHandle<Result<(), ServeError>>,
 }
 
 impl Wire {
     pub(crate) fn to(server: &Server) -> Self {
         let (ours, theirs) = duplex();
-        tokio::spawn(server.serve(theirs));
+        let serving = tokio::spawn(server.serve(theirs));
         let (reader, writer) = ours.split(&Limits::default());
-        Self { reader, writer }
+        Self { reader, writer, serving }
+    }
+
+    /// Goes away, and waits until the server is done with this client.
+    pub(crate) async fn hang_up(self) {
+        drop((self.reader, self.writer));
+        self.serving.await.unwrap().unwrap();
     }
 
     pub(crate) async fn say(&mut self, message: Value) {

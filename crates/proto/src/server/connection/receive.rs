@@ -20,7 +20,7 @@ use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
 use crate::members::Members;
-use crate::request::{EveryResource, ExchangeId, Extensions, Success};
+use crate::request::{EveryResource, ExchangeId, Extensions, Handshake, Success};
 use crate::transmit::Route;
 use crate::wire::splice::NoId;
 use crate::wire::{legacy, modern, splice};
@@ -142,7 +142,9 @@ impl ServerConnection {
             method: Method::ServerDiscover,
             params: Members::default(),
         };
-        let (_, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        let mut extensions = std::mem::take(&mut self.attached);
+        extensions.insert(Handshake);
+        let (_, request) = Exchange::open(number, call, lifted, self.caller(extensions));
         self.events.push_back(Event::Call(Box::new(request)));
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use bowline_proto::request::QuestionError;
+use bowline_proto::request::{Parts, QuestionError};
+use bowline_proto::wire::project::Project;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
@@ -18,8 +19,8 @@ pub enum AskError {
     Declined,
     /// The user made no choice.
     Cancelled,
-    /// The client cannot be asked this: what it would have to declare.
-    Unsupported(Box<ClientCapabilities>),
+    /// The client cannot be asked this, and why not.
+    Unsupported(Box<Unsupported>),
     /// The answer is not of the kind that was asked for.
     Invalid(String),
     /// What came back is no answer at all: the client broke the protocol.
@@ -35,8 +36,8 @@ impl AskError {
     /// The error that refuses the request as such, if this is not for the model to hear.
     pub(crate) fn refusal(&self, revision: Revision) -> Option<ErrorObject> {
         match self {
-            Self::Unsupported(required) if revision.is_modern() => {
-                Some(ErrorObject::missing_capability((**required).clone(), self.to_string()))
+            Self::Unsupported(lack) if revision.is_modern() => {
+                Some(ErrorObject::missing_capability(lack.required.clone(), self.to_string()))
             }
             Self::Malformed(_) if revision.is_modern() => {
                 Some(ErrorObject::invalid_params(self.to_string()))
@@ -52,24 +53,77 @@ impl fmt::Display for AskError {
         match self {
             Self::Declined => f.write_str("the user declined to answer"),
             Self::Cancelled => f.write_str("the user closed the question without answering"),
-            Self::Unsupported(required) => {
-                let (whom, advice) = if required.elicitation.is_some() {
-                    ("user", "ask the user yourself, or use a client that can")
-                } else {
-                    ("client", "use a client that can")
-                };
-                let required = serde_json::to_string(required).unwrap_or_default();
-                write!(
-                    f,
-                    "this needs input from the {whom}, but the client does not declare the \
-                     capabilities {required}; {advice}"
-                )
-            }
+            Self::Unsupported(lack) => lack.fmt(f),
             Self::Invalid(reason) => write!(f, "the answer does not fit: {reason}"),
             Self::Malformed(reason) => f.write_str(reason),
             Self::Failed(error) => write!(f, "the question was not answered: {error}"),
             Self::Unaskable(reason) => write!(f, "the question cannot be put: {reason}"),
         }
+    }
+}
+
+/// Why a client cannot be asked something.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Unsupported {
+    /// What the client would have to declare.
+    pub required: ClientCapabilities,
+    /// The revision that the client speaks, if it has no such question: no client that speaks it can
+    /// declare what is required.
+    pub revision: Option<Revision>,
+}
+
+impl Unsupported {
+    /// What keeps a caller from being asked what takes these capabilities, if anything does.
+    pub(super) fn by(caller: &Parts, required: &ClientCapabilities) -> Option<Self> {
+        if let Some(required) = lacking(caller.revision, required) {
+            return Some(Self { required, revision: Some(caller.revision) });
+        }
+        let required = caller.client.capabilities.missing(required)?;
+        Some(Self { required, revision: None })
+    }
+
+    /// What is asked for, in the words of the protocol.
+    fn question(&self) -> &'static str {
+        match (&self.required.elicitation, &self.required.sampling) {
+            (Some(elicitation), _) if elicitation.form.is_none() => "elicitation by URL",
+            (Some(_), _) => "elicitation",
+            (None, Some(sampling)) if sampling.tools.is_some() => "sampling with tools",
+            (None, Some(_)) => "sampling with context",
+            (None, None) => "such question",
+        }
+    }
+}
+
+/// What a revision has no words for.
+fn lacking(revision: Revision, required: &ClientCapabilities) -> Option<ClientCapabilities> {
+    let mut said = required.clone();
+    said.project(revision);
+    said.missing(required)
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asks_user = self.required.elicitation.is_some();
+        let whom = if asks_user { "user" } else { "client" };
+        write!(f, "this needs input from the {whom}, but ")?;
+        match self.revision {
+            Some(revision) => {
+                let question = self.question();
+                write!(f, "revision {revision}, which the client speaks, has no {question}")?;
+                let can = |it: &Revision| lacking(*it, &self.required).is_none();
+                if let Some(first) = Revision::ALL.into_iter().find(can) {
+                    write!(f, ": that came with {first}")?;
+                }
+            }
+            None => {
+                let required = serde_json::to_string(&self.required).unwrap_or_default();
+                write!(f, "the client does not declare the capabilities {required}")?;
+            }
+        }
+        let advice = if asks_user { "ask the user yourself, or use" } else { "use" };
+        let which = if self.revision.is_some() { "speaks a later revision" } else { "can" };
+        write!(f, "; {advice} a client that {which}")
     }
 }
 

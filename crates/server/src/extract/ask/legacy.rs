@@ -6,7 +6,7 @@ use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
 use tokio::sync::oneshot;
 
-use super::{AskError, Misread};
+use super::{AskError, Misread, Unsupported};
 use crate::call::Call;
 
 /// Asks, and waits for the answer.
@@ -25,7 +25,7 @@ pub(super) async fn ask<T>(
     let answer = match receiver.await.map_err(|_| closed)? {
         Ok(answer) => answer,
         Err(QuestionError::NoBackChannel) => {
-            return Err(AskError::Unsupported(Box::new(required)));
+            return Err(AskError::Unsupported(Box::new(Unsupported { required, revision: None })));
         }
         Err(QuestionError::Refused(error)) if error.code == code::USER_REJECTED => {
             return Err(AskError::Declined);

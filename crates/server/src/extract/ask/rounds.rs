@@ -38,6 +38,8 @@ struct Round {
     responses: InputResponses,
     /// How many questions were asked in this run.
     asked: usize,
+    /// Whether one of them is not the question that was asked in its place before.
+    has_changed: bool,
     /// Questions that wait for an answer.
     open: Vec<Open>,
     /// Steps that must not be interrupted.
@@ -53,6 +55,9 @@ struct Memory {
     secret: [u8; 32],
     /// How many rounds there were.
     rounds: usize,
+    /// In how many of them the handler asked something else than in the one before.
+    #[serde(default)]
+    changed: usize,
     /// What was asked in the last one, and what was answered before; no key twice.
     questions: Vec<Question>,
     steps: Vec<Step>,
@@ -108,7 +113,7 @@ impl Rounds {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret)?;
         let (questions, steps) = Default::default();
-        let memory = Memory { secret, rounds: 0, questions, steps };
+        let memory = Memory { secret, rounds: 0, changed: 0, questions, steps };
         Ok(Self::new(memory, InputResponses::default()))
     }
 
@@ -120,9 +125,15 @@ impl Rounds {
     }
 
     fn new(memory: Memory, responses: InputResponses) -> Self {
-        let open = Vec::new();
-        let round = Round { memory, responses, asked: 0, open, running: 0, driver: None };
-        Self(Mutex::new(round))
+        Self(Mutex::new(Round {
+            memory,
+            responses,
+            asked: 0,
+            has_changed: false,
+            open: Vec::new(),
+            running: 0,
+            driver: None,
+        }))
     }
 
     /// Ends the round if it has open questions and nothing that must not be interrupted; or else
@@ -199,10 +210,11 @@ pub(super) async fn ask<T>(
 
 impl Round {
     /// The fingerprint of a question, and its answer if there is one.
-    fn find(&self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
+    fn find(&mut self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
         let pin = self.memory.pin(request);
-        let mut questions = self.memory.questions.iter();
-        let known = questions.find(|known| known.key == key && known.pin == pin);
+        let before = self.memory.questions.iter().find(|known| known.key == key);
+        let known = before.filter(|before| before.pin == pin);
+        self.has_changed |= before.is_some() && known.is_none();
         let answer = known.and_then(|known| known.answer.as_ref().or(self.responses.value(key)));
         (pin, answer.cloned())
     }
@@ -217,9 +229,9 @@ impl Round {
     }
 
     fn end(&mut self, limits: &Limits) -> Result<Pause, String> {
+        self.memory.changed += usize::from(self.has_changed);
         if self.memory.rounds >= limits.rounds {
-            let times = counted(self.memory.rounds, "time");
-            return Err(format!("the user was asked {times} in a row; there must be an end"));
+            return Err(self.memory.too_many_rounds());
         }
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();
@@ -246,6 +258,20 @@ impl Round {
 }
 
 impl Memory {
+    fn too_many_rounds(&self) -> String {
+        let times = counted(self.rounds, "time");
+        let end = format!("the user was asked {times} in a row; there must be an end");
+        if self.changed == 0 {
+            return end;
+        }
+        let times = counted(self.changed, "time");
+        format!(
+            "{end}. The questions changed: the handler asked something else {times} when it ran \
+             again, so the answers before did not count. Ask the same questions in the same order, \
+             and keep what they depend on with `Ask::once`"
+        )
+    }
+
     /// A keyed hash: who does not know the key cannot find two questions with the same pin.
     fn pin(&self, request: &InputRequest) -> Pin {
         // A question that cannot be written is not sent either.

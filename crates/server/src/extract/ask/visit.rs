@@ -12,7 +12,7 @@ use bowline_types::elicitation::{ElicitParams, UrlElicitationRequired, UrlParams
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::input::InputRequest;
 
-use super::{Ask, AskError, Asking, Misread, form};
+use super::{Ask, AskError, Asking, Misread, Unsupported, form};
 use crate::call::Call;
 use crate::error::Error;
 use crate::secret::is_secret;
@@ -110,8 +110,8 @@ impl Visit {
 /// was really visited.
 pub(crate) async fn require(call: Call, visits: Vec<Visit>) -> Error {
     let required = ClientCapabilities::new().with_url_elicitation();
-    if let Some(missing) = call.parts().client.capabilities.missing(&required) {
-        return AskError::Unsupported(Box::new(missing)).into();
+    if let Some(lack) = Unsupported::by(call.parts(), &required) {
+        return AskError::Unsupported(Box::new(lack)).into();
     }
     if visits.is_empty() {
         let message = "a page must be visited first, but none is named".to_owned();
