@@ -20,8 +20,7 @@ const MOST_DIGITS: i64 = 39;
 pub fn plain_integers(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut copied = 0;
-    let mut rest = Numbers { text, at: 0 };
-    while let Some((start, number)) = rest.next() {
+    for (start, number) in (Numbers { text, at: 0 }) {
         if let Some(integer) = integer(number) {
             plain.push_str(text.get(copied..start).unwrap_or_default());
             plain.push_str(&integer);
