@@ -4,7 +4,8 @@
 //!
 //! * [`config`](HttpConfig), [`limits`](HttpLimits) — what may be set, and every bound;
 //! * [`gate`](Gate) — who may knock: Host, Origin, content types;
-//! * `endpoint` — POST, GET and DELETE to the right place;
+//! * `cors` — what web pages of other origins may send and read;
+//! * `endpoint` — POST, GET, DELETE and OPTIONS to the right place;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
 //! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
@@ -14,6 +15,7 @@ mod body;
 mod calls;
 mod config;
 mod connections;
+mod cors;
 mod endpoint;
 mod gate;
 mod head;

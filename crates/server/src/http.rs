@@ -55,7 +55,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Answers to the address that clients outside know, and to pages from there.
+    /// Answers to the address that clients outside know, and to web pages from there.
     #[must_use]
     pub fn public_url(self, url: &str) -> Self {
         self.gated(|gate| gate.with_public_url(url))
@@ -67,7 +67,17 @@ impl Http {
         self.gated(|gate| gate.with_host(host))
     }
 
-    /// Lets pages from this origin call.
+    /// Lets web pages of this origin call, such as `https://app.example.com`: scheme, host and, if
+    /// it is not the usual one, port. An extension of a browser is an origin too, such as
+    /// `chrome-extension://<id>`. Can be called several times. Pages of this machine may call without
+    /// it.
+    ///
+    /// Browsers are told so by the headers of [CORS]: preflights are answered, and pages can read
+    /// every answer and the headers of the protocol. Cookies are not sent; a page authenticates with
+    /// an `Authorization` header of its own. Pages of other origins are answered 403 and can read
+    /// nothing.
+    ///
+    /// [CORS]: https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS
     #[must_use]
     pub fn origin(self, origin: &str) -> Self {
         self.gated(|gate| gate.with_origin(origin))

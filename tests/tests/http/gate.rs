@@ -44,7 +44,7 @@ const HOSTS: [(&[u8], u16); 33] = [
 ];
 
 /// Values of `Origin`, and how they are answered.
-const ORIGINS: [(&[u8], u16); 30] = [
+const ORIGINS: [(&[u8], u16); 36] = [
     (b"http://localhost", 200),
     (b"https://localhost", 200),
     (b"http://localhost:3000", 200),
@@ -56,6 +56,12 @@ const ORIGINS: [(&[u8], u16); 30] = [
     (b"https://app.example.com:443", 200),
     (b"https://APP.example.com", 200),
     (b"https://mcp.example.com", 200),
+    (b"chrome-extension://hgfedcba", 200),
+    (b"tauri://localhost", 200),
+    (b"chrome-extension://abcdefgh", 403),
+    (b"chrome-extension://hgfedcba:80", 403),
+    (b"moz-extension://hgfedcba", 403),
+    (b"app://localhost", 403),
     (b"http://app.example.com", 403),
     (b"http://app.example.com:443", 403),
     (b"https://app.example.com:8443", 403),
@@ -83,6 +89,8 @@ async fn stage() -> Stage {
             .public_url("https://mcp.example.com/mcp")
             .host("mcp.internal:8080")
             .origin("https://app.example.com")
+            .origin("chrome-extension://hgfedcba")
+            .origin("tauri://localhost")
     })
     .await
 }

@@ -2,6 +2,7 @@
 //! the HTTP client at its own, over TLS and through proxies.
 
 mod caller;
+mod cors;
 mod disconnect;
 mod drain;
 mod gate;

@@ -225,7 +225,11 @@ async fn a_modern_server_takes_post_alone_and_wants_the_version() {
     let stage = modern_only().await;
     for request in [Request::get(), Request::delete(), Request::new("PUT", String::new())] {
         let answer = stage.ask(&request.with("Mcp-Session-Id", "x")).await;
-        assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST")), "{answer:?}");
+        assert_eq!(
+            (answer.status(), answer.header("allow")),
+            (405, Some("POST, OPTIONS")),
+            "{answer:?}"
+        );
     }
     let bare = Request::post(request(1, "tools/list", json!({})));
     let answer = stage.ask(&bare).await;

@@ -102,6 +102,12 @@ impl Head {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Every value of a header.
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        let named = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        named.map(|(_, value)| value.as_str()).collect()
+    }
+
     pub(crate) fn is_stream(&self) -> bool {
         self.header("content-type") == Some("text/event-stream")
     }

@@ -1,4 +1,4 @@
-//! POST, GET and DELETE to the right place.
+//! POST, GET, DELETE and OPTIONS to the right place.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -20,7 +20,7 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use bytes::{Buf, Bytes};
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode};
 use tokio::sync::watch;
 
 use super::body::Body;
@@ -28,7 +28,7 @@ use super::config::{self, HttpConfig};
 use super::head::{EVENTS, JSON};
 use super::legacy::{self, Sessions};
 use super::read::{self, TooMuch};
-use super::{head, modern, reply};
+use super::{cors, head, modern, reply};
 
 /// Serves the protocol over HTTP, both eras on one path: a plain tower service to mount in any
 /// HTTP server. Cheap to clone; all clones share their sessions.
@@ -148,18 +148,50 @@ impl Endpoint {
         B: http_body::Body,
         B::Error: fmt::Display,
     {
-        if let Err(refusal) = self.config().gate.check(&knock.0) {
-            return refusal.into();
+        let origin = match self.config().gate.check(&knock.0) {
+            Ok(None) => return self.serve(knock, body).await,
+            Ok(Some(origin)) => origin.clone(),
+            Err(refusal) => return refusal.into(),
+        };
+        if cors::is_preflight(&knock.0) {
+            return self.preflight(knock, origin);
         }
+        // Boxed: few requests come from pages, and every connection would have room for the origin.
+        Box::pin(async move {
+            let mut response = self.serve(knock, body).await;
+            cors::expose(&mut response, origin);
+            response
+        })
+        .await
+    }
+
+    /// Answers a request that may call.
+    async fn serve<B>(&self, knock: &mut Knock, body: Pin<&mut B>) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
         match knock.0.method {
             Method::POST => self.post(knock, body).await,
             Method::GET if self.has_sessions(knock) => Box::pin(legacy::get(&self.0, knock)).await,
             Method::DELETE if self.has_sessions(knock) => {
                 Box::pin(legacy::delete(&self.0, knock)).await
             }
-            _ if self.0.core.keeps_sessions() => reply::method_not_allowed("GET, POST, DELETE"),
-            _ => reply::method_not_allowed("POST"),
+            Method::OPTIONS => reply::options(self.methods()),
+            _ => reply::method_not_allowed(self.methods()),
         }
+    }
+
+    /// Tells a browser what a page of this origin may send.
+    fn preflight(&self, knock: &Knock, origin: HeaderValue) -> Response<Body> {
+        let mut response = cors::preflight(&knock.0.headers, self.methods());
+        cors::expose(&mut response, origin);
+        response
+    }
+
+    /// The methods that messages and streams need.
+    fn methods(&self) -> &'static str {
+        if self.0.core.keeps_sessions() { "GET, POST, DELETE" } else { "POST" }
     }
 
     /// Whether a GET or DELETE can be about a session. There are none since 2026-07-28.
@@ -172,10 +204,20 @@ impl Endpoint {
     /// Answers a request for another path. Gated like all others, so that it tells nothing to
     /// whoever may not ask.
     pub(super) fn not_here(&self, knock: &Knock) -> Response<Body> {
-        match self.config().gate.check(&knock.0) {
-            Ok(()) => reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path"),
-            Err(refusal) => refusal.into(),
+        let origin = match self.config().gate.check(&knock.0) {
+            Ok(origin) => origin.cloned(),
+            Err(refusal) => return refusal.into(),
+        };
+        let mut response =
+            reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path");
+        match origin {
+            // Otherwise the browser would not send the page's request, and the page could not read
+            // that the path is wrong.
+            Some(origin) if cors::is_preflight(&knock.0) => return self.preflight(knock, origin),
+            Some(origin) => cors::expose(&mut response, origin),
+            None => {}
         }
+        response
     }
 
     async fn post<B>(&self, knock: &mut Knock, body: Pin<&mut B>) -> Response<Body>

@@ -7,9 +7,9 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use http::header::{self, HeaderMap};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::request::Parts;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use http::{HeaderName, StatusCode};
 
 /// Which names this server answers to, and which pages may call it.
@@ -107,7 +107,7 @@ impl Gate {
         Ok(self)
     }
 
-    /// Lets pages from here call, such as `https://app.example.com`.
+    /// Lets web pages of this origin call and read the answers, such as `https://app.example.com`.
     ///
     /// # Errors
     ///
@@ -127,14 +127,15 @@ impl Gate {
         self.hosts.push(host);
     }
 
-    /// Checks the head of a request.
+    /// Checks the head of a request. If a web page sent it, gives the page's origin as the browser
+    /// wrote it.
     ///
     /// # Errors
     ///
     /// If it was sent to another name, comes from a page that may not call, or is malformed.
-    pub fn check(&self, parts: &Parts) -> Result<(), Refusal> {
+    pub fn check<'a>(&self, parts: &'a Parts) -> Result<Option<&'a HeaderValue>, Refusal> {
         if self.is_plain(parts) {
-            return Ok(());
+            return Ok(None);
         }
         self.check_host(parts)?;
         self.check_origin(&parts.headers)
@@ -169,17 +170,17 @@ impl Gate {
         is_named && parts.uri.authority().is_none()
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_origin<'a>(&self, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, Refusal> {
         let mut origins = headers.get_all(header::ORIGIN).iter();
-        let Some(origin) = origins.next() else { return check_site(headers) };
+        let Some(written) = origins.next() else { return check_site(headers).map(|()| None) };
         if origins.next().is_some() {
             return Err(Refusal::malformed("there is more than one `Origin` header"));
         }
-        let origin = origin.to_str().unwrap_or("(not text)");
+        let origin = written.to_str().unwrap_or("(not text)");
         let known = Origin::parse(origin)
             .is_some_and(|origin| self.origins.iter().any(|known| known.matches(&origin)));
         if known {
-            return Ok(());
+            return Ok(Some(written));
         }
         Err(Refusal::forbidden(format!(
             "pages from the origin `{origin}` may not call this server; if they should, add it with `.origin(\"{origin}\")`"
@@ -189,7 +190,7 @@ impl Gate {
 
 /// Without an `Origin`, a browser may still say that the request comes from another site.
 fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
-    match headers.get(SEC_FETCH_SITE).map(http::HeaderValue::as_bytes) {
+    match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
         Some(b"cross-site" | b"same-site") => Err(Refusal::forbidden(
             "a page of another site may not call this server (`Sec-Fetch-Site`)".to_owned(),
         )),
@@ -271,28 +272,29 @@ impl fmt::Display for Host {
 }
 
 impl Origin {
+    /// A scheme and a host. Not only of the web: extensions of browsers and applications that show
+    /// pages have schemes of their own, without ports.
     fn parse(text: &str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
-        let scheme = scheme.to_ascii_lowercase();
-        default_port(&scheme)?;
+        let scheme: Scheme = scheme.parse().ok()?;
+        let scheme = scheme.as_str().to_ascii_lowercase();
         Some(Self { scheme, host: Host::parse(authority)? })
     }
 
     fn matches(&self, other: &Self) -> bool {
-        let Some(default) = default_port(&other.scheme) else { return false };
-        let own = Host { name: self.host.name.clone(), port: self.host.port };
-        self.scheme == other.scheme && own.filled(&self.scheme).matches(&other.host, default)
+        let is_same = self.scheme == other.scheme && self.host.name == other.host.name;
+        is_same && (self.has_any_port() || self.port() == other.port())
     }
-}
 
-impl Host {
-    /// With the port that an origin leaves out, unless every port of this machine is meant.
-    fn filled(mut self, scheme: &str) -> Self {
-        let is_local = matches!(self.name.as_str(), "localhost" | "127.0.0.1" | "[::1]");
-        if self.port.is_none() && !is_local {
-            self.port = default_port(scheme);
-        }
-        self
+    /// The port, even if it is left out because it is the usual one.
+    fn port(&self) -> Option<u16> {
+        self.host.port.or_else(|| default_port(&self.scheme))
+    }
+
+    /// Without a port, every port of this machine is meant.
+    fn has_any_port(&self) -> bool {
+        let is_local = matches!(self.host.name.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+        self.host.port.is_none() && is_local
     }
 }
 

@@ -73,12 +73,24 @@ pub(super) fn busy(reason: &str) -> Response<Body> {
     response
 }
 
-/// Only these methods are served here.
-pub(super) fn method_not_allowed(allow: &'static str) -> Response<Body> {
-    let reason = format!("only {allow} is served here");
+/// Only these methods, and OPTIONS, are served here.
+pub(super) fn method_not_allowed(methods: &str) -> Response<Body> {
+    let reason = format!("only {methods} and OPTIONS are served here");
     let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, reason);
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    response.headers_mut().extend(allow(methods));
     response
+}
+
+/// These methods, and OPTIONS, are served here.
+pub(super) fn options(methods: &str) -> Response<Body> {
+    let mut response = done();
+    response.headers_mut().extend(allow(methods));
+    response
+}
+
+fn allow(methods: &str) -> Option<(HeaderName, HeaderValue)> {
+    let methods = HeaderValue::from_str(&format!("{methods}, OPTIONS")).ok()?;
+    Some((header::ALLOW, methods))
 }
 
 impl From<Refusal> for Response<Body> {

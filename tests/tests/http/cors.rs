@@ -1,0 +1,238 @@
+//! Web pages of other origins: what a browser asks first, and what it then lets the page read.
+
+use bowline::types::revision::Revision;
+use serde_json::json;
+
+use crate::stage::{Stage, call, modern, request, text_of, within};
+use crate::wire::{Head, Request, Wire};
+
+const APP: &str = "https://app.example.com";
+
+/// Headers that a browser reads, and that tell a page which may not call nothing.
+const FOR_PAGES: [&str; 7] = [
+    "access-control-allow-origin",
+    "access-control-allow-methods",
+    "access-control-allow-headers",
+    "access-control-allow-credentials",
+    "access-control-allow-private-network",
+    "access-control-expose-headers",
+    "access-control-max-age",
+];
+
+async fn stage() -> Stage {
+    Stage::with(|http| http.origin(APP).public_url("https://mcp.example.com/mcp")).await
+}
+
+fn preflight(origin: &str, method: &str, headers: &str) -> Request {
+    Request::new("OPTIONS", String::new())
+        .with("Origin", origin)
+        .with("Access-Control-Request-Method", method)
+        .with("Access-Control-Request-Headers", headers)
+}
+
+/// The items of a header that is a list, in lower case.
+fn listed(head: &Head, name: &str) -> Vec<String> {
+    let list = head.header(name).unwrap_or_else(|| panic!("no {name}: {head:?}"));
+    list.split(',').map(|item| item.trim().to_ascii_lowercase()).collect()
+}
+
+/// A page of this origin can read the answer, and all that the protocol says in its headers.
+fn check_readable(head: &Head, origin: &str) {
+    assert_eq!(head.all("access-control-allow-origin"), [origin], "{head:?}");
+    assert!(listed(head, "vary").contains(&"origin".to_owned()), "{head:?}");
+    let exposed = listed(head, "access-control-expose-headers");
+    for name in
+        ["mcp-session-id", "mcp-protocol-version", "www-authenticate", "retry-after", "allow"]
+    {
+        assert!(exposed.contains(&name.to_owned()), "{name}: {head:?}");
+    }
+    assert_eq!(head.header("access-control-allow-credentials"), None, "{head:?}");
+}
+
+fn check_unreadable(head: &Head) {
+    for name in FOR_PAGES {
+        assert_eq!(head.header(name), None, "{head:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_preflight_of_an_allowed_origin_lists_what_the_protocol_needs() {
+    let stage = stage().await;
+    let needed = [
+        "accept",
+        "authorization",
+        "content-type",
+        "last-event-id",
+        "mcp-method",
+        "mcp-name",
+        "mcp-param-region",
+        "mcp-param-zone",
+        "mcp-protocol-version",
+        "mcp-session-id",
+    ];
+    // Where `.origin` and `.public_url` name it, and on this machine.
+    for origin in [APP, "https://mcp.example.com", "http://localhost:5173", "http://[::1]:80"] {
+        let answer = stage.ask(&preflight(origin, "POST", &needed.join(","))).await;
+        assert_eq!((answer.status(), answer.body.as_str()), (204, ""), "{answer:?}");
+        check_readable(&answer.head, origin);
+        let methods = listed(&answer.head, "access-control-allow-methods");
+        assert_eq!(methods, ["get", "post", "delete"]);
+        let headers = listed(&answer.head, "access-control-allow-headers");
+        for name in needed {
+            assert!(headers.contains(&name.to_owned()), "{name}: {headers:?}");
+        }
+        let age = answer.header("access-control-max-age").expect("a time to remember it");
+        assert!((1..=86_400).contains(&age.parse::<u32>().unwrap()), "{age}");
+    }
+}
+
+#[tokio::test]
+async fn a_preflight_is_answered_on_a_connection_that_goes_on() {
+    let stage = stage().await;
+    let mut wire = Wire::send(stage.address, &preflight(APP, "POST", "content-type")).await;
+    assert_eq!(within(wire.answer()).await.status(), 204);
+    wire.write(&call("echo", json!({ "text": "a" })).with("Origin", APP).bytes()).await;
+    let answer = within(wire.answer()).await;
+    check_readable(&answer.head, APP);
+    assert_eq!(text_of(&answer.json()), "a");
+}
+
+#[tokio::test]
+async fn a_preflight_allows_no_other_method_and_no_other_header() {
+    let stage = stage().await;
+    let asked =
+        "x-api-key, cookie, mcp-param-, mcp-param-a b, mcp-param-\u{e9}, Mcp-Param-Ok, *, mcp";
+    let answer = stage.ask(&preflight(APP, "PUT", asked)).await;
+    assert_eq!(answer.status(), 204);
+    assert_eq!(listed(&answer.head, "access-control-allow-methods"), ["get", "post", "delete"]);
+    let headers = listed(&answer.head, "access-control-allow-headers");
+    let known = 8;
+    assert_eq!(headers[known..], ["mcp-param-ok"], "only what repeats an argument is added");
+    for name in ["x-api-key", "cookie", "*", "mcp"] {
+        assert!(!headers.contains(&name.to_owned()), "{name}: {headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_sessions_pages_may_only_post() {
+    let stage = Stage::with(|http| http.sessions(bowline_server::http::Sessions::None)).await;
+    let answer = stage.ask(&preflight("http://localhost", "DELETE", "")).await;
+    assert_eq!(listed(&answer.head, "access-control-allow-methods"), ["post"]);
+    let answer = stage.ask(&Request::new("OPTIONS", String::new())).await;
+    assert_eq!((answer.status(), answer.header("allow")), (204, Some("POST, OPTIONS")));
+}
+
+#[tokio::test]
+async fn an_allowed_origin_may_call_into_a_private_network_if_its_browser_asks() {
+    let stage = stage().await;
+    let asked = preflight(APP, "POST", "").with("Access-Control-Request-Private-Network", "true");
+    let answer = stage.ask(&asked).await;
+    assert_eq!(answer.header("access-control-allow-private-network"), Some("true"));
+    let answer = stage.ask(&preflight(APP, "POST", "")).await;
+    assert_eq!(answer.header("access-control-allow-private-network"), None);
+    let answer = stage.ask(&asked.set("Origin", "https://evil.com")).await;
+    assert_eq!(answer.status(), 403);
+    check_unreadable(&answer.head);
+}
+
+// spec: HSEC-1, HSEC-2
+#[tokio::test]
+async fn pages_of_other_origins_are_refused_and_can_read_nothing() {
+    let stage = stage().await;
+    for origin in
+        ["https://evil.com", "null", "http://app.example.com", "https://app.example.com:1"]
+    {
+        for request in [
+            preflight(origin, "POST", "content-type"),
+            Request::new("OPTIONS", String::new()).with("Origin", origin),
+            call("echo", json!({ "text": "a" })).with("Origin", origin),
+            Request::get().with("Origin", origin),
+            Request::get().target("/other").with("Origin", origin),
+        ] {
+            let answer = stage.ask(&request).await;
+            assert_eq!(answer.status(), 403, "{origin}");
+            check_unreadable(&answer.head);
+        }
+    }
+}
+
+#[tokio::test]
+async fn programs_that_are_no_pages_are_told_nothing_about_pages() {
+    let stage = stage().await;
+    let answer = stage.ask(&call("echo", json!({ "text": "a" }))).await;
+    check_unreadable(&answer.head);
+    assert_eq!(answer.header("vary"), None);
+    // Without an `Origin`, this is no preflight.
+    let answer = stage.ask(&preflight("", "POST", "content-type").without("Origin")).await;
+    assert_eq!(answer.status(), 204);
+    assert_eq!(answer.header("allow"), Some("GET, POST, DELETE, OPTIONS"));
+    check_unreadable(&answer.head);
+}
+
+// spec: HTTP-10, HTTP-11, SESS-1
+#[tokio::test]
+async fn pages_can_read_every_answer_to_a_message() {
+    let stage = stage().await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let notification =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
+    let put = Request::new("PUT", String::new());
+    let elsewhere = Request::get().target("/other");
+    for (request, status) in [
+        (Request::post(crate::stage::initialize(Revision::V2025_06_18)), 200),
+        (session.call("echo", json!({ "text": "a" })), 200),
+        (session.post(notification), 202),
+        (call("echo", json!({ "text": "a" })), 200),
+        (modern(1, "server/discover", json!({})), 200),
+        (call("echo", json!({})).set("Mcp-Name", "other"), 400),
+        (session.post("{"), 400),
+        (Request::get(), 400),
+        (session.clone().resume("nowhere"), 400),
+        (session.post(request(1, "ping", json!({}))).set("Mcp-Session-Id", "gone"), 404),
+        (modern(1, "no/such", json!({})), 404),
+        (elsewhere, 404),
+        (put, 405),
+        (session.get().set("Accept", "text/html"), 406),
+        (session.post("{}").set("Content-Type", "text/plain"), 415),
+        (session.delete(), 204),
+    ] {
+        let answer = stage.ask(&request.with("Origin", APP)).await;
+        assert_eq!(answer.status(), status, "{answer:?}");
+        check_readable(&answer.head, APP);
+    }
+}
+
+#[tokio::test]
+async fn pages_can_read_that_the_path_is_wrong() {
+    let stage = stage().await;
+    let asked = preflight(APP, "POST", "content-type").target("/other");
+    let answer = stage.ask(&asked).await;
+    assert_eq!(answer.status(), 204, "or the browser would not send the request");
+    check_readable(&answer.head, APP);
+}
+
+#[tokio::test]
+async fn pages_can_read_when_to_try_again() {
+    let stage = Stage::limited(|it| it.calls = 0).await;
+    let request = call("echo", json!({ "text": "a" })).with("Origin", "http://localhost:5173");
+    let answer = stage.ask(&request).await;
+    assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+    check_readable(&answer.head, "http://localhost:5173");
+}
+
+#[tokio::test]
+async fn pages_can_read_streams() {
+    let stage = stage().await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let told = json!({ "count": 1 });
+    let listening = crate::stage::listen(json!({ "toolsListChanged": true }));
+    for request in
+        [session.call("tell", told.clone()), session.get(), call("tell", told), listening]
+    {
+        stage.play.step(2);
+        let mut wire = Wire::send(stage.address, &request.with("Origin", APP)).await;
+        let head = within(wire.head()).await;
+        assert!(head.status == 200 && head.is_stream(), "{head:?}");
+        check_readable(&head, APP);
+    }
+}
