@@ -50,6 +50,14 @@ require_nginx() {
     exit 1
 }
 
+# The browser whose pages call our server in some tests.
+require_chromium() {
+    command -v chromium >/dev/null && return
+    install_packages chromium && return
+    echo "install.sh: chromium is needed (Debian: apt-get install chromium)" >&2
+    exit 1
+}
+
 # Makes the certificates of servers that tests reach over TLS.
 require_openssl() {
     command -v openssl >/dev/null && return
@@ -85,6 +93,7 @@ flock 9
 require_node
 require_python
 require_nginx
+require_chromium
 require_openssl
 require_valgrind
 installed || install_peers

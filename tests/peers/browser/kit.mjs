@@ -1,0 +1,16 @@
+// What the pages share: they run in a browser, and report to the test that opened them.
+
+/** Tells the test something. The test may act on it before the page goes on to wait for that. */
+export async function report(value) {
+  await fetch('/report', { method: 'POST', body: JSON.stringify(value) });
+}
+
+/** Runs a page to its end, and reports what it gives or why it failed. */
+export async function main(run) {
+  const server = new URLSearchParams(location.search).get('server');
+  try {
+    await report({ done: await run(server) });
+  } catch (error) {
+    await report({ failed: String(error?.stack ?? error) });
+  }
+}
