@@ -273,7 +273,7 @@ pub use bowline_server::trace;
 #[doc(inline)]
 pub use {
     bowline_client as client,
-    bowline_client::{Client, Command, Question},
+    bowline_client::{Client, Command, Question, Restart},
 };
 
 #[cfg(feature = "macros")]

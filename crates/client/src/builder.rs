@@ -113,8 +113,9 @@ impl<S> ClientBuilder<S> {
     /// then fail as [closed](crate::Error::is_closed), and [`on_odd`](Self::on_odd) is told why.
     ///
     /// Without this, a server that hangs is noticed when a call of it times out. The end of a
-    /// server that was started as a command is noticed at once in any case. A busy server may be
-    /// late, so allow for its longest pause.
+    /// server that was started as a command is noticed at once in any case, and it can be
+    /// [started again](crate::Command::restart). A busy server may be late, so allow for its longest
+    /// pause.
     pub fn keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
         self.keep_alive = Some((interval, timeout));
         self

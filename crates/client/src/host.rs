@@ -210,6 +210,8 @@ impl Host for Application {
     }
 
     fn renewed(&self) {
+        // A server that was started again may have other tools.
+        self.catalogue.forget();
         let Some(level) = self.log_level else { return };
         let Some(link) = self.link.get().and_then(WeakLink::upgrade) else { return };
         if !link.profile().capabilities.supports_logging() {

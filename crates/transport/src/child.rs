@@ -6,6 +6,7 @@
 
 mod group;
 mod process;
+mod restart;
 mod tail;
 #[cfg(unix)]
 mod watchdog;
@@ -26,10 +27,12 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use self::group::Group;
 use self::process::Process;
+use self::restart::Respawn;
+pub use self::restart::Restart;
 pub use self::tail::StderrTail;
 use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
-use crate::transport::{Reader, Transport, Writer};
+use crate::transport::{Reader, Renewal, Transport, Writer};
 
 /// How long a child may take for each step of its shutdown, unless told otherwise.
 const GRACE: Duration = Duration::from_secs(2);
@@ -84,6 +87,7 @@ pub struct Command {
     directory: Option<PathBuf>,
     stderr: Stderr,
     grace: Duration,
+    restart: Option<Restart>,
 }
 
 /// What becomes of a child's standard error.
@@ -112,6 +116,7 @@ impl Command {
             directory: None,
             stderr: Stderr::default(),
             grace: GRACE,
+            restart: None,
         }
     }
 
@@ -165,6 +170,13 @@ impl Command {
         self
     }
 
+    /// Starts the server again when it ends by itself; it is not, unless set. See [`Restart`].
+    #[must_use]
+    pub fn restart(mut self, restart: Restart) -> Self {
+        self.restart = Some(restart);
+        self
+    }
+
     /// Starts the server.
     ///
     /// Must be called inside a Tokio runtime with I/O enabled.
@@ -173,6 +185,13 @@ impl Command {
     ///
     /// If the program cannot be started; the text tells what to check.
     pub fn spawn(self) -> Result<Child, Error> {
+        let mut child = self.start()?;
+        child.respawn = self.restart.map(|restart| Respawn::new(self, restart));
+        Ok(child)
+    }
+
+    /// Starts the server once.
+    fn start(&self) -> Result<Child, Error> {
         // Asked first, so that no process is left behind when its pipes find no runtime.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(self.failed("this is no Tokio runtime"));
@@ -215,7 +234,7 @@ impl Command {
         if let Some(stderr) = stderr {
             process.keep_words(ChildStderr::from_std(stderr)?);
         }
-        Ok(Child { stdin, stdout, process: Arc::new(process) })
+        Ok(Child { stdin, stdout, process: Arc::new(process), respawn: None })
     }
 
     fn failed(&self, reason: &str) -> Error {
@@ -272,6 +291,7 @@ impl fmt::Debug for Command {
             .field("directory", &self.directory)
             .field("stderr", &self.stderr)
             .field("grace", &self.grace)
+            .field("restart", &self.restart)
             .finish()
     }
 }
@@ -287,6 +307,8 @@ pub struct Child {
     stdin: ChildStdin,
     stdout: ChildStdout,
     process: Arc<Process>,
+    /// How it is started again, if it is.
+    respawn: Option<Respawn>,
 }
 
 impl Child {
@@ -304,6 +326,11 @@ impl Child {
 impl Transport for Child {
     type Reader = ChildReader;
     type Writer = ChildWriter;
+
+    fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
+        let respawn = self.respawn.clone()?;
+        Some(Box::new(respawn))
+    }
 
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let lines = LinesReader::new(self.stdout, limits);

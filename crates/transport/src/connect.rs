@@ -1,6 +1,7 @@
 //! Drives a [`ClientConnection`] over a transport, and hands out the handle to call through.
 
 mod error;
+mod renew;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -28,6 +29,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 pub use self::error::ConnectError;
+use self::renew::{Channel, Renewed};
 use crate::calls::{BoxFuture, Calls, Panicked};
 use crate::error::Error;
 use crate::transport::{Reader, Transport, Writer};
@@ -56,8 +58,8 @@ pub trait Host: Send + Sync + 'static {
     /// gave it.
     fn elicitation_complete(&self, _name: &str) {}
 
-    /// The server had lost the session, and a new one stands in its place: what was set on the old
-    /// one has to be set again.
+    /// The server had lost the session or was started again, and a new session stands in its place:
+    /// what was set on the old one has to be set again.
     fn renewed(&self) {}
 
     /// The server did something that it should not; worth a line in a log.
@@ -115,7 +117,9 @@ pub async fn connect<T: Transport>(
         true => Arc::new(ClientConfig::clone(&config).with_mirrors()),
         false => config,
     };
-    let (reader, writer) = transport.split(config.limits());
+    let limits = config.limits().clone();
+    let renewal = transport.renewal();
+    let (reader, writer) = transport.split(&limits);
     let (commands, inbox) = mpsc::unbounded_channel();
     let (ready, agreed) = oneshot::channel();
     let (end, ended) = watch::channel(None);
@@ -127,7 +131,8 @@ pub async fn connect<T: Transport>(
         queue: VecDeque::new(),
         ready: Some(ready),
     };
-    tokio::spawn(driver.drive(reader, writer, inbox, end));
+    let channel = Channel::<T> { reader, writer, renewal, limits };
+    tokio::spawn(driver.drive(channel, inbox, end));
     // The driver always says how first contact ended before it lets go of this channel.
     let profile = agreed.await.unwrap_or(Err(ConnectError::Closed(Error::closed())))?;
     Ok(Link(Arc::new(Handle { commands, number: AtomicU64::new(0), profile, ended })))
@@ -246,6 +251,14 @@ struct Driver {
     ready: Option<oneshot::Sender<Result<Arc<ServerProfile>, ConnectError>>>,
 }
 
+/// How a driver's turn at a channel ended.
+enum End {
+    /// We let go of it: every handle is gone, somebody closed it, or there is no agreement.
+    Ours,
+    /// The server let go of it, or it broke.
+    Theirs(Option<Error>),
+}
+
 /// What woke the driver.
 enum Woken {
     Read(Result<Option<Unit>, Error>),
@@ -256,14 +269,25 @@ enum Woken {
 }
 
 impl Driver {
-    async fn drive<R: Reader, W: Writer>(
+    async fn drive<T: Transport>(
         mut self,
-        mut reader: R,
-        mut writer: W,
+        mut channel: Channel<T>,
         mut inbox: mpsc::UnboundedReceiver<Command>,
         end: watch::Sender<Option<Arc<Error>>>,
     ) {
-        let mut error = self.run(&mut reader, &mut writer, &mut inbox).await.err();
+        self.connection.begin(now());
+        let mut error = loop {
+            let Channel { reader, writer, .. } = &mut channel;
+            let lost = match self.run(reader, writer, &mut inbox).await {
+                End::Ours => break None,
+                End::Theirs(error) => error,
+            };
+            match self.renew(&mut channel, lost, &mut inbox).await {
+                Renewed::Open => {}
+                Renewed::Ended(error) => break error,
+            }
+        };
+        let Channel { mut writer, .. } = channel;
         // Before any call fails, so that whoever made it can say why.
         if self.ready.is_none() {
             end.send_replace(error.take().map(Arc::new));
@@ -288,17 +312,13 @@ impl Driver {
         reader: &mut R,
         writer: &mut W,
         inbox: &mut mpsc::UnboundedReceiver<Command>,
-    ) -> Result<(), Error> {
+    ) -> End {
         let mut writing = false;
         let mut alarm = pin!(sleep_until(Instant::now()));
         let mut is_set = false;
-        self.connection.begin(now());
         loop {
-            while let Some(event) = self.connection.poll_event() {
-                let goes_on = self.handle(event);
-                if !goes_on {
-                    return Ok(());
-                }
+            if !self.handle_all() {
+                return End::Ours;
             }
             while let Some(transmit) = self.connection.poll_transmit() {
                 self.queue.push_back(transmit);
@@ -320,16 +340,13 @@ impl Driver {
                 () = ring(alarm.as_mut(), &mut is_set), if timeout.is_some() => Woken::Timeout,
             };
             match woken {
-                Woken::Read(read) => {
-                    let goes_on = self.take_in(read, reader).await?;
-                    if !goes_on {
-                        return Ok(());
-                    }
-                }
-                Woken::Written(outcome) => {
-                    outcome?;
-                    writing = false;
-                }
+                Woken::Read(read) => match self.take_in(read, reader).await {
+                    Ok(true) => {}
+                    Ok(false) => return End::Theirs(None),
+                    Err(error) => return End::Theirs(Some(error)),
+                },
+                Woken::Written(Ok(())) => writing = false,
+                Woken::Written(Err(error)) => return End::Theirs(Some(error)),
                 Woken::Command(Some(command)) => {
                     // A turn costs more than a command, so those that wait are taken with it.
                     let waiting = std::iter::from_fn(|| inbox.try_recv().ok()).take(BATCH);
@@ -337,12 +354,12 @@ impl Driver {
                     for command in std::iter::once(command).chain(waiting) {
                         let goes_on = self.command(command, now);
                         if !goes_on {
-                            return Ok(());
+                            return End::Ours;
                         }
                     }
                 }
                 // Every handle is gone.
-                Woken::Command(None) => return Ok(()),
+                Woken::Command(None) => return End::Ours,
                 Woken::Answered(ask, answer) => self.answer(ask, answer),
                 Woken::Timeout => self.connection.handle_timeout(now()),
             }
@@ -386,6 +403,17 @@ impl Driver {
             }
             Command::Notify(method, params) => self.connection.notify(method, &params),
             Command::Close => return false,
+        }
+        true
+    }
+
+    /// Does all that the connection wants done; gives whether to go on.
+    fn handle_all(&mut self) -> bool {
+        while let Some(event) = self.connection.poll_event() {
+            let goes_on = self.handle(event);
+            if !goes_on {
+                return false;
+            }
         }
         true
     }

@@ -9,7 +9,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 
 use crate::error::Error;
-use crate::transport::{Reader, Transport, Writer};
+use crate::transport::{Pause, Reader, Renewal, Transport, Writer};
 
 /// Which way a message goes, seen from us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,11 +59,32 @@ where
     type Reader = TapReader<T::Reader, F>;
     type Writer = TapWriter<T::Writer, F>;
 
+    fn renewal(&self) -> Option<Box<dyn Renewal<Self>>> {
+        let inner = self.inner.renewal()?;
+        Some(Box::new(TapRenewal { inner, show: Arc::clone(&self.show) }))
+    }
+
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer) {
         let (reader, writer) = self.inner.split(limits);
         let reader = TapReader { inner: reader, show: Arc::clone(&self.show) };
         let writer = TapWriter { inner: writer, show: self.show, shown: VecDeque::new() };
         (reader, writer)
+    }
+}
+
+/// Opens what is tapped again.
+struct TapRenewal<T, F> {
+    inner: Box<dyn Renewal<T>>,
+    show: Arc<F>,
+}
+
+impl<T, F: Send + Sync> Renewal<Tap<T, F>> for TapRenewal<T, F> {
+    fn pause(&mut self, lost: Error) -> Result<Pause, Error> {
+        self.inner.pause(lost)
+    }
+
+    fn open(&mut self) -> Result<Tap<T, F>, Error> {
+        Ok(Tap { inner: self.inner.open()?, show: Arc::clone(&self.show) })
     }
 }
 

@@ -5,6 +5,7 @@
 //! over something else; [`crate::lines`] does it for any pair of byte streams.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
@@ -23,11 +24,46 @@ pub trait Transport: Send + 'static {
     /// HTTP wants.
     const MIRRORS: bool = false;
 
+    /// How the channel is opened again when the peer is gone; by default it is not.
+    fn renewal(&self) -> Option<Box<dyn Renewal<Self>>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Parts the channel into its two directions, which may then be used at the same time.
     ///
     /// The reader keeps no more of a message than the limits allow. Must be called inside a Tokio
     /// runtime with I/O and time enabled.
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer);
+}
+
+/// Opens a channel of a client again when its server is gone: a [`Child`](crate::child::Child) that
+/// is to be restarted has one.
+pub trait Renewal<T>: Send {
+    /// How long to wait before the channel is opened again, given how the last one ended.
+    ///
+    /// # Errors
+    ///
+    /// If it is not to be opened again: what whoever uses the client is told.
+    fn pause(&mut self, lost: Error) -> Result<Pause, Error>;
+
+    /// Opens the channel again.
+    ///
+    /// # Errors
+    ///
+    /// If that fails, which counts as another end.
+    fn open(&mut self) -> Result<T, Error>;
+}
+
+/// A wait before a channel is opened again.
+#[derive(Clone, Debug)]
+pub struct Pause {
+    /// How long.
+    pub duration: Duration,
+    /// How the last channel ended, and that it is going to be opened again.
+    pub reason: String,
 }
 
 /// The receiving half of a channel.

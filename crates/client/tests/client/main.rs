@@ -22,6 +22,7 @@ mod prompts;
 mod questions;
 mod relay;
 mod resources;
+mod restart;
 mod roots;
 mod rounds;
 mod sampling;

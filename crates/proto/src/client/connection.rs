@@ -11,6 +11,7 @@ mod failed;
 mod legacy;
 mod life;
 mod receive;
+mod restart;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -65,8 +66,8 @@ pub enum Event {
     /// The user is done with a page that the server sent them to, under the name that the server
     /// gave it (2025-11-25). Names that the server never gave are not reported.
     ElicitationComplete(String),
-    /// The server had lost the session, and a new one stands in its place: what was set on the old
-    /// one, such as the log level, has to be set again.
+    /// The server had lost the session or was started again, and a new session stands in its place:
+    /// what was set on the old one, such as the log level, has to be set again.
     Renewed,
     /// Something that should not be; worth a line in a log, nothing more.
     Odd(String),
@@ -97,8 +98,10 @@ pub struct ClientConnection {
     /// A probe that was given up and may still be answered: a server can be slow to start.
     late_probe: Option<(i64, Revision)>,
     probes: usize,
-    /// Calls that wait for a new session, because the server has lost the last one.
+    /// Calls that wait for a new session, because the server has lost the last one or is gone.
     stranded: Vec<Flight>,
+    /// Whether the server is gone, and both sides have not agreed since.
+    is_restarting: bool,
     noise: usize,
     last_ask: u64,
     events: VecDeque<Event>,
@@ -146,6 +149,7 @@ impl ClientConnection {
             late_probe: None,
             probes: 0,
             stranded: Vec::new(),
+            is_restarting: false,
             noise: 0,
             last_ask: 0,
             events: VecDeque::new(),
@@ -161,6 +165,10 @@ impl ClientConnection {
     /// Makes a call under a number that the caller has not used before; its end comes as
     /// [`Event::Answered`].
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
+        if self.is_restarting {
+            let flight = Flight { exchange, request, round: 0, changes: 0, again: false };
+            return self.stranded.push(flight);
+        }
         if self.is_followed_by_session(request.method) {
             return self.follow(exchange, &request, now);
         }
@@ -280,9 +288,14 @@ impl ClientConnection {
         for ask in std::mem::take(&mut self.asks).into_keys() {
             self.events.push_back(Event::AskCancelled(ask));
         }
-        let stranded = std::mem::take(&mut self.stranded).into_iter().map(|flight| flight.exchange);
-        for exchange in flying.into_iter().chain(asking).chain(stranded) {
+        for exchange in flying.into_iter().chain(asking) {
             self.end(exchange, Err(CallError::Closed));
+        }
+        for Flight { exchange, again, request, .. } in std::mem::take(&mut self.stranded) {
+            match again || request.method.streams() {
+                true => self.end(exchange, Err(CallError::Closed)),
+                false => self.fail_unsent(exchange),
+            }
         }
         self.end_following();
     }

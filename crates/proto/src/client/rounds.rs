@@ -19,7 +19,8 @@ pub(super) struct Flight {
     pub(super) round: usize,
     /// How many changes the server had told of when it was made.
     pub(super) changes: u64,
-    /// Whether it was made before, on a session that the server has lost.
+    /// Whether it was made before, on a session that the server has lost. Calls that wait for a server
+    /// to be started again were not.
     pub(super) again: bool,
 }
 

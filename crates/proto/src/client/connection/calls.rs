@@ -166,6 +166,9 @@ impl ClientConnection {
     }
 
     pub(super) fn tell_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
+        if self.is_restarting {
+            return;
+        }
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
         let mirror = self.mirror(None, Some(Method::Cancelled));
@@ -192,6 +195,10 @@ impl ClientConnection {
 
     /// Sends something that awaits no answer: a notification, or an answer without a method.
     pub(super) fn tell(&mut self, method: Option<Method>, frame: Bytes) {
+        // Before both sides agree again, the server is told nothing.
+        if self.is_restarting {
+            return;
+        }
         let mirror = self.mirror(None, method);
         let (route, role) = (Route::Standalone, Role::Within);
         self.transmits.push_back(Transmit { route, role, frame, mirror });

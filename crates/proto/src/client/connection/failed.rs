@@ -71,11 +71,17 @@ impl ClientConnection {
             let error = NegotiationError::NoCommonRevision(now_speaks);
             return self.events.push_back(Event::Failed(error));
         }
-        self.notify(Method::Initialized, &Object::default());
+        let was_restarted = std::mem::take(&mut self.is_restarting);
+        if !profile.revision.is_modern() {
+            self.notify(Method::Initialized, &Object::default());
+        }
         self.events.push_back(Event::Renewed);
-        self.follow_again();
+        self.follow_again(now);
+        if was_restarted {
+            self.go_on(now);
+        }
         for flight in std::mem::take(&mut self.stranded) {
-            self.send(flight, "", now);
+            self.send_again(flight, now);
         }
     }
 

@@ -45,6 +45,11 @@ pub(super) struct Follow {
 }
 
 impl Following {
+    /// What each subscription is told of.
+    pub(super) fn filters(&self) -> impl Iterator<Item = (ExchangeId, SubscriptionFilter)> {
+        self.subscriptions.iter().map(|(exchange, it)| (*exchange, it.filter.clone()))
+    }
+
     /// Takes a subscription away, with the resources that nobody wants any more.
     fn remove(&mut self, exchange: ExchangeId) -> Option<Vec<String>> {
         let subscription = self.subscriptions.remove(&exchange)?;
@@ -96,7 +101,8 @@ impl ClientConnection {
         let Some(subscription) = self.following.subscriptions.get_mut(&follow.exchange) else {
             return;
         };
-        subscription.unanswered -= 1;
+        // An answer of a session that was lost meanwhile does not count.
+        subscription.unanswered = subscription.unanswered.saturating_sub(1);
         if let Err(error) = outcome {
             subscription.refusal = Some(error);
             subscription.filter.resource_subscriptions.retain(|uri| *uri != follow.uri);
@@ -127,12 +133,21 @@ impl ClientConnection {
         true
     }
 
-    /// Follows everything again, on a new session. Whoever listens has been told of it before.
-    pub(super) fn follow_again(&mut self) {
-        let resources: Vec<_> = self.following.resources.keys().cloned().collect();
-        for uri in &resources {
-            let id = self.waiting.unawaited();
-            self.ask_to(Method::ResourcesSubscribe, id, uri);
+    /// Follows everything again, on a new session. A subscription hears of it only if something is
+    /// not followed any more.
+    pub(super) fn follow_again(&mut self, now: Instant) {
+        let timeout = self.config.limits().request_timeout;
+        let subscriptions: Vec<_> = self.following.filters().collect();
+        for (exchange, filter) in subscriptions {
+            let resources = filter.resource_subscriptions;
+            if let Some(subscription) = self.following.subscriptions.get_mut(&exchange) {
+                subscription.unanswered = resources.len();
+            }
+            for uri in resources {
+                let follow = Follow { exchange, uri: uri.clone(), timeout };
+                let id = self.await_answer(Waiting::Follow(follow), timeout, timeout, now);
+                self.ask_to(Method::ResourcesSubscribe, id, &uri);
+            }
         }
     }
 
@@ -153,7 +168,7 @@ impl ClientConnection {
     }
 
     /// What of a wish the server can honour.
-    fn followed(&self, request: &CallRequest) -> Result<SubscriptionFilter, CallError> {
+    pub(super) fn followed(&self, request: &CallRequest) -> Result<SubscriptionFilter, CallError> {
         let Some(profile) = &self.profile else { return Err(CallError::Closed) };
         let wish: ListenParams = request
             .params
@@ -190,6 +205,9 @@ impl ClientConnection {
     }
 
     fn ask_to(&mut self, method: Method, id: i64, uri: &str) {
+        if self.is_restarting {
+            return;
+        }
         self.open_with(id, method, &splice::json(&SubscribeParams::new(uri)));
     }
 }
