@@ -6,12 +6,14 @@
 //! * [`gate`](Gate) — who may knock: Host, Origin, content types;
 //! * `cors` — what web pages of other origins may send and read;
 //! * `endpoint` — POST, GET, DELETE and OPTIONS to the right place;
+//! * `callers` — what is counted of each caller;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
 //! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
 //! * `listener` — the accept loop; `protocol`, `connections`, `stall` — what becomes of a connection.
 
 mod body;
+mod callers;
 mod calls;
 mod config;
 mod connections;

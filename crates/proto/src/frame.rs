@@ -142,6 +142,14 @@ impl Frame {
         parse_message(text, &string).map(Self::Message)
     }
 
+    /// The id of the request that it is, if it is one.
+    pub fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Message(Message::Request(request)) => Some(&request.id),
+            Self::Message(_) | Self::Batch(_) => None,
+        }
+    }
+
     /// How many requests it holds.
     pub fn requests(&self) -> usize {
         let is_request = |message: &&Message| matches!(message, Message::Request(_));

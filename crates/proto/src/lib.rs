@@ -27,10 +27,12 @@
 //! * [`table`] — requests of ours that await an answer;
 //! * [`mirror`] — what HTTP repeats of a message in headers;
 //! * [`pace`] — how often something may happen;
+//! * [`callers`] — who that is counted for;
 //! * [`transmit`] — what to write, and where it belongs;
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded.
 
+pub mod callers;
 pub mod classify;
 pub mod client;
 pub mod codec;

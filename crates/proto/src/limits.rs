@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use bowline_types::error::ErrorObject;
+use bowline_types::text::counted;
+
 /// The bounds of one connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,16 +23,17 @@ pub struct Limits {
     pub in_flight: usize,
     /// Calls that wait for their turn; when they are that many, we stop reading.
     pub backlog: usize,
-    /// Requests that a client may make per minute on one connection, all at once or spread over
-    /// it. A gateway in front of many clients makes thousands a second; a loop gone wild, several
-    /// times as many as these.
+    /// Requests that a client may make per minute, all at once or spread over it: on one
+    /// connection, and over HTTP all requests of one caller. A gateway in front of many clients
+    /// makes thousands a second; a loop gone wild, several times as many as these.
     pub requests_per_minute: usize,
     /// Bytes of one result. As long as a message may be, less what stands around a result: longer
     /// ones would not be read by a client with the same limits.
     pub result: usize,
     /// Log messages that one call may send per minute; further ones are dropped.
     pub logs_per_minute: usize,
-    /// Subscriptions that one connection may hold open.
+    /// Subscriptions that one connection may hold open, and over HTTP one caller. Clients hold one
+    /// each, but behind a proxy many clients can be one caller.
     pub subscriptions: usize,
     /// Resources that one subscription, or one legacy session, may follow.
     pub subscribed_resources: usize,
@@ -72,7 +76,7 @@ impl Default for Limits {
             requests_per_minute: 1_800_000,
             result: 4 * 1024 * 1024 - 64 * 1024,
             logs_per_minute: 600,
-            subscriptions: 64,
+            subscriptions: 1024,
             subscribed_resources: 1024,
             outbox: 1024,
             questions: 64,
@@ -87,5 +91,21 @@ impl Default for Limits {
             noise: 100,
             drain: Duration::from_secs(1),
         }
+    }
+}
+
+impl Limits {
+    /// The refusal of requests that come too soon after the others.
+    #[cold]
+    pub fn too_many_requests(&self, wait: Duration) -> ErrorObject {
+        let most = counted(self.requests_per_minute, "request");
+        ErrorObject::too_many_requests(format!("more than {most} per minute; wait"), wait)
+    }
+
+    /// The refusal of one subscription more than there may be.
+    #[cold]
+    pub fn too_many_subscriptions(&self) -> ErrorObject {
+        let most = counted(self.subscriptions, "subscription");
+        ErrorObject::invalid_request(format!("no more than {most} at a time; end one first"))
     }
 }

@@ -45,7 +45,14 @@ impl Pace {
 
     /// How long until one more may come.
     pub fn wait(&self, now: Instant) -> Duration {
-        let Some(cost) = self.per.checked_div(self.most) else { return self.per };
+        self.wait_for(1, now)
+    }
+
+    /// How long until so many more may come together, if they ever may.
+    pub fn wait_for(&self, count: usize, now: Instant) -> Duration {
+        let count = u32::try_from(count).unwrap_or(u32::MAX).min(self.most);
+        let cost = self.per.checked_mul(count).and_then(|cost| cost.checked_div(self.most));
+        let Some(cost) = cost else { return self.per };
         let owed = self.full_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
         owed.saturating_add(cost).saturating_sub(self.per)
     }
@@ -102,6 +109,17 @@ mod tests {
         now += Duration::from_secs(10);
         assert_eq!((pace.wait(now), admitted(&mut pace, now)), (Duration::ZERO, 1));
         assert!(pace.is_full(now + MINUTE));
+    }
+
+    #[test]
+    fn those_that_wait_together_as_long_as_told_are_let_through() {
+        let (mut pace, mut now) = (Pace::per_minute(6), start());
+        assert_eq!(admitted(&mut pace, now), 6);
+        assert_eq!(pace.wait_for(4, now), Duration::from_secs(40));
+        assert!(!pace.admits(4, now + Duration::from_secs(39)));
+        now += Duration::from_secs(40);
+        assert!(pace.admits(4, now));
+        assert_eq!(pace.wait_for(usize::MAX, now), MINUTE, "more never may");
     }
 
     #[test]

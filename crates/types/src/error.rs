@@ -41,6 +41,9 @@ pub mod code {
     /// The client asks more often than it may. The specification has no code for this, so it is one
     /// of ours, outside of what JSON-RPC reserves and with the number that HTTP gives it.
     pub const TOO_MANY_REQUESTS: i64 = 429;
+    /// The server cannot take the request now, for reasons that are not the client's. Ours too, with
+    /// the number that HTTP gives it.
+    pub const UNAVAILABLE: i64 = 503;
 }
 
 /// An error as it stands on the wire.
@@ -138,6 +141,12 @@ impl ErrorObject {
         Self::new(code::TOO_MANY_REQUESTS, message).with_data(&data)
     }
 
+    /// The server has not run the request and cannot now; the client may ask again in a second.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        let data = TooManyRequests { retry_after_ms: 1000 };
+        Self::new(code::UNAVAILABLE, message).with_data(&data)
+    }
+
     /// The data as a type; `None` if there is none or it has another shape.
     pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
@@ -176,7 +185,7 @@ pub struct ResourceNotFound {
     pub uri: String,
 }
 
-/// `data` of [`code::TOO_MANY_REQUESTS`].
+/// `data` of [`code::TOO_MANY_REQUESTS`] and [`code::UNAVAILABLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TooManyRequests {
@@ -228,6 +237,7 @@ mod tests {
             ErrorObject::unsupported_version("", &[]),
             ErrorObject::resource_not_found("", Revision::V2026_07_28),
             ErrorObject::too_many_requests("", Duration::ZERO),
+            ErrorObject::unavailable(""),
         ];
         assert!(errors.iter().all(|error| !made_up.contains(&error.code)), "{errors:?}");
         // The one exception is prescribed, by the revisions before.

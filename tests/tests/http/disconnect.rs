@@ -78,13 +78,13 @@ async fn over_http2_a_stream_is_hung_up_without_the_connection() {
 // spec: SUB-11
 #[tokio::test]
 async fn a_subscription_ends_with_its_stream() {
-    let stage = Stage::limited(|it| it.calls = 1).await;
-    let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    let stage = Stage::limited(|it| it.streams = 1).await;
+    let listen = listen(json!({ "toolsListChanged": true }));
+    let mut wire = stage.stream(&listen).await;
     within(wire.message()).await.unwrap();
-    let echo = call("echo", json!({ "text": "a" }));
-    assert_eq!(stage.ask(&echo).await.status(), 503, "the subscription takes the one place");
+    assert_eq!(stage.ask(&listen).await.status(), 503, "the first takes the one place");
     drop(wire);
-    within(async { while stage.ask(&echo).await.status() != 200 {} }).await;
+    within(async { while stage.ask_head(&listen).await.status != 200 {} }).await;
 }
 
 // spec: HTTP-27

@@ -63,7 +63,7 @@ fn every_limit_of_a_message_has_a_test_unless_http_has_no_use_for_it() {
         "noise",
         "questions_per_minute",
     ];
-    let of_one_channel = ["subscriptions", "outbox", "drain"];
+    let of_one_channel = ["outbox", "drain"];
     let of_memory_alone = ["abandoned", "elicitations"];
     let others = [&of_clients[..], &of_one_channel, &of_memory_alone].concat();
     assert_eq!(fields(&Limits::default()), all(&[within_message::TESTED, &others]));

@@ -1,6 +1,7 @@
 //! The HTTP server at its socket: who may knock, both eras, resumption, limits, and the end; and
 //! the HTTP client at its own, over TLS and through proxies.
 
+mod admission;
 mod browser;
 mod caller;
 mod cors;

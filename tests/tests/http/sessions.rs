@@ -270,29 +270,32 @@ async fn each_message_goes_to_exactly_one_stream() {
     assert_eq!(methods, [json!("notifications/message"), Value::Null]);
 }
 
-// spec: HTTP-46
+// spec: HTTP-40, HTTP-44, HTTP-46, HTTP-47
 #[tokio::test]
-async fn a_second_stream_of_the_same_kind_is_409_while_the_first_stands() {
+async fn the_newest_get_stream_takes_over_from_one_that_stands() {
     let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_06_18).await;
-    let mut first = stage.stream(&session.get()).await;
-    within(first.event()).await.unwrap();
-    assert_eq!(stage.ask(&session.get()).await.status(), 409);
-    stage.notify.tools_changed();
-    assert!(within(first.message()).await.is_some(), "the first is unharmed");
-    drop(first);
-    // Once the server has seen that the first is gone, another one may be opened.
-    let mut second = within(async {
-        loop {
-            let mut wire = Wire::send(stage.address, &session.get()).await;
-            if wire.head().await.status == 200 {
-                return wire;
-            }
+    for revision in REVISIONS {
+        let session = stage.session(revision).await;
+        let mut first = stage.stream(&session.get()).await;
+        within(first.event()).await.unwrap();
+        stage.notify.tools_changed();
+        assert!(within(first.message()).await.is_some());
+        // The client lost the first without a word: nothing has told the server.
+        let mut second = stage.stream(&session.get()).await;
+        within(second.event()).await.unwrap();
+        assert_eq!(within(first.messages()).await, [], "{revision}");
+        assert!(first.is_whole(), "the older stream is ended, not cut");
+        for _ in 0..3 {
+            stage.notify.tools_changed();
+            let told = within(second.message()).await.unwrap().json();
+            assert_eq!(told["method"], "notifications/tools/list_changed", "{revision}");
         }
-    })
-    .await;
-    stage.notify.tools_changed();
-    assert!(within(second.message()).await.is_some());
+        let mut third = stage.stream(&session.resume("0.1")).await;
+        let missed = within(third.message()).await.unwrap();
+        assert_eq!(missed.id.as_deref(), Some("0.2"), "resumption takes over too");
+        assert_eq!(within(second.messages()).await, []);
+        assert!(second.is_whole());
+    }
 }
 
 // spec: HTTP-39

@@ -1,7 +1,7 @@
 //! The server under test, its limits, and what a test sees of its handlers.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +18,13 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::wire::{Answer, Request, Wire};
+use crate::wire::{Answer, Head, Request, Wire};
 
 /// Longer than anything here takes; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An address of this machine beside the one that requests come from otherwise.
+pub(crate) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
 /// Waits for something that must happen.
 pub(crate) async fn within<F: Future>(future: F) -> F::Output {
@@ -260,6 +263,16 @@ impl Stage {
     /// Sends a request on a connection of its own, and reads the whole answer.
     pub(crate) async fn ask(&self, request: &Request) -> Answer {
         within(async { Wire::send(self.address, request).await.answer().await }).await
+    }
+
+    /// The same, from another address of this machine.
+    pub(crate) async fn ask_from(&self, from: IpAddr, request: &Request) -> Answer {
+        within(async { Wire::send_from(from, self.address, request).await.answer().await }).await
+    }
+
+    /// Sends a request on a connection of its own, and reads the head of the answer.
+    pub(crate) async fn ask_head(&self, request: &Request) -> Head {
+        within(async { Wire::send(self.address, request).await.head().await }).await
     }
 
     /// Sends a request, and reads the head of the answer, which is a stream.

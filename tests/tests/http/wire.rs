@@ -1,10 +1,10 @@
 //! A client that writes its own bytes, so that every one of them can be wrong.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// A name and a value.
 pub(crate) type Header = (String, Vec<u8>);
@@ -202,7 +202,19 @@ enum Body {
 
 impl Wire {
     pub(crate) async fn open(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
+        Self::over(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// Opens a connection from an address of this machine, and sends a request.
+    pub(crate) async fn send_from(from: IpAddr, to: SocketAddr, request: &Request) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((from, 0).into()).unwrap();
+        let mut wire = Self::over(socket.connect(to).await.unwrap());
+        wire.write(&request.bytes()).await;
+        wire
+    }
+
+    fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         Self { stream, buffer: Vec::new(), body: None, text: Vec::new() }
     }

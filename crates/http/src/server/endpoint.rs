@@ -5,9 +5,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use bowline_proto::callers::CallerId;
 use bowline_proto::frame::{Frame, MalformedKind, Message};
 use bowline_proto::members::Members;
 use bowline_proto::mirror::Field;
@@ -24,6 +25,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use tokio::sync::watch;
 
 use super::body::Body;
+use super::callers::{Caller, Callers, Slots};
 use super::config::{self, HttpConfig};
 use super::head::{EVENTS, JSON};
 use super::legacy::{self, Sessions};
@@ -49,7 +51,11 @@ pub(super) struct Core {
     serve: Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>,
     pub(super) server: Arc<ServerConfig>,
     pub(super) config: HttpConfig,
+    /// Calls under way.
     pub(super) calls: Slots,
+    /// Subscriptions that are open.
+    pub(super) streams: Slots,
+    pub(super) callers: Callers,
     last: AtomicU64,
     phase: watch::Sender<Phase>,
 }
@@ -67,7 +73,7 @@ enum Phase {
 /// A request at the door: everything of it but its body, and what is known of where it comes from.
 ///
 /// Lent, not handed on, until somebody attaches it to a call: it is large.
-pub(super) struct Knock(pub(super) Parts, Extensions);
+pub(super) struct Knock(pub(super) Parts, Extensions, Caller);
 
 impl Endpoint {
     /// An endpoint that answers by a service.
@@ -94,8 +100,10 @@ impl Endpoint {
         };
         let core = Arc::new(Core {
             serve: Box::new(serve),
-            server,
             calls: Slots::new(config.limits().calls),
+            streams: Slots::new(config.limits().streams),
+            callers: Callers::new(server.limits(), config.limits()),
+            server,
             config,
             last: AtomicU64::new(0),
             phase: watch::channel(Phase::Serving).0,
@@ -124,6 +132,11 @@ impl Endpoint {
         &self.0.core.config
     }
 
+    /// What is counted of whoever calls from an address without credentials.
+    pub(super) fn caller(&self, peer: Peer) -> Caller {
+        self.0.core.callers.find(peer.into())
+    }
+
     /// Answers one request. If an outer layer knows the [`Peer`] that it comes from, it is among
     /// the extensions.
     pub async fn answer<B>(&self, request: http::Request<B>) -> Response<Body>
@@ -135,8 +148,10 @@ impl Endpoint {
         let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let (parts, body) = request.into_parts();
         let mut origin = Extensions::default();
-        origin.insert(parts.extensions.get::<Peer>().copied().unwrap_or(unknown));
-        self.answer_to(&mut Knock::new(parts, origin), pin!(body)).await
+        let peer = parts.extensions.get::<Peer>().copied().unwrap_or(unknown);
+        origin.insert(peer);
+        let mut knock = Knock::new(parts, origin, self.caller(peer));
+        self.answer_to(&mut knock, pin!(body)).await
     }
 
     /// Answers one request.
@@ -171,6 +186,9 @@ impl Endpoint {
         B: http_body::Body,
         B::Error: fmt::Display,
     {
+        if let Some(id) = knock.0.extensions.get::<Owner>().and_then(CallerId::known) {
+            knock.2 = self.0.core.callers.find(id);
+        }
         match knock.0.method {
             Method::POST => self.post(knock, body).await,
             Method::GET if self.has_sessions(knock) => Box::pin(legacy::get(&self.0, knock)).await,
@@ -277,6 +295,9 @@ impl Endpoint {
             }
             Frame::Message(Message::Response(_)) | Frame::Batch(_) => (None, None),
         };
+        if let Err(error) = knock.caller().hold_pace(frame.requests(), core.server.limits()) {
+            return Begun::Answered(reply::refuse(id, &error));
+        }
         let meta = params.map(|params| params.object("_meta")).transpose();
         let meta = meta
             .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))
@@ -285,10 +306,7 @@ impl Endpoint {
         match claimed {
             Ok((true, meta)) => self.modern(knock, frame, meta),
             Ok((false, _)) => Begun::Legacy(frame),
-            Err(error) => {
-                let message = wire::refusal(id, &error);
-                Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message))
-            }
+            Err(error) => Begun::Answered(reply::refuse(id, &error)),
         }
     }
 
@@ -412,9 +430,15 @@ impl Core {
 }
 
 impl Knock {
-    /// A request whose origin is attached to whatever it asks.
-    pub(super) fn new(parts: Parts, origin: Extensions) -> Self {
-        Self(parts, origin)
+    /// A request whose origin is attached to whatever it asks, of a caller whose credentials, if it
+    /// has any, are yet to be looked at.
+    pub(super) fn new(parts: Parts, origin: Extensions, caller: Caller) -> Self {
+        Self(parts, origin, caller)
+    }
+
+    /// Whoever it is counted for.
+    pub(super) fn caller(&self) -> &Caller {
+        &self.2
     }
 
     /// On whose behalf it comes.
@@ -469,46 +493,5 @@ where
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Endpoint")
-    }
-}
-
-/// How many of something there may be at the same time.
-pub(super) struct Slots {
-    taken: AtomicUsize,
-    most: usize,
-}
-
-impl Slots {
-    fn new(most: usize) -> Self {
-        Self { taken: AtomicUsize::new(0), most }
-    }
-
-    /// Takes so many, if they are free; whoever does has to give them back.
-    pub(super) fn take(&self, count: usize) -> bool {
-        let before = self.taken.fetch_add(count, Ordering::Relaxed);
-        let is_free = before + count <= self.most;
-        if !is_free {
-            self.give_back(count);
-        }
-        is_free
-    }
-
-    pub(super) fn give_back(&self, count: usize) {
-        self.taken.fetch_sub(count, Ordering::Relaxed);
-    }
-}
-
-/// The place of one call among those of its endpoint; given back when it is dropped.
-pub(super) struct Slot(pub(super) Arc<Core>);
-
-impl Slot {
-    pub(super) fn take(core: &Arc<Core>) -> Option<Self> {
-        core.calls.take(1).then(|| Self(core.clone()))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.calls.give_back(1);
     }
 }

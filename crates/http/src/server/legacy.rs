@@ -14,9 +14,11 @@ use std::sync::Arc;
 use bowline_proto::frame::{Frame, Message, MethodName};
 use bowline_proto::mirror::Field;
 use bowline_proto::transmit::Role;
+use bowline_proto::wire;
 use bowline_store::backend::Position;
 use bowline_store::events::{Replay, ReplayError};
 use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -29,6 +31,7 @@ use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
 use self::stream::{GetStream, Place, PostStream, Resumed, Start};
 use super::body::{Body, Told};
+use super::callers::Places;
 use super::endpoint::{Knock, Shared};
 use super::{head, reply};
 
@@ -52,7 +55,7 @@ pub(super) async fn post(
             None => unknown_session(),
         };
     }
-    match find(shared, knock).await {
+    match find(shared, knock, Some(&frame)).await {
         Ok(Some(session)) => match enter(session, frame, knock) {
             Ok(entered) => answer(entered, text).await,
             Err(refusal) => *refusal,
@@ -73,15 +76,17 @@ pub(super) async fn post(
 /// Opens a session, if the handshake succeeds. Until then nothing is kept.
 async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> Response<Body> {
     let core = &shared.core;
+    let asked = frame.id().cloned();
     if core.is_stopping() {
-        return reply::busy("the server is stopping");
+        return reply::busy(asked.as_ref(), STOPPING);
     }
     let Some(id) = Sessions::new_id() else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
     };
     let session = Session::new(id, knock.owner(), Kind::Streamable, core);
-    let Some(received) = session.receive(frame, knock.attach()) else {
-        return reply::busy(TOO_MANY_CALLS);
+    let received = match session.receive(frame, knock.attach()) {
+        Ok(received) => received,
+        Err(frame) => return reply::busy(frame.id(), TOO_MANY_CALLS),
     };
     let mut drive = Drive::new(Busy::new(session.clone()), received);
     let Some(Said::Message(Role::Ends, message)) = drive.next().await else {
@@ -94,11 +99,11 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
         return reply::json(StatusCode::OK, message);
     }
     if shared.sessions.insert(&session).is_none() {
-        return not_now(&NotNow::Full);
+        return not_now(asked.as_ref(), &NotNow::Full);
     }
     if let Err(error) = shared.sessions.share(&session).await {
         shared.sessions.remove(&session);
-        return failing(&error);
+        return failing(asked.as_ref(), &error);
     }
     let mut response = reply::json(StatusCode::OK, message);
     if let Ok(id) = HeaderValue::from_str(&session.id) {
@@ -135,7 +140,10 @@ async fn stateless(
 }
 
 /// Said when no more calls are taken for now.
-const TOO_MANY_CALLS: &str = "too many calls run at the same time; try again";
+const TOO_MANY_CALLS: &str = "too many calls wait for their turn in this session; try again";
+
+/// Said to who comes too late.
+const STOPPING: &str = "the server is stopping";
 
 /// A message that its session has taken.
 struct Entered {
@@ -157,11 +165,18 @@ fn enter(
         let reason = "a message is one object; only 2025-03-26 has batches";
         return Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)));
     }
-    let too_many = || Box::new(reply::busy(TOO_MANY_CALLS));
-    let busy = Busy::with_calls(session, frame.requests()).ok_or_else(too_many)?;
+    let busy = match frame.requests() {
+        0 => Busy::new(session),
+        calls => match Places::of_calls(&session.core, knock.caller(), calls) {
+            Ok(places) => Busy::with_calls(session, places),
+            Err(error) => return Err(Box::new(reply::refuse(frame.id(), &error))),
+        },
+    };
     let session = &busy.session;
     let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
-    let received = session.receive(frame, knock.attach()).ok_or_else(too_many)?;
+    let received = session
+        .receive(frame, knock.attach())
+        .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;
     let awaits = received.awaits;
     Ok(Entered { drive: Drive::new(busy, received), awaits, concerns_others })
 }
@@ -170,11 +185,15 @@ fn enter(
 async fn answer(entered: Entered, text: &Bytes) -> Response<Body> {
     let Entered { mut drive, awaits, concerns_others } = entered;
     if concerns_others && let Err(error) = drive.session().pass_on(text).await {
-        return failing(&error);
+        return match awaits {
+            true => unfinished(drive.session(), text, &format!("{STORE_FAILS}: {error}")),
+            // Whatever is no call may be said twice.
+            false => failing(None, &error),
+        };
     }
     if !awaits {
         let saved = drive.session().save().await;
-        return saved.map_or_else(|error| failing(&error), |()| reply::accepted());
+        return saved.map_or_else(|error| failing(None, &error), |()| reply::accepted());
     }
     let said = drive.next().await;
     let session = drive.session();
@@ -182,12 +201,12 @@ async fn answer(entered: Entered, text: &Bytes) -> Response<Body> {
     match said {
         Some(Said::Message(Role::Ends, message)) => match session.save().await {
             Ok(()) => reply::json(StatusCode::OK, message),
-            Err(error) => failing(&error),
+            Err(error) => unfinished(session, text, &format!("{STORE_FAILS}: {error}")),
         },
         Some(said) => reply::events(Told::by(PostStream::new(drive, said)), keep_alive),
-        None if session.core.is_stopping() => reply::busy("the server is stopping"),
+        None if session.core.is_stopping() => unfinished(session, text, STOPPING),
         None if session.is_over() => unknown_session(),
-        None if session.is_closed() => reply::busy("the session is served elsewhere; try again"),
+        None if session.is_closed() => unfinished(session, text, "the session is served elsewhere"),
         // The request was cancelled: there is no answer, and so the stream of answers is empty.
         None => reply::events(Told::by(stream::Silence), keep_alive),
     }
@@ -202,7 +221,7 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
         return reply::refused(StatusCode::NOT_ACCEPTABLE, reason);
     }
-    let session = match find(shared, knock).await {
+    let session = match find(shared, knock, None).await {
         Ok(Some(session)) => session,
         Ok(None) if shared.core.config.sse2024 => return sse2024::open(shared, knock),
         Ok(None) => {
@@ -212,10 +231,6 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
         Err(refusal) => return *refusal,
     };
     match head::field(&knock.0.headers, &LAST_EVENT_ID) {
-        Field::Absent if session.is_listened_to() => {
-            let reason = "the stream of this session is open already";
-            reply::refused(StatusCode::CONFLICT, reason)
-        }
         Field::Absent => listen(session, None).await,
         Field::Value(id) => resume(session, id.trim()).await,
         Field::Repeated | Field::Unreadable => unknown_place(),
@@ -227,7 +242,7 @@ async fn listen(session: Arc<Session>, missed: Option<Replay>) -> Response<Body>
     let keep_alive = session.core.limits().keep_alive;
     let listening = Listening::new(session.clone());
     if let Err(error) = session.claim().await {
-        return failing(&error);
+        return failing(None, &error);
     }
     // Followed only now: what another endpoint tells before it has heard of us is not ours to tell.
     let start = if missed.is_some() { Start::Again } else { Start::Fresh };
@@ -237,7 +252,7 @@ async fn listen(session: Arc<Session>, missed: Option<Replay>) -> Response<Body>
     };
     match replay {
         Ok(replay) => reply::events(Told::by(GetStream::new(listening, replay, start)), keep_alive),
-        Err(error) => failing(&error),
+        Err(error) => failing(None, &error),
     }
 }
 
@@ -249,12 +264,12 @@ async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
     let is_going_on = match session.knows(place.stream).await {
         Ok(Some(is_going_on)) => is_going_on,
         Ok(None) => return unknown_place(),
-        Err(error) => return failing(&error),
+        Err(error) => return failing(None, &error),
     };
     let replay = match session.log(place.stream).replay(place.position).await {
         Ok(replay) => replay,
         Err(ReplayError::Gap(_)) => return forgotten(id),
-        Err(ReplayError::Backend(error)) => return failing(&error),
+        Err(ReplayError::Backend(error)) => return failing(None, &error),
     };
     if place.stream == STANDALONE {
         return listen(session, Some(replay)).await;
@@ -272,10 +287,10 @@ pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body
     if let Err(refusal) = check_version(shared, knock) {
         return *refusal;
     }
-    match find(shared, knock).await {
+    match find(shared, knock, None).await {
         Ok(Some(session)) => {
             if let Err(error) = session.delete().await {
-                return failing(&error);
+                return failing(None, &error);
             }
             shared.sessions.remove(&session);
             reply::done()
@@ -304,8 +319,13 @@ fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body
         .ok_or_else(|| refused(ErrorObject::unsupported_version(version, spoken)))
 }
 
-/// The session that a request names, if it names one.
-async fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
+/// The session that an HTTP request names, if it names one. What it brings is told apart if it has
+/// to be refused.
+async fn find(
+    shared: &Shared,
+    knock: &Knock,
+    frame: Option<&Frame>,
+) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
     match head::field(&knock.0.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
@@ -315,7 +335,7 @@ async fn find(shared: &Shared, knock: &Knock) -> Result<Option<Arc<Session>>, Bo
                 // Boxed, since every connection has room for what a request waits for.
                 true => Box::pin(shared.sessions.find(id, &owner))
                     .await
-                    .map_err(|why| Box::new(not_now(&why)))?,
+                    .map_err(|why| Box::new(not_now(frame.and_then(Frame::id), &why)))?,
             };
             session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
@@ -343,14 +363,27 @@ fn forgotten(id: &str) -> Response<Body> {
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }
 
-fn not_now(why: &NotNow) -> Response<Body> {
+fn not_now(id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
     match why {
-        NotNow::Store(error) => failing(error),
-        NotNow::Full => reply::busy("too many sessions are open; try again later"),
-        NotNow::Stopping => reply::busy("the server is stopping"),
+        NotNow::Store(error) => failing(id, error),
+        NotNow::Full => reply::busy(id, "too many sessions are open; try again later"),
+        NotNow::Stopping => reply::busy(id, STOPPING),
     }
 }
 
-fn failing(error: &bowline_store::Error) -> Response<Body> {
-    reply::busy(&format!("the store of sessions and events fails: {error}"))
+const STORE_FAILS: &str = "the store of sessions and events fails";
+
+fn failing(id: Option<&RequestId>, error: &bowline_store::Error) -> Response<Body> {
+    reply::busy(id, &format!("{STORE_FAILS}: {error}"))
+}
+
+/// The answer to calls that have begun and whose outcome cannot be told. They may have run, so the
+/// client is not asked to send them again.
+#[cold]
+fn unfinished(session: &Session, text: &Bytes, why: &str) -> Response<Body> {
+    let error = ErrorObject::internal(format!("{why}; the call may have run"));
+    // Read again, since every other answer has its id already.
+    let frame = Frame::parse(text, session.core.server.limits()).ok();
+    let id = frame.as_ref().and_then(Frame::id);
+    reply::json(StatusCode::SERVICE_UNAVAILABLE, wire::refusal(id, &error))
 }

@@ -10,6 +10,19 @@ use std::time::Duration;
 pub struct HttpLimits {
     /// Calls that run at the same time, of all clients together; further ones are answered 503.
     pub calls: usize,
+    /// Calls of one caller that run at the same time; further ones are answered 429. Fewer than
+    /// [`calls`](Self::calls), so that nobody can take every place; but many, since all clients
+    /// behind one proxy are one caller, unless they have credentials.
+    pub calls_per_caller: usize,
+    /// Subscriptions (`subscriptions/listen`) that are open at the same time, of all clients
+    /// together; further ones are answered 503. They are not [`calls`](Self::calls): they do
+    /// nothing but wait. How many one caller may have says [`Limits::subscriptions`].
+    ///
+    /// [`Limits::subscriptions`]: bowline_proto::limits::Limits::subscriptions
+    pub streams: usize,
+    /// Callers that are told apart, by verified credentials or else by address. Further ones are
+    /// counted together, until others have made no request for a minute and are forgotten.
+    pub callers: usize,
     /// Sessions that stand at the same time. When they are that many, the one that has been idle
     /// longest makes room; if none is idle, the handshake is answered 503. Where the store is shared,
     /// who makes room is only forgotten here, and can come back.
@@ -45,6 +58,9 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             calls: 4096,
+            calls_per_caller: 3072,
+            streams: 16_384,
+            callers: 10_000,
             sessions: 16_384,
             session_idle: Duration::from_secs(600),
             session_opening: Duration::from_secs(30),

@@ -124,13 +124,15 @@ impl Connection {
         let io = TokioIo::new(Stall::new(stream, endpoint.config().limits().stall));
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
-        origin.insert(Peer(peer.ip()));
+        let peer = Peer(peer.ip());
+        origin.insert(peer);
+        let caller = endpoint.caller(peer);
         let turns = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
             let is_here = request.uri().path() == &*path;
             let (parts, body) = request.into_parts();
-            let mut knock = Knock::new(parts, origin.clone());
+            let mut knock = Knock::new(parts, origin.clone(), caller.clone());
             async move {
                 let response = match is_here {
                     true => turn.answer_to(&mut knock, pin!(body)).await,

@@ -17,7 +17,7 @@ use bowline_proto::request::{
     Change, ExchangeId, Outgoing, QuestionError, Response as Outcome, Sink,
 };
 use bowline_proto::server::{Call, Caller, Exchange, ServerConfig};
-use bowline_proto::wire::{self, Lifted};
+use bowline_proto::wire::Lifted;
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
@@ -26,7 +26,8 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::body::{Body, Source};
-use super::endpoint::{Core, Knock, Slot};
+use super::callers::Places;
+use super::endpoint::{Core, Knock};
 use super::line::{Line, Weigh};
 use super::{calls, head, reply};
 
@@ -39,18 +40,15 @@ pub(super) fn open(
 ) -> Result<Talk, Box<Response<Body>>> {
     let (method, lifted) = match admit(&request, meta, knock, &core.server) {
         Ok(admitted) => admitted,
-        Err(error) => {
-            let status = match reply::status_of(&error) {
-                StatusCode::OK => StatusCode::BAD_REQUEST,
-                status => status,
-            };
-            let message = wire::refusal(Some(&request.id), &error);
-            return Err(Box::new(reply::json(status, message)));
-        }
+        Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
     };
-    let Some(slot) = Slot::take(core) else {
-        let reason = "too many calls run at the same time; try again";
-        return Err(Box::new(reply::busy(reason)));
+    let places = match method.streams() {
+        true => Places::of_subscription(core, knock.caller()),
+        false => Places::of_calls(core, knock.caller(), 1),
+    };
+    let places = match places {
+        Ok(places) => places,
+        Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
     };
     let back = Arc::new(Back(Line::new(core.limits().queue)));
     let headers = Some(head::params(&knock.0.headers));
@@ -58,7 +56,7 @@ pub(super) fn open(
     let caller = Caller { owner: knock.owner(), sink, extensions: knock.attach(), headers };
     let call = Call { id: request.id, method, params: request.params };
     let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
-    Ok(Talk { call: Some(core.call(request)), outcome: None, back, exchange, end: None, slot })
+    Ok(Talk { call: Some(core.call(request)), outcome: None, back, exchange, end: None, places })
 }
 
 /// Checks a notification that stands alone. There is none that a server would act on, and no rule
@@ -116,7 +114,7 @@ pub(super) struct Talk {
     /// Resolves when the call has to end, although it has not by itself. Made once the call is
     /// found to take a while.
     end: Option<BoxFuture<()>>,
-    slot: Slot,
+    places: Places,
 }
 
 /// What comes next of a call.
@@ -147,7 +145,7 @@ impl Talk {
     }
 
     fn core(&self) -> &Arc<Core> {
-        &self.slot.0
+        self.places.core()
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
@@ -182,7 +180,7 @@ impl Talk {
     /// Ready when the server stops, for a call that would never end by itself; for others, when
     /// there is no more time to wait for them.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let core = &self.slot.0;
+        let core = self.places.core();
         let end = self.end.get_or_insert_with(|| match self.exchange.method().streams() {
             true => core.stopped(),
             false => core.given_up(),
@@ -208,7 +206,7 @@ impl Talk {
         match outgoing {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
             Outgoing::Log(message) => {
-                let limits = self.slot.0.server.limits();
+                let limits = self.places.core().server.limits();
                 self.exchange.log(&message, None, limits, Instant::now())
             }
             Outgoing::Change(change) => Some(self.exchange.change(&change)),

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bowline_proto::wire;
-use bowline_types::error::{ErrorObject, code};
+use bowline_types::error::{ErrorObject, TooManyRequests, code};
+use bowline_types::id::RequestId;
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
@@ -66,11 +67,28 @@ pub(super) fn refused(status: StatusCode, reason: impl Into<String>) -> Response
     refusal(status, &ErrorObject::invalid_request(reason))
 }
 
-/// Too much at once; the client may try again.
-pub(super) fn busy(reason: &str) -> Response<Body> {
-    let mut response = refused(StatusCode::SERVICE_UNAVAILABLE, reason);
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+/// Refuses a message that has not been served, with the id of its request if it has one. The status
+/// is that of the error; if the error says when to try again, so does the header `Retry-After`.
+///
+/// Clients may send again what is refused with that header, so nothing that has run is answered so.
+#[cold]
+pub(super) fn refuse(id: Option<&RequestId>, error: &ErrorObject) -> Response<Body> {
+    let status = match status_of(error) {
+        StatusCode::OK => StatusCode::BAD_REQUEST,
+        status => status,
+    };
+    let mut response = json(status, wire::refusal(id, error));
+    if let Some(TooManyRequests { retry_after_ms }) = error.parse_data() {
+        let seconds = retry_after_ms.div_ceil(1000);
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
     response
+}
+
+/// Not now; the client may try again.
+#[cold]
+pub(super) fn busy(id: Option<&RequestId>, reason: &str) -> Response<Body> {
+    refuse(id, &ErrorObject::unavailable(reason))
 }
 
 /// Only these methods, and OPTIONS, are served here.
@@ -107,6 +125,7 @@ pub(super) fn status_of(error: &ErrorObject) -> StatusCode {
         | code::MISSING_CLIENT_CAPABILITY
         | code::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
         code::TOO_MANY_REQUESTS => StatusCode::TOO_MANY_REQUESTS,
+        code::UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
     }
 }

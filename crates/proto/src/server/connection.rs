@@ -51,8 +51,8 @@ pub struct ServerConnection {
     slots: Numbered<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
-    /// How fast requests come.
-    pace: Pace,
+    /// How fast requests come, unless that is not for us to hold.
+    pace: Option<Pace>,
     /// Calls that run and do not wait for the client.
     running: usize,
     last: u64,
@@ -89,7 +89,7 @@ impl ServerConnection {
     /// to be handed to [`emit`](Self::emit).
     pub fn new(config: Arc<ServerConfig>, owner: Owner, sink: Arc<dyn Sink>) -> Self {
         Self {
-            pace: Pace::per_minute(config.limits().requests_per_minute),
+            pace: Some(Pace::per_minute(config.limits().requests_per_minute)),
             config,
             sink,
             owner,
@@ -104,6 +104,16 @@ impl ServerConnection {
             events: VecDeque::new(),
             transmits: VecDeque::new(),
         }
+    }
+
+    /// The same, for a driver that holds [`Limits::requests_per_minute`] itself, because requests
+    /// of one caller come on several connections.
+    ///
+    /// [`Limits::requests_per_minute`]: crate::limits::Limits::requests_per_minute
+    #[must_use]
+    pub fn without_pace(mut self) -> Self {
+        self.pace = None;
+        self
     }
 
     /// Takes a unit of text from the client.

@@ -1,11 +1,12 @@
 //! How often a caller may call.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use bowline_proto::callers::{CallerId, Callers};
 use bowline_proto::pace::Pace;
-use bowline_proto::request::{Connection, Owner, Parts, Peer, Request, Response};
+use bowline_proto::request::{Parts, Peer, Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::text::counted;
@@ -23,9 +24,10 @@ const MOST_SEALS: usize = 65_536;
 
 /// Lets each caller call so often, all at once or spread over the time; refuses what is more.
 ///
-/// A caller is whoever a verified credential names, or else an address, or else a connection. Around
-/// a server the limit holds for all of a caller's requests together, around a tool for its calls of
-/// that tool. It is beside [`Limits::requests_per_minute`], which always holds.
+/// A [caller](CallerId) is whoever a verified credential names, or else an address, or else a
+/// connection. Around a server the limit holds for all of a caller's requests together, around a
+/// tool for its calls of that tool. It is beside [`Limits::requests_per_minute`], which always
+/// holds.
 ///
 /// A call that asks the user counts once, also where each round of questions is a request of its own
 /// (2026-07-28): a request that brings back state which this server sealed for this call, and which
@@ -75,10 +77,7 @@ impl RateLimit {
 
 guards!(RateLimit, |limit| Buckets {
     limit: limit.clone(),
-    paces: Mutex::new(Paces {
-        by_caller: HashMap::new(),
-        newcomers: Pace::new(limit.most, limit.per),
-    }),
+    paces: Mutex::new(Callers::new(MOST_CALLERS, Pace::new(limit.most, limit.per))),
     used: Mutex::default(),
 });
 
@@ -86,24 +85,9 @@ guards!(RateLimit, |limit| Buckets {
 #[derive(Debug)]
 struct Buckets {
     limit: RateLimit,
-    paces: Mutex<Paces>,
+    paces: Mutex<Callers<Pace>>,
     /// The seals of states that were brought back, until they expire.
     used: Mutex<HashSet<Seal>>,
-}
-
-#[derive(Debug)]
-struct Paces {
-    by_caller: HashMap<Caller, Pace>,
-    /// Of those who came when there were too many to be told apart.
-    newcomers: Pace,
-}
-
-/// Whose calls are counted together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Caller {
-    Known(Owner),
-    Peer(Peer),
-    Connection(Connection),
 }
 
 impl Guard for Buckets {
@@ -125,7 +109,7 @@ impl Buckets {
             return Ok(());
         }
         let now = tokio::time::Instant::now().into_std();
-        self.count(Caller::of(&request.parts), now).map_err(|wait| {
+        self.count(caller(&request.parts), now).map_err(|wait| {
             let RateLimit { most, per, .. } = &self.limit;
             let message = format!(
                 "{} was called more than {} in {per:?}; try again in {:.1} s",
@@ -156,85 +140,17 @@ impl Buckets {
     /// # Errors
     ///
     /// Says how long to wait if it comes too soon.
-    fn count(&self, caller: Caller, now: Instant) -> Result<(), Duration> {
+    fn count(&self, caller: CallerId, now: Instant) -> Result<(), Duration> {
         let mut paces = lock(&self.paces);
-        if paces.by_caller.len() >= MOST_CALLERS && !paces.by_caller.contains_key(&caller) {
-            paces.by_caller.retain(|caller, pace| !caller.is_gone() && !pace.is_full(now));
-        }
-        let is_full = paces.by_caller.len() >= MOST_CALLERS;
-        let Paces { by_caller, newcomers } = &mut *paces;
-        let pace = match by_caller.get_mut(&caller) {
-            Some(pace) => pace,
-            None if is_full => newcomers,
-            None => by_caller
-                .entry(caller)
-                .or_insert_with(|| Pace::new(self.limit.most, self.limit.per)),
-        };
+        let pace = paces.count(caller, now, || Pace::new(self.limit.most, self.limit.per));
         if pace.admits(1, now) { Ok(()) } else { Err(pace.wait(now)) }
     }
 }
 
-impl Caller {
-    fn of(parts: &Parts) -> Self {
-        match parts.owner.identity() {
-            Some(_) => Self::Known(parts.owner.clone()),
-            None => match parts.extensions.get::<Peer>() {
-                Some(peer) => Self::Peer(*peer),
-                None => Self::Connection(parts.outbox.connection()),
-            },
-        }
-    }
-
-    fn is_gone(&self) -> bool {
-        match self {
-            Self::Known(_) | Self::Peer(_) => false,
-            Self::Connection(connection) => connection.is_gone(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn buckets(most: usize) -> Buckets {
-        let limit = RateLimit::per_minute(most);
-        let newcomers = Pace::new(most, limit.per);
-        let paces = Mutex::new(Paces { by_caller: HashMap::new(), newcomers });
-        Buckets { limit, paces, used: Mutex::default() }
-    }
-
-    fn known(number: usize) -> Caller {
-        Caller::Known(Owner::known("issuer", number.to_string()))
-    }
-
-    #[test]
-    fn what_is_remembered_of_callers_is_bounded() {
-        let (buckets, now) = (buckets(1), Instant::now());
-        for number in 0..MOST_CALLERS {
-            assert_eq!(buckets.count(known(number), now), Ok(()));
-        }
-        // There is no room for more while all of them count.
-        assert_eq!(buckets.count(known(MOST_CALLERS), now), Ok(()));
-        assert!(buckets.count(known(MOST_CALLERS + 1), now).is_err());
-        assert!(buckets.count(known(0), now).is_err());
-        assert_eq!(lock(&buckets.paces).by_caller.len(), MOST_CALLERS);
-        // Who has not called for long is forgotten.
-        assert_eq!(buckets.count(known(MOST_CALLERS + 1), now + Duration::from_secs(60)), Ok(()));
-        assert_eq!(lock(&buckets.paces).by_caller.len(), 1);
-    }
-
-    #[test]
-    fn a_connection_that_is_gone_is_forgotten() {
-        let (buckets, now) = (buckets(1), Instant::now());
-        let outbox = bowline_proto::request::Outbox::closed();
-        let gone = Caller::Connection(outbox.connection());
-        assert_eq!(buckets.count(gone.clone(), now), Ok(()));
-        assert!(!gone.is_gone());
-        drop(outbox);
-        assert!(gone.is_gone());
-        (1..MOST_CALLERS).for_each(|number| buckets.count(known(number), now).unwrap());
-        assert_eq!(buckets.count(known(0), now), Ok(()));
-        assert!(!lock(&buckets.paces).by_caller.contains_key(&gone));
-    }
+/// Whose calls are counted together.
+fn caller(parts: &Parts) -> CallerId {
+    let peer = || parts.extensions.get::<Peer>().map(|peer| CallerId::from(*peer));
+    CallerId::known(&parts.owner)
+        .or_else(peer)
+        .unwrap_or_else(|| CallerId::Connection(parts.outbox.connection()))
 }

@@ -1,5 +1,6 @@
 //! The limits of HTTP itself: connections, heads, bodies, calls, what waits.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
 use bowline::types::revision::Revision;
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use super::{SHORT, bites};
 use crate::h2::H2;
-use crate::stage::{Stage, call, limits, text_of, within};
+use crate::stage::{NEIGHBOUR, Stage, call, limits, listen, text_of, within};
 use crate::wire::Wire;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -38,6 +39,46 @@ bites! {
         within(async { while stage.ask(&legacy).await.status() != 200 {} }).await;
         let three = json!([1, 2, 3].map(|id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })));
         assert_eq!(stage.ask(&session.post(three.to_string())).await.status(), 503);
+    }
+
+    calls_per_caller {
+        let stage = Stage::limited(|it| it.calls_per_caller = 1).await;
+        let held = Wire::send(stage.address, &call("hold", json!({}))).await;
+        stage.play.running(1).await;
+        let echo = call("echo", json!({ "text": "a" }));
+        assert_eq!(stage.ask(&echo).await.status(), 429);
+        assert_eq!(stage.ask_from(NEIGHBOUR, &echo).await.status(), 200);
+        drop(held);
+        within(async { while stage.ask(&echo).await.status() != 200 {} }).await;
+    }
+
+    streams {
+        let stage = Stage::limited(|it| (it.streams, it.calls) = (1, 1)).await;
+        let listen = listen(json!({ "toolsListChanged": true }));
+        let open = stage.stream(&listen).await;
+        let answer = stage.ask_from(NEIGHBOUR, &listen).await;
+        assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+        assert_eq!((answer.code(), &answer.json()["id"]), (503, &json!("sub")));
+        assert_eq!(stage.ask(&call("echo", json!({ "text": "a" }))).await.status(), 200);
+        drop(open);
+        within(async { while stage.ask_head(&listen).await.status != 200 {} }).await;
+    }
+
+    callers {
+        let limits = limits(|it| (it.callers, it.calls_per_caller) = (1, 1));
+        let stage = Stage::with(|http| http.limits(limits)).await;
+        // The first to come is told from all others as long as it is connected.
+        let mut first = Wire::open(stage.address).await;
+        let echo = call("echo", json!({ "text": "a" }));
+        first.write(&echo.bytes()).await;
+        assert_eq!(within(first.answer()).await.status(), 200);
+        let held = Wire::send_from(NEIGHBOUR, stage.address, &call("hold", json!({}))).await;
+        stage.play.running(1).await;
+        let another = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+        assert_eq!(stage.ask_from(another, &echo).await.status(), 429, "counted together");
+        assert_eq!(stage.ask(&echo).await.status(), 200);
+        drop(held);
+        within(async { while stage.ask_from(another, &echo).await.status() != 200 {} }).await;
     }
 
     queue {

@@ -7,7 +7,7 @@ use bowline::types::revision::Revision;
 use serde_json::{Value, json};
 
 use super::{SHORT, bites};
-use crate::stage::{Session, Stage, call, listen, request, server, text_of, within};
+use crate::stage::{NEIGHBOUR, Session, Stage, call, listen, request, server, text_of, within};
 use crate::wire::Wire;
 
 async fn limited(change: impl FnOnce(&mut Limits)) -> Stage {
@@ -145,6 +145,19 @@ bites! {
             let mut wire = stage.stream(&request).await;
             assert_eq!(within(wire.messages()).await.len(), 5 + 1);
         }
+    }
+
+    subscriptions {
+        let stage = limited(|it| it.subscriptions = 2).await;
+        let listen = listen(json!({ "toolsListChanged": true }));
+        let open = [stage.stream(&listen).await, stage.stream(&listen).await];
+        let answer = stage.ask(&listen).await;
+        assert_eq!((answer.status(), answer.code()), (400, -32600), "{answer:?}");
+        assert_eq!(answer.reason(), "no more than 2 subscriptions at a time; end one first");
+        let mut other = Wire::send_from(NEIGHBOUR, stage.address, &listen).await;
+        assert!(within(other.head()).await.is_stream(), "another caller has its own");
+        drop(open);
+        within(async { while stage.ask_head(&listen).await.status != 200 {} }).await;
     }
 
     subscribed_resources {

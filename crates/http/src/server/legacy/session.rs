@@ -120,7 +120,9 @@ impl Session {
     pub(super) fn new(id: String, owner: Owner, kind: Kind, core: &Arc<Core>) -> Arc<Self> {
         Arc::new_cyclic(|session: &Weak<Self>| {
             let back = Arc::new(Back(session.clone()));
-            let connection = ServerConnection::new(core.server.clone(), owner.clone(), back);
+            // Callers have a pace, whatever sessions their requests belong to.
+            let connection =
+                ServerConnection::new(core.server.clone(), owner.clone(), back).without_pace();
             let standalone = Arc::new(Line::new(core.limits().queue));
             if kind == Kind::Sse2024 {
                 // Whoever reads it goes on as long as the client does.
@@ -143,16 +145,16 @@ impl Session {
         self.lock().connection.assume(revision);
     }
 
-    /// Takes what a POST brought; `None` if it is one call too many.
+    /// Takes what a POST brought; gives it back if it is one call too many.
     pub(super) fn receive(
         self: &Arc<Self>,
         frame: Frame,
         attached: Extensions,
-    ) -> Option<Received> {
+    ) -> Result<Received, Box<Frame>> {
         let (received, aside) = {
             let mut state = self.lock();
             if frame.requests() > 0 && !state.connection.wants_input() {
-                return None;
+                return Err(Box::new(frame));
             }
             let now = Instant::now();
             state.used = now;
@@ -172,7 +174,7 @@ impl Session {
             (Received { first, line, awaits }, aside)
         };
         self.start(aside);
-        Some(received)
+        Ok(received)
     }
 
     /// The line for the answers to a message that opened so many calls.

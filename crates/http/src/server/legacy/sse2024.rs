@@ -13,7 +13,7 @@ use super::super::endpoint::{Knock, Shared};
 use super::super::reply;
 use super::drive::{Drive, Said};
 use super::session::{Busy, Kind, Session};
-use super::sessions::Sessions;
+use super::sessions::{NotNow, Sessions};
 
 /// The part of the query that names a session.
 const QUERY: &str = "session=";
@@ -21,7 +21,7 @@ const QUERY: &str = "session=";
 /// Opens a stream, and names where to post.
 pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     if shared.core.is_stopping() {
-        return reply::busy("the server is stopping");
+        return reply::busy(None, super::STOPPING);
     }
     let Some(id) = Sessions::new_id() else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
@@ -31,7 +31,7 @@ pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     let mut drive = Drive::along(Busy::new(session.clone()), session.standalone());
     drive.follow();
     if shared.sessions.insert(&session).is_none() {
-        return reply::busy("too many sessions are open; try again later");
+        return super::not_now(None, &NotNow::Full);
     }
     let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);
     let open = Open { shared: shared.clone(), session };
@@ -48,8 +48,8 @@ pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
 /// Takes a message; its answer comes on the stream.
 pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: &mut Knock) -> Response<Body> {
     match session.receive(frame, knock.attach()) {
-        Some(_) => reply::accepted(),
-        None => reply::busy(super::TOO_MANY_CALLS),
+        Ok(_) => reply::accepted(),
+        Err(frame) => reply::busy(frame.id(), super::TOO_MANY_CALLS),
     }
 }
 

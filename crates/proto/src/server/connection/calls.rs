@@ -5,7 +5,6 @@ use std::time::Instant;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
-use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
@@ -26,12 +25,7 @@ impl ServerConnection {
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
         if method.streams() && self.listening() >= self.config.limits().subscriptions {
-            let most = self.config.limits().subscriptions;
-            let message = format!(
-                "no more than {} at a time on this connection; end one first",
-                counted(most, "subscription")
-            );
-            return Err(ErrorObject::invalid_request(message));
+            return Err(self.config.limits().too_many_subscriptions());
         }
         let number = self.number();
         if let (Method::ResourcesSubscribe, Some(session)) = (method, &mut self.session) {

@@ -8,7 +8,6 @@ use bowline_types::id::RequestId;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
-use bowline_types::text::counted;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
@@ -76,12 +75,11 @@ impl ServerConnection {
 
     /// Refuses a request that comes too soon after the others.
     fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
-        if self.pace.admits(1, now) {
-            return Ok(());
+        let Some(pace) = &mut self.pace else { return Ok(()) };
+        match pace.admits(1, now) {
+            true => Ok(()),
+            false => Err(self.config.limits().too_many_requests(pace.wait(now))),
         }
-        let most = counted(self.config.limits().requests_per_minute, "request");
-        let message = format!("more than {most} per minute on this connection; wait");
-        Err(ErrorObject::too_many_requests(message, self.pace.wait(now)))
     }
 
     /// Finds out what a request is, and starts what it asks.

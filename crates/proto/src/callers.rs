@@ -1,0 +1,199 @@
+//! Who requests are counted for, and a table of callers that stays bounded however many come.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::{Duration, Instant};
+
+use crate::pace::Pace;
+use crate::request::{Connection, Owner, Peer};
+
+/// Whose requests are counted together: those of a verified credential, or else of an address, or
+/// else of a connection. Never anything that a client says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CallerId {
+    /// The owner that a verified credential names.
+    Known(Owner),
+    /// An address, or the network of 64 bits that an IPv6 address belongs to: whoever has one
+    /// address there has all of them.
+    Network(IpAddr),
+    /// A connection, where neither is known.
+    Connection(Connection),
+}
+
+impl CallerId {
+    /// The caller that a verified credential names, if there is one.
+    pub fn known(owner: &Owner) -> Option<Self> {
+        owner.identity().map(|_| Self::Known(owner.clone()))
+    }
+
+    /// Whether no request of this caller can come any more.
+    pub fn is_gone(&self) -> bool {
+        match self {
+            Self::Known(_) | Self::Network(_) => false,
+            Self::Connection(connection) => connection.is_gone(),
+        }
+    }
+}
+
+impl From<Peer> for CallerId {
+    fn from(Peer(address): Peer) -> Self {
+        Self::Network(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = u128::from(address) >> 64 << 64;
+                Ipv6Addr::from(network).into()
+            }
+            address => address,
+        })
+    }
+}
+
+/// What is counted for one caller.
+pub trait Count {
+    /// Whether it says no more than one that is new.
+    fn is_spent(&self, now: Instant) -> bool;
+}
+
+impl Count for Pace {
+    fn is_spent(&self, now: Instant) -> bool {
+        self.is_full(now)
+    }
+}
+
+/// How often at most it is looked for callers that can be forgotten: that takes longer, the more
+/// there are, and a peer with many addresses must not make every request take so long.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is counted, for each caller. Keys are hashed in a way that callers cannot foresee.
+#[derive(Debug)]
+pub struct Callers<C> {
+    by_id: HashMap<CallerId, C>,
+    most: usize,
+    /// Shared by those who came when there were too many to be told apart.
+    newcomers: C,
+    /// When it was last looked for callers that can be forgotten.
+    looked: Option<Instant>,
+}
+
+impl<C: Count> Callers<C> {
+    /// A table that tells so many callers apart. All further ones are counted together, by
+    /// `newcomers`: so neither memory nor a bound can be got around by many callers.
+    pub fn new(most: usize, newcomers: C) -> Self {
+        Self { by_id: HashMap::new(), most, newcomers, looked: None }
+    }
+
+    /// What is counted for a caller; `new` makes the count of one that is new.
+    pub fn count(&mut self, id: CallerId, now: Instant, new: impl FnOnce() -> C) -> &mut C {
+        if !self.by_id.contains_key(&id) {
+            if self.is_full() {
+                self.forget(now);
+            }
+            if self.is_full() {
+                return &mut self.newcomers;
+            }
+        }
+        self.by_id.entry(id).or_insert_with(new)
+    }
+
+    /// How many callers are told apart at the moment.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// Forgets those for whom nothing is counted any more.
+    fn forget(&mut self, now: Instant) {
+        let is_due = |looked| now.saturating_duration_since(looked) >= PAUSE;
+        if self.looked.is_none_or(is_due) {
+            self.looked = Some(now);
+            self.by_id.retain(|id, count| !id.is_gone() && !count.is_spent(now));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.by_id.len() >= self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Outbox;
+
+    const MOST: usize = 100;
+
+    #[allow(clippy::disallowed_methods, reason = "a test needs some instant to count from")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    fn callers() -> Callers<Pace> {
+        Callers::new(MOST, Pace::per_minute(1))
+    }
+
+    fn known(number: usize) -> CallerId {
+        CallerId::Known(Owner::known("issuer", number.to_string()))
+    }
+
+    fn admits(callers: &mut Callers<Pace>, id: CallerId, now: Instant) -> bool {
+        callers.count(id, now, || Pace::per_minute(1)).admits(1, now)
+    }
+
+    #[test]
+    fn beyond_so_many_callers_newcomers_are_counted_together() {
+        let (mut callers, now) = (callers(), start());
+        for number in 0..MOST {
+            assert!(admits(&mut callers, known(number), now));
+        }
+        assert!(admits(&mut callers, known(MOST), now));
+        assert!(!admits(&mut callers, known(MOST + 1), now), "the one before counted for it");
+        assert!(!admits(&mut callers, known(0), now));
+        assert_eq!(callers.len(), MOST);
+        // Who has not called for long is forgotten.
+        let later = now + Duration::from_secs(60);
+        assert!(admits(&mut callers, known(MOST + 1), later));
+        assert_eq!(callers.len(), 1);
+    }
+
+    #[test]
+    fn a_full_table_is_searched_once_a_second() {
+        let (mut callers, now) = (callers(), start());
+        (0..MOST).for_each(|number| assert!(admits(&mut callers, known(number), now)));
+        // Searched now, in vain; all can be forgotten a minute later.
+        admits(&mut callers, known(MOST), now + Duration::from_millis(59_500));
+        let almost = now + Duration::from_millis(60_400);
+        admits(&mut callers, known(MOST), almost);
+        assert_eq!(callers.len(), MOST);
+        admits(&mut callers, known(MOST), almost + Duration::from_millis(100));
+        assert_eq!(callers.len(), 1);
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_is_forgotten() {
+        let (mut callers, now) = (callers(), start());
+        let outbox = Outbox::closed();
+        let gone = CallerId::Connection(outbox.connection());
+        assert!(admits(&mut callers, gone.clone(), now));
+        assert!(!gone.is_gone());
+        drop(outbox);
+        assert!(gone.is_gone());
+        (1..MOST).for_each(|number| assert!(admits(&mut callers, known(number), now)));
+        assert!(admits(&mut callers, known(0), now));
+        assert!(!admits(&mut callers, known(0), now), "it has a pace of its own");
+        assert_eq!(callers.len(), MOST);
+    }
+
+    #[test]
+    fn an_address_stands_for_all_that_its_holder_has() {
+        let id = |address: &str| CallerId::from(Peer(address.parse().unwrap()));
+        assert_eq!(id("2001:db8:1:2::1"), id("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+        assert_ne!(id("2001:db8:1:2::1"), id("2001:db8:1:3::1"));
+        assert_ne!(id("192.0.2.1"), id("192.0.2.2"));
+        // As a socket shows it that serves both kinds.
+        assert_eq!(id("::ffff:192.0.2.1"), id("192.0.2.1"));
+        assert_ne!(id("::ffff:192.0.2.1"), id("::ffff:192.0.2.2"));
+    }
+}

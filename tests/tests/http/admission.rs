@@ -1,0 +1,232 @@
+//! How much one caller may ask for: how often, how many calls at a time, how many subscriptions.
+
+use std::time::Instant;
+
+use bowline::proto::limits::Limits;
+use bowline::proto::request::Owner;
+use bowline::types::revision::Revision;
+use bowline_http::server::Sessions;
+use bowline_server::http::Http;
+use serde_json::{Value, json};
+
+use crate::sessions::asked;
+use crate::stage::{
+    NEIGHBOUR, Stage, call, initialize, limits, listen, modern, request, server, text_of, within,
+};
+use crate::wire::{Answer, Request, Wire};
+
+/// A server whose callers may ask ten times a minute.
+async fn paced(change: impl FnOnce(Http) -> Http) -> Stage {
+    let mut limits = Limits::default();
+    limits.requests_per_minute = 10;
+    let (server, play) = server();
+    Stage::of((server.limits(limits), play), change).await
+}
+
+fn echo() -> Request {
+    call("echo", json!({ "text": "a" }))
+}
+
+fn changes() -> Request {
+    listen(json!({ "toolsListChanged": true }))
+}
+
+/// The refusal of a request that came too soon.
+fn assert_too_soon(answer: &Answer, id: &Value) {
+    assert_eq!((answer.status(), answer.code()), (429, 429), "{answer:?}");
+    let body = answer.json();
+    assert_eq!(&body["id"], id, "{body}");
+    let wait = body["error"]["data"]["retryAfterMs"].as_u64().unwrap();
+    assert!((1..=6001).contains(&wait), "one more request after a tenth of a minute: {body}");
+    let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    assert!(seconds * 1000 >= wait && seconds * 1000 < wait + 1000, "{answer:?}");
+}
+
+/// Asks twenty times where ten are allowed, of which some are used.
+async fn ask_too_often(stage: &Stage, used: usize, request: &Request, id: &Value) {
+    let begun = Instant::now();
+    let mut served = used;
+    for _ in 0..20 {
+        let answer = stage.ask(request).await;
+        match answer.status() {
+            200 => served += 1,
+            _ => assert_too_soon(&answer, id),
+        }
+    }
+    // Meanwhile one more is allowed every six seconds.
+    let more = begun.elapsed().as_secs() as usize / 6 + 1;
+    assert!((10..=10 + more).contains(&served), "{served}");
+}
+
+/// The refusal of one that is asked when no more are allowed: at once, unless six seconds pass.
+async fn refusal(stage: &Stage, request: &Request) -> Answer {
+    for _ in 0..20 {
+        let answer = stage.ask(request).await;
+        if answer.status() != 200 {
+            return answer;
+        }
+    }
+    panic!("{request:?} is never refused");
+}
+
+// spec: TOOL-44, COMP-15
+#[tokio::test]
+async fn a_modern_caller_that_asks_too_often_is_told_to_wait() {
+    let stage = paced(|http| http).await;
+    ask_too_often(&stage, 0, &echo(), &json!(1)).await;
+    let complete = json!({
+        "ref": { "type": "ref/prompt", "name": "none" },
+        "argument": { "name": "a", "value": "b" },
+    });
+    let complete = modern("c", "completion/complete", complete);
+    assert_too_soon(&refusal(&stage, &complete).await, &json!("c"));
+    let answer = stage.ask_from(NEIGHBOUR, &echo()).await;
+    assert_eq!(text_of(&answer.json()), "a", "another caller has a pace of its own");
+}
+
+// spec: TOOL-44, COMP-15
+#[tokio::test]
+async fn without_sessions_a_caller_that_asks_too_often_is_told_to_wait() {
+    let stage = paced(|http| http.sessions(Sessions::None)).await;
+    let list = Request::post(request(7, "tools/list", json!({})))
+        .with("MCP-Protocol-Version", "2025-11-25");
+    ask_too_often(&stage, 0, &list, &json!(7)).await;
+}
+
+// spec: TOOL-44, COMP-15
+#[tokio::test]
+async fn sessions_of_one_caller_have_one_pace_and_notifications_none() {
+    let stage = paced(|http| http).await;
+    let one = stage.session(Revision::V2025_11_25).await;
+    let other = stage.session(Revision::V2025_11_25).await;
+    let notice = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+    for _ in 0..20 {
+        assert_eq!(stage.ask(&one.post(notice)).await.status(), 202, "not a request");
+    }
+    let list = |id: u64| request(id, "tools/list", json!({}));
+    for id in 0..4 {
+        assert_eq!(stage.ask(&one.post(list(id))).await.status(), 200, "two handshakes came first");
+    }
+    ask_too_often(&stage, 6, &other.post(list(8)), &json!(8)).await;
+    // Another session is no way around it, and neither is the other era.
+    assert_too_soon(&refusal(&stage, &one.post(list(9))).await, &json!(9));
+    assert_too_soon(&refusal(&stage, &echo()).await, &json!(1));
+    let handshake = Request::post(initialize(Revision::V2025_11_25));
+    assert_too_soon(&refusal(&stage, &handshake).await, &json!(0));
+    // What frees something is taken at any time.
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    for body in [notice, cancel, answer] {
+        assert_eq!(stage.ask(&one.post(body)).await.status(), 202, "{body}");
+    }
+    assert_eq!(stage.ask(&one.delete()).await.status(), 204);
+}
+
+// spec: TOOL-44
+#[tokio::test]
+async fn the_requests_of_a_batch_are_counted_one_by_one() {
+    let stage = paced(|http| http).await;
+    let session = stage.session(Revision::V2025_03_26).await;
+    let ping = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    let batch = |most: u64| session.post(Value::from_iter((0..most).map(ping)).to_string());
+    assert_eq!(stage.ask(&batch(5)).await.status(), 200);
+    let refused = stage.ask(&batch(9)).await;
+    assert_eq!((refused.status(), refused.code()), (429, 429), "{refused:?}");
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(stage.ask(&batch(4)).await.status(), 200, "those refused did not count");
+}
+
+#[tokio::test]
+async fn who_has_credentials_is_counted_by_them_and_not_by_address() {
+    let mut limits = Limits::default();
+    limits.requests_per_minute = 2;
+    let endpoint = server().0.limits(limits).http().build().unwrap();
+    let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));
+    for owner in [&ann, &bob, &Owner::anonymous()] {
+        for status in [200, 200, 429] {
+            assert_eq!(asked(&endpoint, owner, &echo()).await.0, status, "{owner:?}");
+        }
+    }
+}
+
+// spec: SUB-10
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thousands_of_subscriptions_keep_nobody_from_calling() {
+    let stage = Stage::open().await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let (mut open, mut refused) = (Vec::new(), 0);
+    for _ in 0..4200 {
+        let mut wire = Wire::send(stage.address, &changes()).await;
+        let head = within(wire.head()).await;
+        match head.is_stream() {
+            true => open.push(wire),
+            false => refused += 1,
+        }
+    }
+    let most = Limits::default().subscriptions;
+    assert_eq!((open.len(), refused), (most, 4200 - most));
+    let answer = stage.ask(&changes()).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32600), "{answer:?}");
+    assert_eq!(answer.json()["id"], "sub");
+    assert!(answer.reason().contains("end one first"), "{answer:?}");
+    // The one who listens may call, and so may everybody else; and others may listen.
+    assert_eq!(text_of(&stage.ask(&echo()).await.json()), "a");
+    let legacy = session.call("echo", json!({ "text": "b" }));
+    assert_eq!(text_of(&stage.ask(&legacy).await.json()), "b");
+    assert_eq!(stage.ask_from(NEIGHBOUR, &echo()).await.status(), 200);
+    let mut other = Wire::send_from(NEIGHBOUR, stage.address, &changes()).await;
+    assert!(within(other.head()).await.is_stream());
+    // Whoever ends one may open another.
+    drop(open.pop());
+    within(async { while stage.ask_head(&changes()).await.status != 200 {} }).await;
+}
+
+#[tokio::test]
+async fn one_caller_cannot_take_every_place_of_a_call() {
+    let stage = Stage::limited(|it| (it.calls, it.calls_per_caller) = (4, 2)).await;
+    let session = stage.session(Revision::V2025_03_26).await;
+    let mut held = vec![
+        Wire::send(stage.address, &call("hold", json!({}))).await,
+        Wire::send(stage.address, &session.call("hold", json!({}))).await,
+    ];
+    stage.play.running(2).await;
+    for (request, id) in [(echo(), 1), (session.call("echo", json!({ "text": "a" })), 1)] {
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.code()), (429, 429), "{answer:?}");
+        assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("1"), &json!(id)));
+    }
+    for _ in 0..2 {
+        let hold = call("hold", json!({}));
+        held.push(Wire::send_from(NEIGHBOUR, stage.address, &hold).await);
+    }
+    stage.play.running(4).await;
+    stage.play.step(4);
+    for wire in &mut held {
+        assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
+    }
+    within(async { while stage.ask(&echo()).await.status() != 200 {} }).await;
+}
+
+#[tokio::test]
+async fn a_refusal_says_which_request_it_refuses_and_when_to_try_again() {
+    let stage =
+        Stage::with(|http| http.limits(limits(|it| (it.calls, it.sessions) = (1, 1)))).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let mut get = stage.stream(&session.get()).await;
+    within(get.event()).await.unwrap();
+    let held = Wire::send(stage.address, &call("hold", json!({}))).await;
+    stage.play.running(1).await;
+    let legacy = request("seven", "tools/list", json!({}));
+    let refused = [
+        (modern("m", "tools/list", json!({})), json!("m")),
+        (session.post(legacy), json!("seven")),
+        (Request::post(initialize(Revision::V2025_11_25)), json!(0)),
+    ];
+    for (request, id) in refused {
+        let answer = stage.ask(&request).await;
+        assert_eq!((answer.status(), answer.code()), (503, 503), "{answer:?}");
+        assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("1"), &id));
+        assert_eq!(answer.json()["error"]["data"]["retryAfterMs"], 1000);
+    }
+    drop(held);
+}
