@@ -90,6 +90,7 @@ pub struct Row {
     asks: bool,
     cacheable: bool,
     streams: bool,
+    acts: bool,
     extension: bool,
     named_by: Option<&'static str>,
 }
@@ -102,7 +103,7 @@ pub static METHODS: &[Row] = &[
         .since(V2026_07_28)
         .cacheable(),
     row(Method::ToolsList, "tools/list", Request, FromClient).cacheable(),
-    row(Method::ToolsCall, "tools/call", Request, FromClient).may_ask().named_by("name"),
+    row(Method::ToolsCall, "tools/call", Request, FromClient).acts().may_ask().named_by("name"),
     row(Method::ResourcesList, "resources/list", Request, FromClient).cacheable(),
     row(Method::ResourcesTemplatesList, "resources/templates/list", Request, FromClient)
         .cacheable(),
@@ -120,9 +121,12 @@ pub static METHODS: &[Row] = &[
     row(Method::SubscriptionsListen, "subscriptions/listen", Request, FromClient)
         .since(V2026_07_28)
         .streams(),
-    row(Method::SamplingCreateMessage, "sampling/createMessage", Request, FromServer).embeds(),
+    row(Method::SamplingCreateMessage, "sampling/createMessage", Request, FromServer)
+        .acts()
+        .embeds(),
     row(Method::RootsList, "roots/list", Request, FromServer).embeds(),
     row(Method::ElicitationCreate, "elicitation/create", Request, FromServer)
+        .acts()
         .since(V2025_06_18)
         .embeds(),
     row(Method::TasksGet, "tasks/get", Request, Both)
@@ -136,6 +140,7 @@ pub static METHODS: &[Row] = &[
         .extends(FromClient)
         .named_by("taskId"),
     row(Method::TasksUpdate, "tasks/update", Request, FromClient)
+        .acts()
         .since(V2026_07_28)
         .extends(FromClient)
         .named_by("taskId"),
@@ -220,6 +225,12 @@ impl Method {
         self.row().streams
     }
 
+    /// Whether doing it twice does no more than doing it once, so that it may be sent again when
+    /// nobody knows whether it arrived.
+    pub fn is_idempotent(self) -> bool {
+        !self.row().acts
+    }
+
     /// Whether it belongs to an extension in this revision and exists only where both sides
     /// declared that extension.
     pub fn is_extension(self, revision: Revision) -> bool {
@@ -301,6 +312,12 @@ impl Row {
         self
     }
 
+    /// What it does has effects that add up: it calls a tool, asks a user or a model.
+    const fn acts(mut self) -> Self {
+        self.acts = true;
+        self
+    }
+
     const fn named_by(mut self, member: &'static str) -> Self {
         self.named_by = Some(member);
         self
@@ -320,6 +337,7 @@ const fn row(method: Method, name: &'static str, kind: Kind, direction: Directio
         asks: false,
         cacheable: false,
         streams: false,
+        acts: false,
         extension: false,
         named_by: None,
     }
@@ -363,6 +381,15 @@ mod tests {
     fn servers_send_no_requests_in_the_stateless_revision() {
         let requests = METHODS.iter().filter(|row| row.kind == Kind::Request);
         assert_eq!(requests.filter(|row| row.method.is_from_server(Revision::LATEST)).count(), 0);
+    }
+
+    #[test]
+    fn what_has_effects_is_not_sent_twice() {
+        let acting = METHODS.iter().filter(|row| !row.method.is_idempotent());
+        let acting: Vec<_> = acting.map(|row| row.name).collect();
+        let expected =
+            ["tools/call", "sampling/createMessage", "elicitation/create", "tasks/update"];
+        assert_eq!(acting, expected);
     }
 
     #[test]

@@ -17,8 +17,8 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower_service::Service;
 
-use self::pool::Pool;
-pub(super) use self::pool::Unreachable;
+pub(super) use self::pool::{CutOff, Unreachable};
+use self::pool::{Idle, Pool};
 use self::proxy::Proxied;
 use super::address::{Address, InvalidUrl};
 use super::fetch::{Body, BoxError, Fetch, Incoming};
@@ -138,6 +138,6 @@ where
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE);
     let (server, host) = (address.uri().clone(), address.host_header());
-    let (patience, idle) = (limits.connect, Arc::default());
+    let (patience, idle) = (limits.connect, Arc::new(Idle::new(limits)));
     Arc::new(Pool { connector, server, host, patience, http1, http2, idle })
 }

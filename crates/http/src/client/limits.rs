@@ -28,6 +28,14 @@ pub struct HttpClientLimits {
     /// How long any other stream may be silent. Many servers keep none alive, so a long call looks
     /// no different from a dead connection.
     pub silence: Duration,
+    /// How long a connection of HTTP/1.1 without requests is kept. Shorter than what servers allow,
+    /// which is 5 s to 75 s, so that they rarely close one at the moment that it is used again.
+    pub idle_http1: Duration,
+    /// The same for HTTP/2, where a server says which requests it has not seen before it closes.
+    pub idle_http2: Duration,
+    /// How often a request is sent again because a connection that had been used before ended before
+    /// the answer. Only what does the same when it is done twice is sent again, so no call of a tool.
+    pub repeats: usize,
     /// Headers of one answer.
     pub headers: usize,
     /// Bytes of the head of one answer.
@@ -56,6 +64,9 @@ impl Default for HttpClientLimits {
             answer: Duration::from_secs(3600),
             idle: Duration::from_secs(45),
             silence: Duration::from_secs(300),
+            idle_http1: Duration::from_secs(4),
+            idle_http2: Duration::from_secs(30),
+            repeats: 2,
             headers: 100,
             head: 64 * 1024,
             redirects: 3,

@@ -7,6 +7,7 @@ use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
 use bowline_proto::transmit::Failure;
+use bowline_types::method::Method as McpMethod;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -16,6 +17,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
 use super::address::Address;
+use super::connector::CutOff;
 use super::events::{self, Ended, Events};
 use super::failure::Asked;
 use super::fetch::{Body, Fetch, Incoming};
@@ -65,6 +67,15 @@ struct Standing {
     revision: Option<Revision>,
     session: Option<HeaderValue>,
     headers: HeaderMap,
+}
+
+/// A request before it has its headers.
+struct Sending<'a> {
+    method: Method,
+    address: &'a Address,
+    message: &'a Bytes,
+    /// Whether a server that gets it twice does no more than one that gets it once.
+    is_idempotent: bool,
 }
 
 /// An answer to a request, before its body.
@@ -175,8 +186,9 @@ impl Shared {
         session: Option<&HeaderValue>,
         message: &Bytes,
     ) -> Result<Reply, Failure> {
-        let headers = || self.headers_of(mirror, session, message.len());
-        self.send(Method::POST, address, headers, message).await
+        let is_idempotent = mirror.method.is_none_or(McpMethod::is_idempotent);
+        let sending = Sending { method: Method::POST, address, message, is_idempotent };
+        self.send(sending, || self.headers_of(mirror, session, message.len())).await
     }
 
     /// Asks for a stream; the one after an event, if that is named.
@@ -189,7 +201,7 @@ impl Shared {
             }
             headers
         };
-        self.send(Method::GET, &self.address, headers, &Bytes::new()).await
+        self.send(self.without_message(Method::GET), headers).await
     }
 
     /// Ends the session, if there is one.
@@ -197,8 +209,13 @@ impl Shared {
         if self.session_id().is_some() {
             let headers = || self.headers_without_message();
             // A server need not let clients end sessions, and whatever it says, we are gone.
-            let _ = self.send(Method::DELETE, &self.address, headers, &Bytes::new()).await;
+            let _ = self.send(self.without_message(Method::DELETE), headers).await;
         }
+    }
+
+    fn without_message(&self, method: Method) -> Sending<'_> {
+        static NONE: Bytes = Bytes::new();
+        Sending { method, address: &self.address, message: &NONE, is_idempotent: true }
     }
 
     fn headers_without_message(&self) -> HeaderMap {
@@ -262,23 +279,29 @@ impl Shared {
         headers
     }
 
-    /// Sends a request, and again where the server says, as long as that is within its origin.
+    /// Sends a request, and again where the server says, as long as that is within its origin; and
+    /// again if a connection was cut that had been used before, as far as that does no harm.
     async fn send(
         &self,
-        method: Method,
-        address: &Address,
+        sending: Sending<'_>,
         headers: impl Fn() -> HeaderMap,
-        message: &Bytes,
     ) -> Result<Reply, Failure> {
-        let mut address = address.clone();
-        let mut status = StatusCode::PERMANENT_REDIRECT;
-        for _ in 0..=self.limits.redirects {
+        let Sending { method, message, is_idempotent, .. } = sending;
+        let mut address = sending.address.clone();
+        let (mut redirects, mut repeats) = (0, 0);
+        loop {
             let asked = Asked { method: &method, address: &address };
             let request = request(&method, &address, headers(), message);
             let fetched = self.fetch.clone().fetch(request);
             let response = match timeout(self.limits.answer, fetched).await {
                 Ok(Ok(response)) => response,
-                Ok(Err(error)) => return Err(asked.unanswered(&error)),
+                Ok(Err(error)) => {
+                    if error.is::<CutOff>() && is_idempotent && repeats < self.limits.repeats {
+                        repeats += 1;
+                        continue;
+                    }
+                    return Err(asked.unanswered(&error));
+                }
                 Err(_) => {
                     let after = self.limits.answer;
                     return Err(asked.lost(format_args!("no answer within {after:?}")));
@@ -287,13 +310,14 @@ impl Shared {
             if !response.status().is_redirection() {
                 return Ok(Reply { method, address, response });
             }
-            status = response.status();
-            address = redirected(asked, &response)?;
+            let target = redirected(asked, &response)?;
+            if redirects == self.limits.redirects {
+                let why = format!("more than {redirects} redirects in a row");
+                return Err(asked.sent_away(response.status(), &target.to_string(), &why));
+            }
+            redirects += 1;
+            address = target;
         }
-        let asked = Asked { method: &method, address: &address };
-        let most = self.limits.redirects;
-        let why = format!("more than {most} redirects in a row");
-        Err(asked.sent_away(status, &address.to_string(), &why))
     }
 
     /// Nothing that runs under the lock can panic half-way.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bowline_transport::connect::Link;
 use bowline_types::revision::Revision;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+use crate::raw::{Raw, WATCHED};
 use crate::support::{Double, Knock, User, done, double, link, tool};
 
 /// A session whose GET for the server's own stream is not answered yet.
@@ -75,4 +76,24 @@ async fn a_server_that_holds_back_the_head_of_its_stream_delays_calls_for_three_
     let events = get.events();
     events.message(&change);
     user.changed.notified().await;
+}
+
+// spec: HTTP-38, HTTP-41
+#[tokio::test]
+async fn a_question_right_after_connecting_finds_the_stream_of_the_server() {
+    let raw = Raw::new().await;
+    let (link, mut get) = raw.meet(Revision::V2025_11_25, raw.shake_hands()).await;
+    let call = link.call(tool("ask"), None);
+    // A server may throw a question away for which there is no stream yet.
+    assert!(timeout(WATCHED, raw.accept()).await.is_err(), "a call overtook the GET");
+    get.begin_events().await;
+    let mut post = raw.accept().await;
+    let asked = post.request("tools/call").await;
+    get.piece("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"ping\"}\n\n").await;
+    let mut other = raw.accept().await;
+    let answer = other.next().await.json();
+    assert_eq!((&answer["id"], &answer["result"]), (&json!("q"), &json!({})));
+    other.write("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n").await;
+    post.answer(&asked, "", &done()).await;
+    call.await.unwrap();
 }

@@ -3,6 +3,11 @@
 //! A client speaks to one origin only, so there is nothing to look up: over HTTP/1.1 a request takes
 //! the connection that was put back last, and puts it back when its answer has been read; over
 //! HTTP/2 all requests share one.
+//!
+//! A server may close a connection at the moment that it is used again. So a connection is not kept
+//! for long, it is looked at before it is used again, and a request that hyper gives back unwritten
+//! takes another. A request that was written and not answered ends as [`CutOff`]: only its sender
+//! knows whether it may be sent twice.
 
 mod idle;
 
@@ -27,11 +32,21 @@ use hyper::client::conn::{http1, http2};
 use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::Connection;
 use hyper_util::rt::TokioExecutor;
+use tokio::task::{AbortHandle, yield_now};
 use tokio::time::timeout;
 use tower_service::Service;
 
-use self::idle::Idle;
+pub(super) use self::idle::Idle;
 use super::super::fetch::{Body, BoxError, Fetch, Incoming};
+
+/// How long a connection may be unused before it is looked at. The runtime hears of a connection that
+/// was closed only when it next asks the system; under load that may be after the next request.
+const FRESH: Duration = Duration::from_millis(10);
+
+/// How long a request waits for a connection whose answer has been read. That one is free at once,
+/// unless the server answered before it had read the request: then it is closed, for the rest of that
+/// request would have to be written first.
+const SETTLING: Duration = Duration::from_millis(10);
 
 /// Connections to one server.
 pub(super) struct Pool<C> {
@@ -50,9 +65,19 @@ pub(super) struct Pool<C> {
 /// A way to send requests over a connection.
 enum Link {
     /// HTTP/1.1: one at a time.
-    Single { sender: http1::SendRequest<Body>, is_forwarded: bool },
+    Single { sender: http1::SendRequest<Body>, is_forwarded: bool, _driver: Driver },
     /// HTTP/2: all at once.
     Shared(http2::SendRequest<Body>),
+}
+
+/// The task that reads and writes a connection. It ends with its link, also if the server takes no
+/// more bytes.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl<C> Fetch for Pool<C>
@@ -77,9 +102,11 @@ where
                 };
                 match sent {
                     Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
-                    Err(mut error) => match error.take_message().filter(|_| is_used) {
+                    Err(mut error) => match error.take_message() {
                         // The server has hung up meanwhile, and this was not sent.
-                        Some(unsent) => request = unsent,
+                        Some(unsent) if is_used => request = unsent,
+                        Some(_) => return Err(Unreachable(error.into_error().into()).into()),
+                        None if is_used => return Err(self.cut_off(error.into_error())),
                         None => return Err(error.into_error().into()),
                     },
                 }
@@ -96,13 +123,29 @@ where
 {
     /// A connection, and whether it was used before.
     async fn link(&self) -> Result<(Link, bool), BoxError> {
-        while let Some(mut link) = self.idle.take() {
-            // Its last answer has been read, so it is about to be ready, or closed.
-            if link.ready().await.is_ok() {
+        while let Some((mut link, since)) = self.idle.take() {
+            if link.is_single() && since.elapsed() > FRESH {
+                // Lets the runtime ask the system, and the connection's task hear that it is closed.
+                yield_now().await;
+            }
+            if link.is_ready() {
+                return Ok((link, true));
+            }
+            if let Ok(Ok(())) = Box::pin(timeout(SETTLING, link.ready())).await {
                 return Ok((link, true));
             }
         }
         Ok((Box::pin(self.connect()).await?, false))
+    }
+
+    /// Why there is no answer on a connection that was used before.
+    fn cut_off(&self, error: hyper::Error) -> BoxError {
+        if error.is_parse() || error.is_user() {
+            return error.into();
+        }
+        // Those that were put back before are as old, and likely to be closed too.
+        self.idle.clear();
+        CutOff(error).into()
     }
 
     async fn connect(&self) -> Result<Link, Unreachable> {
@@ -120,8 +163,9 @@ where
         if !connected.is_negotiated_h2() {
             let (sender, connection) = self.http1.handshake(stream).await?;
             // Whoever waits for an answer hears why there is none.
-            task::spawn(async { drop(connection.await) });
-            return Ok(Link::Single { sender, is_forwarded: connected.is_proxied() });
+            let driver = task::spawn(async { drop(connection.await) });
+            let (is_forwarded, _driver) = (connected.is_proxied(), Driver(driver.abort_handle()));
+            return Ok(Link::Single { sender, is_forwarded, _driver });
         }
         let (sender, connection) = self.http2.handshake(stream).await?;
         let (sender, is_new) = self.idle.share(sender);
@@ -148,6 +192,10 @@ where
 }
 
 impl Link {
+    fn is_single(&self) -> bool {
+        matches!(self, Self::Single { .. })
+    }
+
     /// Whether a request would be sent at once.
     fn is_ready(&self) -> bool {
         match self {
@@ -189,6 +237,23 @@ impl http_body::Body for Lent {
 
     fn is_end_stream(&self) -> bool {
         self.body.is_end_stream()
+    }
+}
+
+/// A connection that had served other requests ended before the answer. Usually the server closed it
+/// while the request was on its way, and has not seen the request; but that is not certain.
+#[derive(Debug)]
+pub(in super::super) struct CutOff(hyper::Error);
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection, which had been used before, ended before the answer")
+    }
+}
+
+impl std::error::Error for CutOff {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
     }
 }
 

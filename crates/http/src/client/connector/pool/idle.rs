@@ -11,15 +11,17 @@ use hyper::client::conn::http2;
 use tokio::time::{Instant, sleep_until};
 
 use super::super::super::fetch::{Body, Incoming};
+use super::super::super::limits::HttpClientLimits;
 use super::{Lent, Link};
 
-/// How long a connection without requests is kept. Shorter than what servers allow, so that they
-/// rarely close one at the moment that it is used again.
-pub(super) const KEPT: Duration = Duration::from_secs(30);
-
 /// Connections that no request uses.
-#[derive(Default)]
-pub(in super::super) struct Idle(Mutex<Kept>);
+pub(in super::super) struct Idle {
+    kept: Mutex<Kept>,
+    /// How long a connection of HTTP/1.1 is kept.
+    single: Duration,
+    /// How long a connection of HTTP/2 is kept.
+    shared: Duration,
+}
 
 #[derive(Default)]
 struct Kept {
@@ -32,17 +34,27 @@ struct Kept {
 }
 
 impl Idle {
-    /// The best of them: ready if any is, and the last one used.
-    pub(super) fn take(&self) -> Option<Link> {
+    pub(in super::super) fn new(limits: &HttpClientLimits) -> Self {
+        let HttpClientLimits { idle_http1: single, idle_http2: shared, .. } = *limits;
+        Self { kept: Mutex::default(), single, shared }
+    }
+
+    /// The best of them, and since when it is kept: ready if any is, and the last one used.
+    pub(super) fn take(&self) -> Option<(Link, Instant)> {
         let mut kept = self.kept();
         if let Some((sender, used)) = kept.shared.as_mut().filter(|(it, _)| !it.is_closed()) {
             *used = Instant::now();
-            return Some(Link::Shared(sender.clone()));
+            return Some((Link::Shared(sender.clone()), *used));
         }
         match kept.single.iter().rposition(|(link, _)| link.is_ready()) {
-            Some(at) => Some(kept.single.remove(at).0),
-            None => kept.single.pop().map(|(link, _)| link),
+            Some(at) => Some(kept.single.remove(at)),
+            None => kept.single.pop(),
         }
+    }
+
+    /// Closes those of HTTP/1.1.
+    pub(super) fn clear(&self) {
+        self.kept().single.clear();
     }
 
     /// Keeps a connection whose answer has been read.
@@ -80,7 +92,8 @@ impl Idle {
 
     fn watch(self: &Arc<Self>, mut kept: MutexGuard<'_, Kept>) {
         if !mem::replace(&mut kept.is_watched, true) {
-            task::spawn(watch(Arc::downgrade(self)));
+            let first = Instant::now() + self.single.min(self.shared);
+            task::spawn(watch(Arc::downgrade(self), first));
         }
     }
 
@@ -88,25 +101,25 @@ impl Idle {
     fn close_old(&self) -> Option<Instant> {
         let mut kept = self.kept();
         let now = Instant::now();
-        let old = kept.single.iter().take_while(|(_, since)| *since + KEPT <= now).count();
+        let old = kept.single.iter().take_while(|(_, since)| *since + self.single <= now).count();
         kept.single.drain(..old);
-        kept.shared.take_if(|(_, used)| *used + KEPT <= now);
-        let single = kept.single.first().map(|(_, since)| *since);
-        let shared = kept.shared.as_ref().map(|(_, used)| *used);
-        let oldest = single.into_iter().chain(shared).min();
-        kept.is_watched = oldest.is_some();
-        oldest.map(|oldest| oldest + KEPT)
+        kept.shared.take_if(|(_, used)| *used + self.shared <= now);
+        let single = kept.single.first().map(|(_, since)| *since + self.single);
+        let shared = kept.shared.as_ref().map(|(_, used)| *used + self.shared);
+        let next = single.into_iter().chain(shared).min();
+        kept.is_watched = next.is_some();
+        next
     }
 
     /// Nothing that runs under the lock can panic half-way.
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Sees to it that none is kept for too long, as long as there are any.
-async fn watch(idle: Weak<Idle>) {
-    let mut next = Some(Instant::now() + KEPT);
+async fn watch(idle: Weak<Idle>, first: Instant) {
+    let mut next = Some(first);
     while let Some(at) = next {
         sleep_until(at).await;
         next = idle.upgrade().and_then(|idle| idle.close_old());

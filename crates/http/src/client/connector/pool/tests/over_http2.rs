@@ -1,0 +1,94 @@
+//! HTTP/2, where all requests share a connection.
+
+use std::convert::Infallible;
+
+use http_body_util::{BodyExt as _, Empty};
+use hyper::service::service_fn;
+
+use super::*;
+
+/// Serves HTTP/2, and counts the requests.
+fn serve_http2(wire: DuplexStream) -> Served<usize> {
+    Served(tokio::spawn(async move {
+        let (count, mut counted) = mpsc::unbounded_channel();
+        let service = service_fn(move |request: Request<Received>| {
+            let _ = count.send(request.uri().clone());
+            async { Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new().boxed())) }
+        });
+        let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        let _ = server.serve_connection(TokioIo::new(wire), service).await;
+        let mut requests = 0;
+        while let Ok(uri) = counted.try_recv() {
+            assert_eq!(uri, "http://server.example:8080/mcp?key=1");
+            requests += 1;
+        }
+        requests
+    }))
+}
+
+/// How long a connection of HTTP/2 is kept.
+const KEPT: Duration = Duration::from_secs(30);
+
+/// Sends a request, which makes a new connection.
+async fn fetch_over_new(pool: &Arc<Pool<Connector>>, accepted: &mut Accepted) -> Served<usize> {
+    let server = async { serve_http2(accepted.recv().await.unwrap()) };
+    let (served, _) = tokio::join!(server, fetch(pool, "one!"));
+    served
+}
+
+/// Both when that is known before the next request, and when it is only noticed with it.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_the_server_has_closed_is_replaced() {
+    for is_known in [true, false] {
+        let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+        let served = fetch_over_new(&pool, &mut accepted).await;
+        served.hang_up().await;
+        if is_known {
+            settle().await;
+        }
+        let served = fetch_over_new(&pool, &mut accepted).await;
+        fetch(&pool, "two!").await;
+        drop(pool);
+        assert_eq!(served.end().await, 2);
+        assert!(accepted.try_recv().is_err());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_kept_while_it_is_used_and_closed_a_while_after() {
+    let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+    let served = fetch_over_new(&pool, &mut accepted).await;
+    for _ in 0..5 {
+        tokio::time::sleep(KEPT - Duration::from_secs(1)).await;
+        fetch(&pool, "again!").await;
+    }
+    assert!(accepted.try_recv().is_err(), "a connection that is used is not replaced");
+    tokio::time::sleep(KEPT - Duration::from_millis(10)).await;
+    assert!(!served.0.is_finished());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(served.0.is_finished());
+    assert_eq!(served.end().await, 6);
+
+    // And it goes on like that.
+    let served = fetch_over_new(&pool, &mut accepted).await;
+    tokio::time::sleep(KEPT + Duration::from_millis(10)).await;
+    assert!(served.0.is_finished());
+}
+
+#[tokio::test(start_paused = true)]
+async fn over_http2_all_requests_share_one_connection() {
+    let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+    // None of them can know yet what will be spoken, so there are two for a moment.
+    let both = async { tokio::join!(fetch(&pool, "one!"), fetch(&pool, "two!")) };
+    let connections = async {
+        let (one, two) = (accepted.recv().await.unwrap(), accepted.recv().await.unwrap());
+        (serve_http2(one), serve_http2(two))
+    };
+    let (_, (one, two)) = tokio::join!(both, connections);
+    tokio::join!(fetch(&pool, "three!"), fetch(&pool, "four!"));
+    drop(pool);
+    let mut requests = [one.end().await, two.end().await];
+    requests.sort_unstable();
+    assert_eq!(requests, [0, 4]);
+    assert!(accepted.try_recv().is_err());
+}
