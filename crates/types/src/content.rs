@@ -7,7 +7,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::implementation::Icon;
+use crate::implementation::{self, Icon};
 use crate::json::{Base64, Json, Object};
 use crate::member::{self, constant};
 use crate::meta::Meta;
@@ -273,7 +273,7 @@ pub struct ResourceLink {
     /// Pictures to show for it (since 2025-11-25).
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,

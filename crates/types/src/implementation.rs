@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::open_enum;
 use crate::member::or_default;
@@ -29,14 +29,15 @@ pub struct Implementation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Pictures of it (since 2025-11-25).
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
 }
 
 /// A picture of a thing, by address.
 ///
-/// Whoever shows it should first ask [`Icon::check_source`], fetch it without credentials, and
-/// believe the bytes rather than `mime_type`.
+/// An icon whose address fails [`Icon::check_source`] is left out when a message is read, so a host
+/// never meets one. A host that shows an icon should ask [`Icon::check_origin`], fetch it without
+/// credentials, and believe the bytes rather than `mime_type`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -177,6 +178,15 @@ impl Icon {
     }
 }
 
+/// Reads the icons of a thing without those that must not be fetched; `null` is none.
+pub(crate) fn safe_icons<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Icon>, D::Error> {
+    let mut icons: Vec<Icon> = or_default(deserializer)?;
+    icons.retain(|icon| icon.check_source().is_ok());
+    Ok(icons)
+}
+
 /// The scheme, host and port of a URL, if it has them and nothing that could hide them.
 fn origin(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
@@ -264,6 +274,41 @@ mod tests {
         }
     }
 
+    /// The sources of the icons of a thing that is read with three of them, two unsafe.
+    fn read_icons<T: serde::de::DeserializeOwned>(
+        rest: &str,
+        icons: fn(T) -> Vec<Icon>,
+    ) -> Vec<String> {
+        let unsafe_icons = r#"{"src":"javascript:alert(1)"},{"src":"http://example.com/a.png"}"#;
+        let text = format!(r#"{{{rest},"icons":[{unsafe_icons},{{"src":"data:,a"}}]}}"#);
+        let thing: T = crate::read::read(&text).unwrap();
+        icons(thing).into_iter().map(|icon| icon.src).collect()
+    }
+
+    // spec: ICON-5, ICON-6
+    #[test]
+    fn an_icon_that_must_not_be_fetched_is_left_out_wherever_it_stands() {
+        use crate::content::Content;
+        use crate::prompt::Prompt;
+        use crate::resource::{Resource, ResourceTemplate};
+        use crate::tool::Tool;
+
+        let link = |content: Content| match content {
+            Content::ResourceLink(link) => link.icons,
+            other => panic!("{other:?}"),
+        };
+        for read in [
+            read_icons(r#""name":"a","version":"1""#, |it: Implementation| it.icons),
+            read_icons(r#""name":"a","inputSchema":{}"#, |it: Tool| it.icons),
+            read_icons(r#""name":"a""#, |it: Prompt| it.icons),
+            read_icons(r#""name":"a","uri":"a://b""#, |it: Resource| it.icons),
+            read_icons(r#""name":"a","uriTemplate":"a://{b}""#, |it: ResourceTemplate| it.icons),
+            read_icons(r#""type":"resource_link","name":"a","uri":"a://b""#, link),
+        ] {
+            assert_eq!(read, ["data:,a"]);
+        }
+    }
+
     // spec: ICON-11
     #[test]
     fn an_icon_comes_from_where_its_server_is() {
@@ -297,7 +342,7 @@ mod tests {
     // spec: ICON-4
     #[test]
     fn whatever_an_icon_says_is_carried_and_not_believed() {
-        let text = r#"{"name":"a","version":"1","icons":[{"src":"javascript:alert(1)","mimeType":"text/html","sizes":["-1x99999999999","../../etc"],"theme":"<script>"}]}"#;
+        let text = r#"{"name":"a","version":"1","icons":[{"src":"https://x/\"><script>","mimeType":"text/html","sizes":["-1x99999999999","../../etc"],"theme":"<script>"}]}"#;
         let program: Implementation = crate::read::read(text).unwrap();
         assert_eq!(serde_json::to_string(&program).unwrap(), text);
         let long = Icon::new(format!("x:{}\n", "y".repeat(10_000))).check_source().unwrap_err();

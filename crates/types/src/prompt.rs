@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, Role};
 use crate::empty::NoParams;
-use crate::implementation::Icon;
+use crate::implementation::{self, Icon};
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
@@ -36,7 +36,7 @@ pub struct Prompt {
     /// Pictures to show for it (since 2025-11-25).
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Annotations;
 use crate::empty::NoParams;
-use crate::implementation::Icon;
+use crate::implementation::{self, Icon};
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
@@ -44,7 +44,7 @@ pub struct Resource {
     /// Pictures to show for it (since 2025-11-25).
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
@@ -141,7 +141,7 @@ pub struct ResourceTemplate {
     /// Pictures to show for them (since 2025-11-25).
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, join_text};
 use crate::empty::NoParams;
-use crate::implementation::Icon;
+use crate::implementation::{self, Icon};
 use crate::json::{Json, Object, Schema, open_enum};
 use crate::legacy::task::TaskMetadata;
 use crate::member;
@@ -50,7 +50,7 @@ pub struct Tool {
     /// Pictures to show for it (since 2025-11-25).
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
