@@ -8,7 +8,9 @@ use bowline_client::{ClientBuilder, Error, Limits, Result};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::peer::{DISCOVERED, Heard, Near, Peer, builder, initialized, legacy, modern, pair};
+use crate::peer::{
+    DISCOVERED, Heard, Near, Peer, both_with, builder, initialized, legacy, modern, pair,
+};
 
 const PROTOCOL: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
@@ -247,6 +249,31 @@ async fn capabilities_follow_from_the_handlers() {
     };
     let (client, ()) = tokio::join!(asking(builder()).connect(near), serve);
     client.unwrap();
+}
+
+// spec: CAP-3
+#[tokio::test(start_paused = true)]
+async fn a_server_may_declare_capabilities_that_nobody_knows() {
+    let unknown = json!({ "telepathy": [1, { "far": null }] });
+    let list = json!({ "listChanged": true, "subscribe": true, "telepathy": unknown });
+    let call = json!({ "tools": { "call": unknown, "telepathy": 1 }, "telepathy": unknown });
+    let tasks = json!({ "list": unknown, "cancel": unknown, "requests": call, "telepathy": 1 });
+    let all = json!({
+        "telepathy": unknown, "tools": list, "resources": list, "prompts": list,
+        "logging": unknown, "completions": unknown, "tasks": tasks,
+        "experimental": { "telepathy": unknown }, "extensions": { "com.example/x": unknown },
+    });
+    for (client, mut peer) in both_with(builder(), &all).await {
+        let declared = client.capabilities();
+        assert!(declared.supports_tools_list_changed() && declared.supports_prompts_list_changed());
+        assert!(declared.supports_resources_subscribe() && declared.supports_logging());
+        let serve = async {
+            let request = peer.request("tools/call").await;
+            peer.answer_text(&request, "done").await;
+        };
+        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+        assert_eq!(outcome.unwrap().text(), "done");
+    }
 }
 
 // spec: ELIC-1

@@ -17,7 +17,12 @@ where
     declaration(&Json::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-fn declaration<T: DeserializeOwned + Default>(json: &Json) -> Result<Option<T>, String> {
+/// What a member declares, if it declares anything.
+///
+/// # Errors
+///
+/// If it is no declaration at all, or one that the type cannot hold.
+pub(crate) fn declaration<T: DeserializeOwned + Default>(json: &Json) -> Result<Option<T>, String> {
     match json.as_str() {
         "true" => Ok(Some(T::default())),
         "false" | "null" => Ok(None),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::json::Object;
+use crate::method::Method;
 
 fn client(text: &str) -> ClientCapabilities {
     serde_json::from_str(text).unwrap()
@@ -44,12 +45,33 @@ fn server_capabilities_are_written_as_they_were_read() {
     }
 }
 
+/// Puts a member that nobody knows into every object of a text.
+fn with_unknown_members(text: &str) -> String {
+    let unknown = r#"{"telepathy":[1,{"far":null}],"#;
+    text.replace('{', unknown).replace(",}", "}")
+}
+
 // spec: CAP-3
 #[test]
-fn unknown_members_are_passed_over() {
-    let read = client(r#"{"telepathy":[1],"sampling":{"tools":{"x":1},"dreams":7}}"#);
-    assert!(read.supports_sampling_tools());
-    assert!(server(r#"{"tools":{"listChanged":true,"colour":"red"}}"#).supports_tools());
+fn unknown_members_are_passed_over_in_every_capability() {
+    for text in [
+        "{}",
+        r#"{"roots":{"listChanged":true}}"#,
+        r#"{"sampling":{"context":{},"tools":{}}}"#,
+        r#"{"elicitation":{"form":{},"url":{}}}"#,
+        r#"{"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}},"sampling":{"createMessage":{}}}}}"#,
+    ] {
+        let read = client(&with_unknown_members(text));
+        assert_eq!(read.missing(&client(text)), None, "{text}");
+    }
+    let text = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"logging":{},"completions":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}"#;
+    let read = server(&with_unknown_members(text));
+    assert!(read.supports_tools_list_changed() && read.supports_prompts_list_changed());
+    assert!(read.supports_resources_list_changed() && read.supports_resources_subscribe());
+    assert!(read.supports_logging() && read.supports_completions());
+    let tasks = read.tasks.unwrap();
+    assert!(tasks.supports_request(Method::ToolsCall));
+    assert!(tasks.list.is_some() && tasks.cancel.is_some());
 }
 
 // spec: CAP-2

@@ -128,11 +128,11 @@ impl TasksCapability {
 mod methods {
     use std::collections::BTreeMap;
 
-    use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use crate::capability::declared::declared_map;
-    use crate::json::Object;
+    use crate::capability::declared::declaration;
+    use crate::json::{Json, Object};
+    use crate::member::any_members;
 
     pub(super) fn serialize<S: Serializer>(
         methods: &BTreeMap<String, Object>,
@@ -157,16 +157,19 @@ mod methods {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<String, Object>, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         #[serde(transparent)]
-        struct Area(#[serde(deserialize_with = "declared_map")] BTreeMap<String, Object>);
+        struct Area(#[serde(deserialize_with = "any_members")] BTreeMap<String, Json>);
 
         let mut methods = BTreeMap::new();
-        for (area, declared) in declared_map::<D, Object>(deserializer)? {
-            let invalid = |error| D::Error::custom(format_args!("`{area}`: {error}"));
-            let Area(names) = declared.parse().map_err(invalid)?;
-            let named = |(name, settings)| (format!("{area}/{name}"), settings);
-            methods.extend(names.into_iter().map(named));
+        for (area, declared) in any_members(deserializer)? {
+            // A member that declares nothing is one that only later revisions know.
+            let Ok(Some(Area(names))) = declaration(&declared) else { continue };
+            for (name, declared) in names {
+                if let Ok(Some(settings)) = declaration(&declared) {
+                    methods.insert(format!("{area}/{name}"), settings);
+                }
+            }
         }
         Ok(methods)
     }
