@@ -167,6 +167,7 @@ impl<S> ClientBuilder<S> {
         application.connected(&link);
         let client = Client { link, application, log_level: self.log_level };
         client.ask_for_logs().await;
+        client.watch_roots();
         Ok(client)
     }
 }

@@ -136,7 +136,7 @@ mod tests {
         Page::new(UrlParams::new("Sign in", url)).unwrap()
     }
 
-    // spec: ELIC-13, ELIC-66, ELIC-68
+    // spec: ELIC-68
     #[test]
     fn the_host_is_where_a_browser_goes() {
         for (url, host) in [

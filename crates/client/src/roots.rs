@@ -1,13 +1,16 @@
 //! Where in the file system a server may work, as far as the application permits.
 //!
 //! A root passes three gates each time that it is listed: it is a `file://` URI that does not
-//! climb, it can be opened on this machine now, and the application permits it. Servers are not
-//! held to roots by this library, which cannot see what they do.
+//! climb, it can be opened on this machine now, and the application permits it. The server of a
+//! session is told when a root that it was given cannot be opened any more, and when one can be
+//! opened again. Servers are not held to roots by this library, which cannot see what they do.
 
 use std::fs;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use bowline_proto::wire::project::Project;
+use bowline_transport::connect::WeakLink;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
 use bowline_types::error::ErrorObject;
@@ -18,6 +21,10 @@ use bowline_types::revision::Revision;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::hook::Hook;
+use crate::host::Application;
+
+/// How often a client looks again whether the roots that it gave out can be opened.
+const WATCH: Duration = Duration::from_secs(10);
 
 impl Client {
     /// Replaces the roots that the server may see, and tells it so where its revision has words
@@ -33,6 +40,29 @@ impl Client {
             self.link.notify(Method::RootsListChanged, Object::default());
         }
         Ok(())
+    }
+
+    /// Watches the roots for as long as the connection lasts, if its revision has words for changes.
+    pub(crate) fn watch_roots(&self) {
+        let tells = Method::RootsListChanged.is_from_client(self.revision());
+        if tells && self.application.roots().is_declared() {
+            tokio::spawn(watch(Arc::downgrade(&self.application), self.link.downgrade()));
+        }
+    }
+}
+
+/// Tells the server each time that what it was given is not what it would be given now.
+async fn watch(application: Weak<Application>, link: WeakLink) {
+    loop {
+        tokio::time::sleep(WATCH).await;
+        let Some(have_changed) = application.upgrade().map(|it| it.roots().have_changed()) else {
+            return;
+        };
+        let have_changed = have_changed.await;
+        let Some(link) = link.upgrade().filter(|link| !link.is_closed()) else { return };
+        if have_changed {
+            link.notify(Method::RootsListChanged, Object::default());
+        }
     }
 }
 
@@ -69,11 +99,46 @@ pub(crate) struct RootList {
     /// `None` if the server was not told that there are any.
     list: Mutex<Option<Vec<Root>>>,
     permit: Option<Hook<Root, bool>>,
+    given: Arc<Given>,
+}
+
+/// The roots that could be opened when the server last asked; `None` if it has not asked since it
+/// was told of a change.
+#[derive(Debug, Default)]
+struct Given(Mutex<Option<Vec<Root>>>);
+
+impl Given {
+    fn set(&self, roots: Option<Vec<Root>>) {
+        *self.lock() = roots;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Root>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl RootList {
     pub(crate) fn new(roots: Roots) -> Self {
-        Self { list: Mutex::new(roots.list), permit: roots.permit }
+        let given = Arc::default();
+        Self { list: Mutex::new(roots.list), permit: roots.permit, given }
+    }
+
+    fn is_declared(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// Whether other roots can be opened now than when the server last asked. True once for each
+    /// time that it asks.
+    fn have_changed(&self) -> impl Future<Output = bool> + Send + use<> {
+        let (list, given) = (self.lock().clone(), Arc::clone(&self.given));
+        async move {
+            let (Some(list), Some(before)) = (list, given.lock().clone()) else { return false };
+            let changed = accessible(list).await != before;
+            if changed {
+                given.set(None);
+            }
+            changed
+        }
     }
 
     /// Replaces the list; gives whether it was another one.
@@ -85,6 +150,9 @@ impl RootList {
             Some(list) => {
                 let changed = *list != roots;
                 *list = roots;
+                if changed {
+                    self.given.set(None);
+                }
                 Ok(changed)
             }
         }
@@ -96,12 +164,15 @@ impl RootList {
         revision: Revision,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send + 'static {
         let (list, permit) = (self.lock().clone(), self.permit.clone());
+        let given = Arc::clone(&self.given);
         async move {
             // Only those who declared it are asked.
             let Some(list) = list else {
                 return Err(ErrorObject::method_not_found("this client has no roots"));
             };
-            let mut result = ListRootsResult::new(exposed(list, permit).await);
+            let accessible = accessible(list).await;
+            given.set(Some(accessible.clone()));
+            let mut result = ListRootsResult::new(permitted(accessible, permit).await);
             result.project(revision);
             Json::from_value(&result).map_err(|error| ErrorObject::internal(error.to_string()))
         }
@@ -112,14 +183,18 @@ impl RootList {
     }
 }
 
-/// The roots that exist now and are permitted.
-async fn exposed(list: Vec<Root>, permit: Option<Hook<Root, bool>>) -> Vec<Root> {
+/// The roots that can be opened now.
+async fn accessible(list: Vec<Root>) -> Vec<Root> {
     // A file system may take its time, which the connection does not have.
     let present = tokio::task::spawn_blocking(|| list.into_iter().filter(is_accessible).collect());
-    let present: Vec<Root> = present.await.unwrap_or_default();
-    let Some(permit) = permit else { return present };
+    present.await.unwrap_or_default()
+}
+
+/// The roots that the application lets the server see.
+async fn permitted(list: Vec<Root>, permit: Option<Hook<Root, bool>>) -> Vec<Root> {
+    let Some(permit) = permit else { return list };
     let mut permitted = Vec::new();
-    for root in present {
+    for root in list {
         if permit.call(root.clone()).await {
             permitted.push(root);
         }

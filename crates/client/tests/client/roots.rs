@@ -1,16 +1,19 @@
 //! Roots: declared, listed as far as they exist and are permitted, and replaced.
 
 use std::fs;
+use std::time::Duration;
 
 use bowline_client::types::deprecated::roots::Root;
 use bowline_client::types::revision::Revision;
 use bowline_client::{Client, ClientBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::time::sleep;
 
 use crate::peer::{Heard, Peer, both, builder, legacy, modern, pair, put};
 
 const LIST: &str = "roots/list";
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn root(directory: &TempDir) -> Root {
     Root::from_path(directory.path()).unwrap()
@@ -122,6 +125,39 @@ async fn roots_cannot_be_set_if_none_were_declared() {
         assert_eq!(error.to_string(), expected);
         peer.hears_nothing().await;
     }
+}
+
+// spec: ROOT-11, ROOT-17
+#[tokio::test(start_paused = true)]
+async fn a_session_is_told_once_when_a_root_goes_and_when_it_comes_back() {
+    let (here, going) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let roots = [root(&here), root(&going)];
+    for revision in Revision::ALL.into_iter().filter(|revision| !revision.is_modern()) {
+        let mut pair = legacy(builder().roots(roots.clone()), revision).await;
+        assert_eq!(listed(&mut pair).await, [root(&here).uri, root(&going).uri]);
+        sleep(HOUR).await;
+        pair.1.hears_nothing().await;
+        fs::remove_dir(going.path()).unwrap();
+        sleep(HOUR).await;
+        pair.1.notification("notifications/roots/list_changed").await;
+        pair.1.hears_nothing().await;
+        assert_eq!(listed(&mut pair).await, [root(&here).uri]);
+        fs::create_dir(going.path()).unwrap();
+        sleep(HOUR).await;
+        pair.1.notification("notifications/roots/list_changed").await;
+        pair.1.hears_nothing().await;
+        drop(pair.0);
+        pair.1.hears_the_end().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asked_for_no_roots_is_not_told_when_one_goes() {
+    let going = TempDir::new().unwrap();
+    let mut pair = legacy(builder().roots([root(&going)]), Revision::LATEST_LEGACY).await;
+    fs::remove_dir(going.path()).unwrap();
+    sleep(HOUR).await;
+    pair.1.hears_nothing().await;
 }
 
 // spec: ROOT-11, ROOT-17
