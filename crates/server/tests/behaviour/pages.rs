@@ -110,17 +110,32 @@ async fn a_client_that_only_shows_forms_is_not_sent_anywhere() {
 // spec: ELIC-25, ELIC-59, ELIC-60, ELIC-62
 #[tokio::test]
 async fn a_page_that_nobody_should_visit_is_a_fault_of_the_server() {
-    let send = |ask: Ask| async move {
-        ask.url("Sign in", "https://ann:hunter2@example.com/").await?;
+    let send = |State(url): State<&'static str>, ask: Ask| async move {
+        ask.url("Sign in", url).await?;
         Ok::<_, Error>(())
     };
-    let server = Server::new("mail", "1").tool(Tool::new("send", send));
-    for revision in BOTH {
-        let peer = with_pages(&server, revision);
-        let error = peer.call("send", json!({})).await.unwrap_err();
-        assert_eq!(error.code, -32603);
-        assert!(!error.message.contains("hunter2"), "{error}");
-        assert!(peer.inbox.questions().is_empty());
+    let require = |State(url): State<&'static str>, ask: Ask| async move {
+        let visit = Visit::new(&ask, "Sign in", url)?;
+        Err::<(), _>(Error::url_elicitation_required([visit]))
+    };
+    for url in [
+        "https://ann:hunter2@example.com/",
+        "https://example.com/?access_token=hunter2",
+        "https://store.example.com/a?X-Amz-Signature=hunter2",
+        "http://example.com/hunter2",
+        "example.com",
+    ] {
+        let server = Server::new("mail", "1").state(url);
+        let server = server.tool(Tool::new("send", send)).tool(Tool::new("require", require));
+        for revision in BOTH {
+            for tool in ["send", "require"] {
+                let peer = with_pages(&server, revision);
+                let error = peer.call(tool, json!({})).await.unwrap_err();
+                assert_eq!(error.code, -32603, "{tool} {url}: {error}");
+                assert!(!serde_json::to_string(&error).unwrap().contains("hunter2"), "{error}");
+                assert!(peer.inbox.questions().is_empty());
+            }
+        }
     }
 }
 

@@ -170,17 +170,26 @@ fn check(page: &UrlParams) -> Result<(), String> {
     if !scheme.eq_ignore_ascii_case("https") && !is_here(host) {
         return Err(format!("the elicitation URL at `{host}` is not `https`"));
     }
-    let query = rest.split_once(['?', '#']).map_or("", |(_, query)| query);
+    let query = rest.split_once([';', '?', '#']).map_or("", |(_, query)| query);
     let pairs = query.split(['&', ';', '#', '?']);
-    let mut names = pairs.map(|pair| pair.split('=').next().unwrap_or_default());
+    let mut names = pairs.map(|pair| pair.split(['=', '/']).next().unwrap_or_default());
     // A bare `token` is what most pages call the number that leads back to their question.
-    match names.find(|name| is_secret(name) && !name.eq_ignore_ascii_case("token")) {
+    let is_token = |name: &str| name.eq_ignore_ascii_case("token");
+    match names.find(|name| (is_secret(name) && !is_token(name)) || signs_in(name)) {
         Some(name) => Err(format!(
             "the elicitation URL at `{host}` holds a secret in `{name}`; the client and its model \
              could read it"
         )),
         None => Ok(()),
     }
+}
+
+/// Whether a parameter of this name signs in whoever opens the URL, without being a secret of the
+/// user's: the signatures of storage services, and the sessions of web frameworks.
+fn signs_in(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with("signature")
+        || ["sig", "jwt", "jsessionid", "phpsessid"].contains(&name.as_str())
 }
 
 /// Whether a host, with its port, is this machine.
@@ -205,6 +214,7 @@ mod tests {
         for url in [
             "https://example.com",
             "https://example.com/connect?token=one-time&state=x",
+            "https://example.com/a;v=1/design?session=7#signatures",
             "http://localhost:3000/",
             "http://127.0.0.1/",
             "http://[::1]:8080/x",
@@ -222,6 +232,11 @@ mod tests {
             "https://example.com/?access_token=x",
             "https://example.com/?a=1&API-Key=x",
             "https://example.com/#password=x",
+            "https://example.com/#id_token=x",
+            "https://example.com/?jwt=x",
+            "https://example.com/;jsessionid=x/account",
+            "https://store.example.com/a?X-Amz-Date=1&X-Amz-Signature=x",
+            "https://store.example.com/a?se=2026-01-01&sig=x",
         ] {
             let reason = checked(url).unwrap_err();
             assert!(!reason.contains("hunter2"), "{reason}");
