@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(declared(Resource::template("a://{b}", |b: String| async { b })), expected);
     }
 
-    // spec: RSRC-1, CAP-4
+    // spec: RSRC-1
     #[test]
     fn following_resources_is_declared_unless_nothing_is_told() {
         let registry = Registry::new();

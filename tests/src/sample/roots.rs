@@ -8,15 +8,19 @@ use bowline::{Ask, Server, State, tool, tools};
 
 /// Lists roots, holds paths against them, and hears when they change.
 pub(super) fn server(server: Server) -> Server {
-    server.state(Seen::default()).on_roots_changed(look).tools(tools![list, inside, seen])
+    server.state(Seen::default()).on_roots_changed(look).tools(tools![list, inside, seen, heard])
 }
 
-/// How many roots there were when they last changed.
+/// How many roots there were when they last changed, and how often the server heard of a change.
 #[derive(Clone, Default)]
-struct Seen(Arc<AtomicUsize>);
+struct Seen {
+    roots: Arc<AtomicUsize>,
+    changes: Arc<AtomicUsize>,
+}
 
 async fn look(State(seen): State<Seen>, ask: Ask) -> bowline::Result {
-    seen.0.store(ask.roots().await?.iter().len(), Ordering::Relaxed);
+    seen.changes.fetch_add(1, Ordering::Relaxed);
+    seen.roots.store(ask.roots().await?.iter().len(), Ordering::Relaxed);
     Ok(())
 }
 
@@ -40,5 +44,11 @@ async fn inside(ask: Ask, path: PathBuf) -> bowline::Result<bool> {
 /// Tell how many roots there were when they last changed
 #[tool]
 fn seen(State(seen): State<Seen>) -> usize {
-    seen.0.load(Ordering::Relaxed)
+    seen.roots.load(Ordering::Relaxed)
+}
+
+/// Tell how often the server heard that roots changed
+#[tool]
+fn heard(State(seen): State<Seen>) -> usize {
+    seen.changes.load(Ordering::Relaxed)
 }

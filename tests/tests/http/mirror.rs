@@ -1,8 +1,13 @@
 //! Headers that repeat what a message says: missing, doubled, different, unreadable.
 
+use std::collections::HashSet;
+
+use bowline::types::method::METHODS;
+use bowline::types::revision::Revision;
+use bowline::{Prompt, Tool};
 use serde_json::json;
 
-use crate::stage::{Stage, call, modern, text_of};
+use crate::stage::{Stage, call, modern, server, text_of};
 use crate::wire::Request;
 
 const MISMATCH: i64 = -32020;
@@ -14,7 +19,7 @@ fn placed() -> Request {
         .with("Mcp-Param-Zone", "42")
 }
 
-// spec: HDR-6, HDR-7, HDR-8, HDR-9, HDR-10, HDR-12, XMH-21, XMH-22, XMH-23
+// spec: HDR-6, HDR-7, HDR-8, HDR-9, HDR-10, HDR-12, XMH-21, XMH-22, XMH-23, ERR-10
 #[tokio::test]
 async fn every_mirrored_header_comes_once_and_says_what_the_body_says() {
     let stage = Stage::open().await;
@@ -86,15 +91,37 @@ async fn an_argument_that_is_absent_needs_no_header_and_unknown_ones_are_ignored
     assert_eq!(stage.ask(&elsewhere).await.status(), 200, "this tool marks nothing");
 }
 
-// spec: HDR-4, HDR-7
+// spec: HDR-4, HDR-7, HDR-8
 #[tokio::test]
-async fn a_resource_is_named_by_its_uri() {
-    let stage = Stage::open().await;
-    let read = modern(1, "resources/read", json!({ "uri": "note://a" }));
-    assert_eq!(stage.ask(&read).await.status(), 200);
-    for broken in [read.clone().without("Mcp-Name"), read.set("Mcp-Name", "note://b")] {
-        let answer = stage.ask(&broken).await;
-        assert_eq!((answer.status(), answer.code()), (400, MISMATCH), "{answer:?}");
+async fn every_method_that_names_something_needs_the_name_in_a_header() {
+    let named = [
+        ("tools/call", "name"),
+        ("resources/read", "uri"),
+        ("prompts/get", "name"),
+        ("tasks/get", "taskId"),
+        ("tasks/update", "taskId"),
+        ("tasks/cancel", "taskId"),
+    ];
+    let rows = METHODS.iter().filter(|row| row.method.is_from_client(Revision::V2026_07_28));
+    let rows = rows.filter_map(|row| Some((row.name, row.method.named_by()?)));
+    assert_eq!(rows.collect::<HashSet<_>>(), HashSet::from(named));
+
+    let (server, play) = server();
+    let prompt = Prompt::new("note", || async { "a" });
+    let tool = Tool::new("note", || async { "a" });
+    let stage = Stage::of((server.prompt(prompt).tool(tool), play), |http| http).await;
+    for (method, member) in named {
+        let name = if member == "uri" { "note://a" } else { "note" };
+        let bare = modern(1, method, json!({ member: name })).without("Mcp-Name");
+        let good = stage.ask(&bare.clone().with("Mcp-Name", name)).await;
+        let expected = if method.starts_with("tasks/") { 404 } else { 200 };
+        assert_eq!(good.status(), expected, "{method}: {good:?}");
+        for broken in [bare.clone(), bare.with("Mcp-Name", "note://b")] {
+            let answer = stage.ask(&broken).await;
+            let found = (answer.status(), answer.code());
+            assert_eq!(found, (400, MISMATCH), "{method}: {answer:?}");
+            assert!(answer.reason().contains("Mcp-Name"), "{method}: {answer:?}");
+        }
     }
 }
 

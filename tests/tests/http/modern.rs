@@ -82,7 +82,7 @@ async fn what_is_said_on_a_stream_belongs_to_its_request() {
     }
 }
 
-// spec: HTTP-32
+// spec: HTTP-32, TR-7
 #[tokio::test]
 async fn a_tool_that_asks_sends_no_request() {
     let stage = Stage::open().await;
@@ -110,7 +110,7 @@ async fn a_method_that_is_not_served_is_404_with_a_body() {
     }
 }
 
-// spec: VER-1, VER-2
+// spec: VER-1, VER-2, ERR-10
 #[tokio::test]
 async fn a_version_that_is_not_spoken_is_400_with_those_that_are() {
     let stage = Stage::open().await;
@@ -148,7 +148,7 @@ async fn meta_that_lacks_something_is_400_and_names_it() {
     assert_eq!(answer.json()["id"], 3, "the id is known, so it is told: {answer:?}");
 }
 
-// spec: RQM-8, RQM-9
+// spec: RQM-8, RQM-9, ERR-10
 #[tokio::test]
 async fn a_capability_that_is_missing_is_400() {
     let stage = Stage::open().await;
@@ -180,7 +180,7 @@ async fn a_notification_is_202_without_a_body_or_400() {
     }
 }
 
-// spec: HTTP-7, HTTP-8, HTTP-9, HTTP-11
+// spec: HTTP-7, HTTP-9, HTTP-11, TR-7
 #[tokio::test]
 async fn answers_batches_and_nonsense_are_400() {
     let stage = Stage::open().await;
@@ -202,7 +202,7 @@ async fn answers_batches_and_nonsense_are_400() {
     }
 }
 
-// spec: RPC-4
+// spec: RPC-6
 #[tokio::test]
 async fn an_id_comes_back_as_it_was() {
     let stage = Stage::open().await;

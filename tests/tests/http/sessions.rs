@@ -174,7 +174,7 @@ async fn a_revision_that_this_server_does_not_speak_is_400() {
     assert_eq!((answer.status(), answer.code()), (400, -32022), "{answer:?}");
 }
 
-// spec: HTTP-5, HTTP-9, HTTP-10
+// spec: HTTP-9, HTTP-10
 #[tokio::test]
 async fn batches_are_served_in_the_one_revision_that_has_them() {
     let stage = Stage::open().await;

@@ -32,6 +32,32 @@ async fn an_answer_that_nobody_awaits_is_told_and_changes_nothing() {
     assert_eq!(heard[0], "an answer names the id 77, which awaits none");
 }
 
+// spec: ERR-8
+#[tokio::test(start_paused = true)]
+async fn a_code_that_older_programs_made_up_says_no_more_than_that_the_call_was_refused() {
+    for code in (-32019..=-32000).filter(|code| *code != -32002) {
+        for (client, mut peer) in both(builder()).await {
+            let serve = async {
+                let request = peer.request("tools/call").await;
+                peer.refuse(&request, code, "what?").await;
+            };
+            let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+            let error = outcome.unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("calling `work`: the server answered with an error: what? ({code})")
+            );
+            assert!(error.is_refused() && !error.may_retry(), "{error}");
+            assert!(
+                !error.is_timeout() && !error.is_closed() && !error.is_not_offered(),
+                "{error}"
+            );
+            peer.hears_nothing().await;
+            goes_on(&client, &mut peer).await;
+        }
+    }
+}
+
 // spec: RPC-7, RPC-8, RPC-9, RPC-10
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_breaks_the_rules_fails_its_call_alone() {

@@ -1,8 +1,16 @@
 //! Questions that send the user to a page (since 2025-11-25), and the news that the user is done.
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
 use bowline_client::types::revision::Revision;
 use bowline_client::{ClientBuilder, Page, Question};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::peer::{Heard, Peer, both, builder, legacy, modern, pair, put};
 
@@ -55,7 +63,7 @@ async fn the_ways_to_ask_are_declared_as_each_revision_knows_them() {
     }
 }
 
-// spec: ELIC-13, ELIC-27, ELIC-52, ELIC-64, ELIC-65
+// spec: ELIC-27, ELIC-52
 #[tokio::test(start_paused = true)]
 async fn the_user_agrees_to_visit_a_page_and_that_is_all_the_server_hears() {
     let heard = Heard::default();
@@ -64,6 +72,49 @@ async fn the_user_agrees_to_visit_a_page_and_that_is_all_the_server_hears() {
         assert_eq!(answer.unwrap(), json!({ "action": "accept" }));
     }
     assert_eq!(heard.all(), [r#"Sign in Some("example.com")"#; 2]);
+}
+
+// spec: ELIC-13, ELIC-65, ELIC-66
+#[tokio::test(start_paused = true)]
+async fn the_user_sees_the_whole_url_and_its_host_and_then_consents() {
+    let (shown, agreed) = (Heard::default(), Arc::new(Notify::new()));
+    let (log, user) = (shown.clone(), Arc::clone(&agreed));
+    let builder = builder().allow_urls().on_ask(move |question: Question| {
+        let user = Arc::clone(&user);
+        let page = question.page().unwrap();
+        log.push(format!("{} {}", page.host(), page.url()));
+        async move {
+            user.notified().await;
+            question.consent()
+        }
+    });
+    let url = format!("https://user@example.com:8443/login?next={}#end", "x".repeat(5000));
+    for mut pair in both(builder).await {
+        let params = page(&url);
+        let mut asking = pin!(put(&mut pair, CREATE, &params));
+        let early = timeout(Duration::from_secs(5), &mut asking).await;
+        assert!(early.is_err(), "answered before the user agreed: {early:?}");
+        agreed.notify_one();
+        assert_eq!(asking.await.unwrap(), json!({ "action": "accept" }));
+    }
+    let expected = format!("example.com {url}");
+    assert_eq!(shown.all(), [expected.as_str(); 2]);
+}
+
+// spec: ELIC-64
+#[tokio::test(start_paused = true)]
+async fn nobody_visits_a_page_before_or_after_the_user_agrees() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/login", listener.local_addr().unwrap());
+    let heard = Heard::default();
+    for mut pair in both(agreeing(&heard)).await {
+        put(&mut pair, CREATE, &page(&url)).await.unwrap();
+        pair.0.close().await;
+    }
+    assert_eq!(heard.all(), [r#"Sign in Some("127.0.0.1")"#; 2]);
+    let visit = listener.accept().unwrap_err();
+    assert_eq!(visit.kind(), ErrorKind::WouldBlock, "the page was visited");
 }
 
 // spec: ELIC-11, ELIC-53

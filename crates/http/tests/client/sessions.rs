@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::support::{User, done, double, link, session, tool};
 
-// spec: SESS-5, SESS-10, PV-1, PV-2, HTTP-6, HTTP-38, HTTP-39
+// spec: SESS-5, SESS-10, PV-1, PV-2, HTTP-38, HTTP-39
 #[tokio::test(start_paused = true)]
 async fn session_and_revision_go_with_everything_after_the_handshake() {
     let (transport, mut double) = double();

@@ -5,7 +5,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::peer::Peer;
 
@@ -63,6 +63,26 @@ fn bad_schemas_are_refused() {
     assert!(error.contains("tool `hand` has a schema that cannot be used"), "{error}");
     let error = problem_of(Tool::new("hand", || async {}).output_schema(json!(null)));
     assert!(error.contains("bad output schema"), "{error}");
+}
+
+// spec: XMH-3, XMH-4, XMH-5, XMH-6, XMH-9, XMH-10
+#[test]
+fn arguments_that_are_marked_wrongly_are_refused() {
+    let marked = |name: &str| json!({ "type": "string", "x-mcp-header": name });
+    let with = |properties: Value| json!({ "type": "object", "properties": properties });
+    let list = json!({ "type": "array", "items": with(json!({ "a": marked("A") })) });
+    for (properties, reason) in [
+        (json!({ "a": marked("") }), "its name is empty"),
+        (json!({ "a": marked("a b") }), "which no header name may hold"),
+        (json!({ "a": marked("a\r\nb") }), "which no header name may hold"),
+        (json!({ "a": marked("Zone"), "b": marked("ZONE") }), "is used twice"),
+        (json!({ "list": list }), "only a chain of `properties`"),
+    ] {
+        let schema = with(properties);
+        let error = problem_of(Tool::new("hand", || async {}).input_schema(schema));
+        assert!(error.contains("tool `hand` marks an argument wrongly"), "{error}");
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 #[test]

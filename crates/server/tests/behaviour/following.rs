@@ -207,9 +207,14 @@ async fn a_server_may_let_nobody_follow_its_resources() {
         let answer = wire.ask(request(id, method, &json!({ "uri": "a://board" }))).await;
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
+    server.notify().resource_updated("a://board");
+    let next = wire.ask(request(4, "ping", &json!({}))).await;
+    assert_eq!(next["id"], 4, "told though nothing was declared: {next}");
     let peer = Peer::new(&server, Revision::LATEST);
     let wish = listen(&["a://board"]);
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));
+    assert!(poll!(&mut listening).is_pending());
+    server.notify().resource_updated("a://board");
     assert!(poll!(&mut listening).is_pending());
     assert_eq!(peer.inbox.changes(), [Change::Acknowledged(everything())]);
 }

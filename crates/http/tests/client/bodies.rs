@@ -1,0 +1,101 @@
+//! What the body of a POST holds: one message, and of a kind that the revision lets clients send.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_types::revision::Revision;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::support::{Double, User, done, double, link, modern, patient, tool};
+
+/// Plays a server with sessions until the session is deleted: never answers the tool `hold`, pings
+/// during other calls, and tells of cancellations. Gives every body that was posted.
+async fn play(mut double: Double, revision: Revision, cancelled: Arc<Notify>) -> Vec<Value> {
+    let (mut bodies, mut held, mut streams) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let knock = double.next().await;
+        match knock.method.as_str() {
+            "POST" => {}
+            "GET" => {
+                knock.status(405);
+                continue;
+            }
+            _ => {
+                knock.status(204);
+                return bodies;
+            }
+        }
+        let body = knock.json();
+        match (body["method"].as_str(), body["params"]["name"].as_str()) {
+            (Some("initialize"), _) => knock.initialize(&json!(revision.as_str()), Some("first")),
+            (Some("tools/call"), Some("hold")) => held.push(knock),
+            (Some("tools/call"), _) => {
+                let events = knock.events();
+                events.message(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }));
+                streams.push((events, body["id"].clone()));
+            }
+            (method, _) => {
+                if method == Some("notifications/cancelled") {
+                    cancelled.notify_one();
+                }
+                if let Some((events, id)) = streams.pop().filter(|_| method.is_none()) {
+                    events.result(&id, &done());
+                }
+                knock.status(202);
+            }
+        }
+        bodies.push(body);
+    }
+}
+
+/// What kind of message this is; `None` if it is not exactly one.
+fn kind(body: &Value) -> Option<&'static str> {
+    let has = |name| body.get(name).is_some();
+    match (has("method"), has("id"), has("result") || has("error")) {
+        (true, true, false) => Some("request"),
+        (true, false, false) => Some("notification"),
+        (false, true, true) => Some("response"),
+        _ => None,
+    }
+}
+
+// spec: HTTP-5, HTTP-6
+#[tokio::test(start_paused = true)]
+async fn each_message_is_posted_alone_whatever_else_waits() {
+    for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
+        let (transport, double) = double();
+        let cancelled = Arc::new(Notify::new());
+        let playing = tokio::spawn(play(double, revision, Arc::clone(&cancelled)));
+        let link = link(transport, revision, &Arc::new(User::default())).await.unwrap();
+        let held = [link.call(patient("hold"), None), link.call(patient("hold"), None)];
+        link.call(tool("echo"), None).await.unwrap();
+        drop(held);
+        cancelled.notified().await;
+        link.close().await;
+        let bodies = playing.await.unwrap();
+        let of_kind = |wanted| bodies.iter().filter(|body| kind(body) == Some(wanted)).count();
+        let (requests, responses) = (of_kind("request"), of_kind("response"));
+        assert_eq!((requests, responses), (4, 1), "{revision}: {bodies:?}");
+        assert_eq!(of_kind("notification"), bodies.len() - 5, "{revision}: {bodies:?}");
+    }
+}
+
+// spec: HTTP-8, TR-7
+#[tokio::test(start_paused = true)]
+async fn a_modern_client_answers_no_request_of_a_server() {
+    let (link, mut double, user) = modern().await;
+    let call = link.call(tool("echo"), None);
+    let knock = double.expect("tools/call").await;
+    let id = knock.id();
+    let events = knock.events();
+    for method in ["ping", "roots/list", "elicitation/create"] {
+        events.message(&json!({ "jsonrpc": "2.0", "id": 9, "method": method, "params": {} }));
+    }
+    events.result(&id, &done());
+    call.await.unwrap();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(double.is_idle(), "something was posted");
+    let odd = user.odd_things();
+    assert_eq!(odd.len(), 3, "{odd:?}");
+}

@@ -1,0 +1,70 @@
+//! What our sources and our manual say, held against the specification and the code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bowline::proto::schema::Validator;
+use serde_json::json;
+
+const SAFETY: &str = include_str!("../../crates/bowline/src/manual/_12_limits_and_safety.md");
+
+// spec: SCH-5
+#[test]
+fn the_manual_names_the_dialects_of_json_schema_that_are_supported_and_no_other() {
+    let safety = SAFETY.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, rest) = safety.split_once("Their dialect is").expect("a sentence names the dialects");
+    let (named, _) = rest.split_once(';').expect("the sentence ends with what is refused");
+    for (name, uri) in [
+        ("draft-03", "http://json-schema.org/draft-03/schema#"),
+        ("draft-04", "http://json-schema.org/draft-04/schema#"),
+        ("draft-06", "http://json-schema.org/draft-06/schema#"),
+        ("draft-07", "http://json-schema.org/draft-07/schema#"),
+        ("2019-09", "https://json-schema.org/draft/2019-09/schema"),
+        ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+    ] {
+        let is_supported = Validator::compile(&json!({ "$schema": uri })).is_ok();
+        assert_eq!(named.contains(name), is_supported, "{name} in `{named}`");
+    }
+}
+
+/// The Rust files of all crates, without those that are only tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
+        match path.is_dir() {
+            _ if is_test => {}
+            true => sources(&path, found),
+            false if path.extension().is_some_and(|it| it == "rs") => found.push(path),
+            false => {}
+        }
+    }
+}
+
+/// The numbers from -32099 to -32000 that a program contains, without those of its tests.
+fn reserved_codes(program: &str) -> Vec<i64> {
+    let program = program.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.map(|line| line.replace('_', "")).collect::<Vec<_>>().join("\n");
+    let digits = code.split("-320").skip(1).filter_map(|rest| rest.get(..2)?.parse::<i64>().ok());
+    digits.map(|digits| -32000 - digits).collect()
+}
+
+// spec: ERR-6, ERR-9
+#[test]
+fn no_crate_makes_up_an_error_code_in_the_reserved_range() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut files);
+    }
+    let mut found = Vec::new();
+    for path in files {
+        let codes = reserved_codes(&fs::read_to_string(&path).unwrap());
+        let is_table = path.ends_with("types/src/error.rs");
+        assert!(codes.is_empty() || is_table, "{}: {codes:?}; use a constant", path.display());
+        found.extend(codes);
+    }
+    found.sort_unstable();
+    assert_eq!(found, [-32042, -32022, -32021, -32020, -32002], "these are defined");
+}
