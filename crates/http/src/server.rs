@@ -9,9 +9,13 @@
 //! * `callers` — what is counted of each caller;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
+//! * `read`, `bodies` — the body of a request, and those of all of them;
 //! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
-//! * `listener` — the accept loop; `protocol`, `connections`, `stall` — what becomes of a connection.
+//! * `listener` — the accept loop; `connections`, `protocol`, `tcp` — what becomes of a connection;
+//! * `answer`, `stall`, `flow`, `pace` — whether its client takes what is written.
 
+mod answer;
+mod bodies;
 mod body;
 mod callers;
 mod calls;
@@ -19,6 +23,8 @@ mod config;
 mod connections;
 mod cors;
 mod endpoint;
+#[cfg(feature = "http2")]
+mod flow;
 mod gate;
 mod head;
 mod legacy;
@@ -26,10 +32,12 @@ mod limits;
 mod line;
 mod listener;
 mod modern;
+mod pace;
 mod protocol;
 mod read;
 mod reply;
 mod stall;
+mod tcp;
 
 pub use self::body::Body;
 pub use self::config::{HttpConfig, Sessions};

@@ -243,6 +243,49 @@ async fn a_body_that_is_no_json_is_refused_unread() {
     }
 }
 
+// RFC 9110, 8.4 and 12.5.3: a coding that is not spoken is refused, with those that are.
+#[tokio::test]
+async fn a_body_in_a_coding_that_is_not_spoken_is_refused_unread() {
+    let stage = stage().await;
+    for coding in ["gzip", "br", "identity, gzip", "x-unknown", "\u{e4}"] {
+        let request = call("echo", json!({ "text": "a" })).with("Content-Encoding", coding);
+        let mut wire = Wire::open(stage.address).await;
+        wire.write(&request.head()).await;
+        let answer = within(wire.answer()).await;
+        assert_eq!((answer.status(), answer.header("accept-encoding")), (415, Some("identity")));
+    }
+    let twice = call("echo", json!({ "text": "a" }))
+        .with("Content-Encoding", "identity")
+        .with("Content-Encoding", "gzip");
+    assert_eq!(stage.ask(&twice).await.status(), 415);
+    for coding in ["identity", "Identity", "", "identity, identity"] {
+        let request = call("echo", json!({ "text": "a" })).with("Content-Encoding", coding);
+        assert_eq!(stage.ask(&request).await.status(), 200, "{coding}");
+    }
+}
+
+// RFC 6585, 5: one header that is too large, or all of them together.
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused_as_such() {
+    let plain = Stage::open().await;
+    let stage = stage().await;
+    let one = ping().with("X-Long", "x".repeat(100_000));
+    let some = (0..90).fold(ping(), |it, number| it.with(&format!("X-{number}"), "x".repeat(1100)));
+    let many = (0..1000).fold(ping(), |it, number| it.with(&format!("X-{number}"), "x"));
+    for request in [&one, &some, &many] {
+        assert_eq!(plain.ask(request).await.status(), 431);
+        assert_eq!(stage.ask(request).await.status(), 431, "beside HTTP/2");
+    }
+    for request in [&one, &some] {
+        let mut client = H2::open(stage.address).await;
+        assert_eq!(within(client.ask(b"localhost", request)).await.unwrap().0, 431, "over HTTP/2");
+    }
+    let fits = ping().with("X-Long", "x".repeat(50_000));
+    assert_eq!(plain.ask(&fits).await.status(), 200);
+    let mut client = H2::open(stage.address).await;
+    assert_eq!(within(client.ask(b"localhost", &fits)).await.unwrap().0, 200);
+}
+
 // spec: HTTP-4
 #[tokio::test]
 async fn a_client_that_takes_only_one_kind_of_answer_is_refused_unread() {

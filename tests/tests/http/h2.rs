@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 
 use crate::wire::Request;
 
@@ -16,11 +18,28 @@ pub(crate) struct H2(SendRequest<Full<Bytes>>);
 
 impl H2 {
     pub(crate) async fn open(address: SocketAddr) -> Self {
+        Self::watched(address).await.0
+    }
+
+    /// The same, with what tells how the connection ended.
+    pub(crate) async fn watched(address: SocketAddr) -> (Self, JoinHandle<hyper::Result<()>>) {
+        Self::built(address, &Builder::new(TokioExecutor::new())).await
+    }
+
+    /// A client that takes so many bytes of an answer before it has read any.
+    pub(crate) async fn with_window(address: SocketAddr, window: u32) -> Self {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(window);
+        Self::built(address, &builder).await.0
+    }
+
+    async fn built(
+        address: SocketAddr,
+        builder: &Builder<TokioExecutor>,
+    ) -> (Self, JoinHandle<hyper::Result<()>>) {
         let stream = TcpStream::connect(address).await.unwrap();
-        let io = TokioIo::new(stream);
-        let (send, connection) = handshake(TokioExecutor::new(), io).await.unwrap();
-        tokio::spawn(connection);
-        Self(send)
+        let (send, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+        (Self(send), tokio::spawn(connection))
     }
 
     /// Sends a request to an authority, without a `Host` unless it is added; gives the status and
@@ -54,4 +73,114 @@ fn translated(authority: &[u8], request: &Request) -> Option<http::Request<Full<
         translated = translated.header(name, http::HeaderValue::from_bytes(value).ok()?);
     }
     translated.body(Full::new(Bytes::copy_from_slice(body))).ok()
+}
+
+/// A frame of HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: u8,
+    pub(crate) stream: u32,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// The kinds of frames that tests look at.
+pub(crate) mod kind {
+    pub(crate) const DATA: u8 = 0;
+    pub(crate) const HEADERS: u8 = 1;
+    pub(crate) const SETTINGS: u8 = 4;
+    pub(crate) const PING: u8 = 6;
+    pub(crate) const GOAWAY: u8 = 7;
+    pub(crate) const CONTINUATION: u8 = 9;
+}
+
+/// The flag of a frame that answers another one, and of the last frame of a stream.
+pub(crate) const LAST: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// An HTTP/2 client that writes its own frames, and answers nothing that it is not told to.
+pub(crate) struct Frames(TcpStream);
+
+impl Frames {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+        let mut frames = Self(stream);
+        frames.write(kind::SETTINGS, 0, 0, &[]).await;
+        frames
+    }
+
+    pub(crate) async fn write(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let mut bytes = length[1..].to_vec();
+        bytes.extend_from_slice(&[kind, flags]);
+        bytes.extend_from_slice(&stream.to_be_bytes());
+        bytes.extend_from_slice(payload);
+        self.0.write_all(&bytes).await.unwrap();
+    }
+
+    /// Sends a request on a stream.
+    pub(crate) async fn request(&mut self, stream: u32, request: &Request) {
+        let (method, headers, body) = request.parts();
+        let pseudo = [
+            (":method", method.as_bytes()),
+            (":scheme", b"http"),
+            (":authority", b"localhost"),
+            (":path", b"/mcp"),
+        ];
+        let mut block = Vec::new();
+        for (name, value) in pseudo {
+            field(&mut block, name.as_bytes(), value);
+        }
+        for (name, value) in headers.iter().filter(|(name, _)| name != "Host") {
+            field(&mut block, name.to_ascii_lowercase().as_bytes(), value);
+        }
+        let mut parts = block.chunks(16 * 1024).peekable();
+        let mut kind = kind::HEADERS;
+        while let Some(part) = parts.next() {
+            let flags = if parts.peek().is_none() { END_HEADERS } else { 0 };
+            self.write(kind, flags, stream, part).await;
+            kind = kind::CONTINUATION;
+        }
+        self.write(kind::DATA, LAST, stream, body).await;
+    }
+
+    /// The next frame, or `None` at the end of the connection.
+    pub(crate) async fn read(&mut self) -> Option<Frame> {
+        let mut head = [0; 9];
+        self.0.read_exact(&mut head).await.ok()?;
+        let [a, b, c, kind, _, stream @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        self.0.read_exact(&mut payload).await.ok()?;
+        Some(Frame { kind, stream: u32::from_be_bytes(stream), payload })
+    }
+
+    /// The next frame of a kind; all others are skipped.
+    pub(crate) async fn read_kind(&mut self, kind: u8) -> Frame {
+        loop {
+            let frame = self.read().await.expect("a frame before the end of the connection");
+            if frame.kind == kind {
+                return frame;
+            }
+        }
+    }
+}
+
+/// Writes a field without compression.
+fn field(block: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    block.push(0);
+    for text in [name, value] {
+        let mut rest = text.len();
+        if rest < 127 {
+            block.push(rest as u8);
+        } else {
+            block.push(127);
+            rest -= 127;
+            while rest >= 128 {
+                block.push((rest % 128) as u8 | 128);
+                rest /= 128;
+            }
+            block.push(rest as u8);
+        }
+        block.extend_from_slice(text);
+    }
 }

@@ -40,7 +40,7 @@ fn all(lists: &[&[&str]]) -> BTreeSet<String> {
 
 #[test]
 fn every_limit_of_http_has_a_test() {
-    // In `sessions`, `slow`, `resume`, `modern` and `drain`.
+    // In `sessions`, `slow`, `resume`, `modern`, `connections` and `drain`.
     let elsewhere = [
         "sessions",
         "session_idle",
@@ -48,6 +48,7 @@ fn every_limit_of_http_has_a_test() {
         "stall",
         "resumption",
         "keep_alive",
+        "unreachable",
         "drain",
     ];
     assert_eq!(fields(&HttpLimits::default()), all(&[around::TESTED, &elsewhere]));

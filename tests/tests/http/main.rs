@@ -4,6 +4,7 @@
 mod admission;
 mod browser;
 mod caller;
+mod connections;
 mod cors;
 mod disconnect;
 mod drain;

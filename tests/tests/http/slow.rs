@@ -1,14 +1,18 @@
-//! A client that reads nothing: cut after a while, and nobody else notices.
+//! A client that reads slowly gets all of its answer; one that reads nothing, or hardly anything, is
+//! cut after a while, and nobody else notices.
 
 use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
+use bowline_http::server::HttpLimits;
+use http_body_util::BodyExt;
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::stage::{Stage, call, text_of, within};
-use crate::wire::Request;
+use crate::h2::H2;
+use crate::stage::{Stage, call, limits, text_of, within};
+use crate::wire::{Request, Wire};
 
 const STALL: Duration = Duration::from_millis(400);
 
@@ -22,7 +26,7 @@ async fn stalled(stage: &Stage, request: &Request) -> TcpStream {
 }
 
 /// Bytes that this process holds.
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
@@ -75,4 +79,80 @@ async fn a_session_survives_a_stream_that_stalled() {
     let echo = session.call("echo", json!({ "text": "here" }));
     assert_eq!(text_of(&stage.ask(&echo).await.json()), "here");
     drop(stalled);
+}
+
+/// More than the system takes at once for a client that does not read.
+const LONG: usize = 3_800_000;
+
+/// Longer than an idle connection, a head or a client that reads nothing is waited for here.
+const READING: Duration = Duration::from_secs(3);
+
+// A slow reader is no stalled one: see the limits of writing in docs/design/0010-http.md.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_reads_slowly_gets_the_whole_answer() {
+    let short = |it: &mut HttpLimits| {
+        it.head = Duration::from_millis(200);
+        it.stall = Duration::from_secs(1);
+    };
+    let stage = Stage::limited(short).await;
+    let mut stream = stalled(&stage, &call("long", json!({ "bytes": LONG }))).await;
+    let mut read = Vec::new();
+    let mut pace = tokio::time::interval(Duration::from_millis(50));
+    let begun = Instant::now();
+    while begun.elapsed() < READING {
+        pace.tick().await;
+        let mut some = [0; 8192];
+        let count = within(stream.read(&mut some)).await.unwrap();
+        assert_ne!(count, 0, "cut after {:?}, with {} bytes", begun.elapsed(), read.len());
+        read.extend_from_slice(&some[..count]);
+    }
+    assert!(read.len() < LONG / 2, "it reads slowly");
+    let mut wire = Wire::read_before(stream, read);
+    let answer = within(wire.answer()).await;
+    assert_eq!(text_of(&answer.json()).len(), LONG);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_http2_a_client_that_reads_slowly_gets_the_whole_answer() {
+    let limits = limits(|it| {
+        it.head = Duration::from_millis(200);
+        it.stall = Duration::from_secs(1);
+    });
+    let stage = Stage::with(|http| http.http2().limits(limits)).await;
+    let mut client = H2::with_window(stage.address, 64 * 1024).await;
+    let answer = within(client.stream(&call("long", json!({ "bytes": LONG })))).await;
+    let mut body = answer.into_body();
+    let mut read = Vec::new();
+    let mut pace = tokio::time::interval(Duration::from_millis(50));
+    let begun = Instant::now();
+    while begun.elapsed() < READING {
+        pace.tick().await;
+        let frame = within(body.frame()).await.expect("more of the answer").expect("no reset");
+        read.extend_from_slice(&frame.into_data().unwrap());
+    }
+    assert!(read.len() < LONG / 2, "it reads slowly");
+    read.extend_from_slice(&within(body.collect()).await.unwrap().to_bytes());
+    let answer: serde_json::Value = serde_json::from_slice(&read).unwrap();
+    assert_eq!(text_of(&answer).len(), LONG);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_http2_a_stream_whose_window_stays_shut_is_reset_and_the_others_go_on() {
+    let limits = limits(|it| it.stall = STALL);
+    let stage = Stage::with(|http| http.http2().limits(limits)).await;
+    let mut client = H2::with_window(stage.address, 64 * 1024).await;
+    // An answer that waits in HTTP/2, a handler that still tells, and an answer of which not one
+    // byte may be sent.
+    let long = within(client.stream(&call("long", json!({ "bytes": LONG })))).await;
+    let flood = call("flood", json!({ "count": 4000, "bytes": 16384 }));
+    let told = within(client.stream(&flood)).await;
+    let mut shut = H2::with_window(stage.address, 0).await;
+    let none = within(shut.stream(&call("echo", json!({ "text": "a" })))).await;
+    stage.play.running(0).await;
+    for stalled in [long, told, none] {
+        let error = within(stalled.into_body().collect()).await.unwrap_err();
+        assert!(error.to_string().contains("error"), "{error}");
+    }
+    let echo = call("echo", json!({ "text": "a" }));
+    assert_eq!(within(client.ask(b"localhost", &echo)).await.unwrap().0, 200);
 }

@@ -122,9 +122,10 @@ async fn forever(State(play): State<Play>) {
 
 /// Wait for a step
 #[tool]
-async fn hold(State(play): State<Play>) -> &'static str {
+async fn hold(State(play): State<Play>, #[arg(default)] text: String) -> &'static str {
     let _running = play.run();
     play.may_step().await;
+    drop(text);
     play.0.ended.send_modify(|ended| *ended += 1);
     "held"
 }

@@ -219,6 +219,11 @@ impl Wire {
         Self { stream, buffer: Vec::new(), body: None, text: Vec::new() }
     }
 
+    /// Goes on with a connection of which something has been read.
+    pub(crate) fn read_before(stream: TcpStream, buffer: Vec<u8>) -> Self {
+        Self { stream, buffer, body: None, text: Vec::new() }
+    }
+
     /// Opens a connection and sends a request.
     pub(crate) async fn send(address: SocketAddr, request: &Request) -> Self {
         let mut wire = Self::open(address).await;

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,17 +13,10 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::endpoint::Endpoint;
-
 /// What an answer carries.
 pub struct Body {
     kind: Kind,
-    /// Only held.
-    _turn: Option<Turn>,
 }
-
-/// Whoever answers, held until the answer has gone, or its client has.
-pub(super) type Turn = Arc<Endpoint>;
 
 enum Kind {
     Empty,
@@ -47,22 +39,17 @@ pub(super) trait Source: Send {
 
 impl Body {
     pub(super) fn empty() -> Self {
-        Self { kind: Kind::Empty, _turn: None }
+        Self { kind: Kind::Empty }
     }
 
     pub(super) fn full(bytes: Bytes) -> Self {
-        Self { kind: Kind::Full(bytes), _turn: None }
+        Self { kind: Kind::Full(bytes) }
     }
 
     pub(super) fn events(source: Box<dyn Source>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
         let events = Events { source, interval: keep_alive, silence };
-        Self { kind: Kind::Events(Box::new(events)), _turn: None }
-    }
-
-    /// The same, during a turn.
-    pub(super) fn during(self, turn: Turn) -> Self {
-        Self { _turn: Some(turn), ..self }
+        Self { kind: Kind::Events(Box::new(events)) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The connections that are open: each cut when it is of no use, and all of them told of the end.
+//! The connections that are open: each ended when it is of no use, and all of them told of the end.
 //!
 //! They are looked at together, from time to time. So a request costs two additions, and a connection
 //! needs neither a clock of its own nor anything else to wait for beside its client.
@@ -8,14 +8,17 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
-use super::body::Turn;
+use super::answer::Turn;
 use super::endpoint::Endpoint;
+use super::limits::HttpLimits;
+use super::stall::Traffic;
 
 /// The connections that are open. All are cut when this is dropped.
 #[derive(Default)]
@@ -26,19 +29,29 @@ pub(super) struct Connections {
 
 type Table = Mutex<HashMap<u64, Open>>;
 
-/// One that is open.
-struct Open {
-    used: Arc<Used>,
-    /// Set once there is a task.
-    task: Option<AbortHandle>,
-    /// How many requests had come when it was last looked at.
-    before: usize,
-    /// How often in a row it was found to be of no use.
-    idle: usize,
+/// How often the connections are looked at within the shortest time that one may be of no use.
+const LOOKS: u32 = 2;
+
+/// How often to look at connections, and how many looks in a row one may be of no use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looks {
+    pub(super) interval: Duration,
+    head: u128,
+    idle: u128,
 }
 
-/// How often somebody looks within the time that a connection may be of no use.
-pub(super) const LOOKS: u32 = 2;
+impl Looks {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
+        let interval = (limits.head.min(limits.idle) / LOOKS).max(Duration::from_millis(1));
+        let looks = |limit: Duration| limit.as_nanos().div_ceil(interval.as_nanos());
+        Self { interval, head: looks(limits.head), idle: looks(limits.idle) }
+    }
+
+    /// The same while there is no room for further connections.
+    pub(super) fn when_full(self) -> Self {
+        Self { idle: self.idle.min(self.head), ..self }
+    }
+}
 
 impl Connections {
     /// Serves a connection in a task of its own, which has to hold its place to the end.
@@ -54,23 +67,22 @@ impl Connections {
         let served = serve(used.clone(), place);
         // Entered before the task can end, and not locked when it begins: a runtime that is shutting
         // down drops what it is given, and so does a task that is aborted there.
-        lock(&self.table).insert(number, Open { used, task: None, before: 0, idle: 0 });
+        lock(&self.table).insert(number, Open::new(used));
         let task = tokio::spawn(served);
         if let Some(open) = lock(&self.table).get_mut(&number) {
             open.task = Some(task.abort_handle());
         }
     }
 
-    /// Looks at every connection, and cuts those that have been of no use for more than [`LOOKS`] in
-    /// a row: no request has come and none was being answered. Whether the client is silent, or sends
-    /// a head byte by byte, is all the same.
-    pub(super) fn cut_idle(&self) {
-        self.cut(|open| {
-            let requests = open.used.requests.load(Ordering::Relaxed);
-            let is_used = requests != open.before || Arc::strong_count(&open.used.turn) > 1;
-            open.idle = if is_used { 0 } else { open.idle + 1 };
-            open.before = requests;
-            open.idle > LOOKS as usize
+    /// Looks at every connection, and ends those that have been of no use for too long.
+    pub(super) fn look(&self, looks: Looks) {
+        self.cut(|open| match open.look(looks) {
+            Verdict::Keep => false,
+            Verdict::End => {
+                open.used.end();
+                false
+            }
+            Verdict::Cut => true,
         });
     }
 
@@ -117,40 +129,122 @@ fn lock(table: &Table) -> MutexGuard<'_, HashMap<u64, Open>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// One that is open.
+struct Open {
+    used: Arc<Used>,
+    /// Set once there is a task.
+    task: Option<AbortHandle>,
+    /// How many requests had come when it was last looked at.
+    before: usize,
+    /// How many looks in a row it was of no use, or its head was not complete.
+    unused: u128,
+    /// Whether a request is under way of which not even the head is there.
+    has_begun: bool,
+    /// After how many such looks it was told to end.
+    told: Option<u128>,
+}
+
+/// What becomes of a connection.
+enum Verdict {
+    Keep,
+    /// It is told to end, in the way of its protocol.
+    End,
+    /// It ends at once.
+    Cut,
+}
+
+impl Open {
+    fn new(used: Arc<Used>) -> Self {
+        Self { used, task: None, before: 0, unused: 0, has_begun: true, told: None }
+    }
+
+    /// It is of use while a request is being answered, or an answer being written. Otherwise it is
+    /// idle, unless a request has begun: then it does not matter whether the client is silent, or
+    /// sends the head byte by byte.
+    fn look(&mut self, looks: Looks) -> Verdict {
+        let used = &self.used;
+        let requests = used.requests.load(Ordering::Relaxed);
+        let has_come = std::mem::replace(&mut self.before, requests) != requests;
+        let has_read = used.traffic.has_read();
+        if has_come || Arc::strong_count(&used.turn) > 1 || used.traffic.waits() {
+            (self.unused, self.has_begun, self.told) = (0, false, None);
+            return Verdict::Keep;
+        }
+        // What was read before the first of these looks may belong to the last request. And over
+        // HTTP/2 there is more to be read than requests.
+        let is_http2 = used.is_http2.load(Ordering::Relaxed);
+        if has_read && self.unused > 0 && !self.has_begun && !is_http2 {
+            (self.unused, self.has_begun) = (0, true);
+        }
+        self.unused += 1;
+        let most = if self.has_begun { looks.head } else { looks.idle };
+        match self.told {
+            _ if self.unused <= most => Verdict::Keep,
+            // There is nothing to be said to a client in the middle of its head.
+            _ if self.has_begun && !is_http2 => Verdict::Cut,
+            None => {
+                self.told = Some(self.unused);
+                Verdict::End
+            }
+            Some(told) if self.unused > told + looks.head => Verdict::Cut,
+            Some(_) => Verdict::Keep,
+        }
+    }
+}
+
 /// What a connection is used for.
 pub(super) struct Used {
     /// Requests that have come.
     requests: AtomicUsize,
     /// Held while one of them is being answered.
     turn: Turn,
+    traffic: Arc<Traffic>,
+    is_http2: AtomicBool,
     is_ending: AtomicBool,
-    /// Whoever serves it, once somebody does.
+    /// The task that serves it, once there is one.
     server: Mutex<Option<Waker>>,
 }
 
 impl Used {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        let (requests, is_ending, server) = Default::default();
-        Self { requests, turn: Arc::new(endpoint), is_ending, server }
+        let (requests, traffic, is_http2, is_ending, server) = Default::default();
+        Self { requests, turn: Arc::new(endpoint), traffic, is_http2, is_ending, server }
+    }
+
+    /// What its socket is seen to do.
+    pub(super) fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
     }
 
     /// Begins to answer a request; it is answered when the turn is dropped.
     pub(super) fn begin(&self) -> Turn {
-        // Only whoever serves the connection counts, so nothing comes in between.
+        // Only the task that serves the connection counts, so nothing comes in between.
         let before = self.requests.load(Ordering::Relaxed);
         self.requests.store(before.wrapping_add(1), Ordering::Relaxed);
         self.turn.clone()
     }
 
+    /// Notes that the client speaks HTTP/2.
+    #[cfg(feature = "http2")]
+    pub(super) fn speaks_http2(&self) {
+        self.is_http2.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the connection is to end.
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// Names the task that serves the connection, which is woken when it is to end.
+    pub(super) fn serve(&self, server: &Waker) {
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.clone());
+    }
+
     fn end(&self) {
-        // Under the lock, so that whoever begins to serve meanwhile either is woken or sees it.
+        // Under the lock, so that a task that begins to serve meanwhile either is woken or sees it.
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_ending.store(true, Ordering::Release);
         server.iter().for_each(Waker::wake_by_ref);
-    }
-
-    fn serve(&self, server: &Waker) {
-        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.clone());
     }
 }
 
@@ -167,8 +261,12 @@ pub(super) async fn drive<C: GracefulConnection, T>(
             // The task stays the same, and so does its waker.
             used.serve(cx.waker());
         }
-        if !is_told && used.is_ending.load(Ordering::Acquire) {
+        if !is_told && used.is_ending() {
             is_told = true;
+            // A request that has come by now is taken first, and so answered.
+            if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+                return Poll::Ready(ended);
+            }
             connection.as_mut().graceful_shutdown();
         }
         connection.as_mut().poll(cx)

@@ -24,12 +24,13 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 use tokio::sync::watch;
 
+use super::bodies::Bodies;
 use super::body::Body;
 use super::callers::{Caller, Callers, Slots};
 use super::config::{self, HttpConfig};
 use super::head::{EVENTS, JSON};
 use super::legacy::{self, Sessions};
-use super::read::{self, TooMuch};
+use super::read::{self, Bounds, TooMuch};
 use super::{cors, head, modern, reply};
 
 /// Serves the protocol over HTTP, both eras on one path: a plain tower service to mount in any
@@ -56,6 +57,7 @@ pub(super) struct Core {
     /// Subscriptions that are open.
     pub(super) streams: Slots,
     pub(super) callers: Callers,
+    bodies: Arc<Bodies>,
     last: AtomicU64,
     phase: watch::Sender<Phase>,
 }
@@ -104,6 +106,7 @@ impl Endpoint {
             streams: Slots::new(config.limits().streams),
             callers: Callers::new(server.limits(), config.limits()),
             server,
+            bodies: Bodies::new(config.limits()),
             config,
             last: AtomicU64::new(0),
             phase: watch::channel(Phase::Serving).0,
@@ -114,6 +117,12 @@ impl Endpoint {
     /// How many sessions stand.
     pub fn sessions(&self) -> usize {
         self.0.sessions.count()
+    }
+
+    /// How many bytes of request bodies are in memory, as far as they count against
+    /// [`HttpLimits::bodies`](super::HttpLimits::bodies).
+    pub fn body_bytes(&self) -> usize {
+        self.0.core.bodies.bytes()
     }
 
     /// Ends what would never end by itself: subscriptions are answered, streams of sessions are
@@ -248,7 +257,8 @@ impl Endpoint {
             return *refusal;
         }
         let most = core.server.limits().frame;
-        let text = match read::whole(body, most, core.limits().body).await {
+        let bounds = Bounds { most, within: core.limits().body, bodies: &core.bodies };
+        let text = match read::whole(body, bounds).await {
             Ok(text) => text,
             Err(TooMuch::Bytes) => {
                 let reason = format!("the body is longer than {most} bytes");
@@ -257,6 +267,9 @@ impl Endpoint {
             Err(TooMuch::Time) => {
                 let reason = "the body did not arrive in time";
                 return reply::refused(StatusCode::REQUEST_TIMEOUT, reason);
+            }
+            Err(TooMuch::Room) => {
+                return reply::busy(None, "too many bytes of requests are in memory; try again");
             }
             Err(TooMuch::Broken(why)) => {
                 let reason = format!("the body could not be read: {why}");
@@ -344,12 +357,15 @@ enum Begun {
     Legacy(Frame),
 }
 
-/// A POST carries JSON, and its sender takes both kinds of answers.
+/// A POST carries JSON, as it is, and its sender takes both kinds of answers.
 fn check_types(knock: &Knock) -> Result<(), Box<Response<Body>>> {
     let headers = &knock.0.headers;
     if !head::is_json(headers) {
         let reason = "send the message as `Content-Type: application/json`";
         return Err(Box::new(reply::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)));
+    }
+    if !head::is_plain(headers) {
+        return Err(Box::new(reply::coded()));
     }
     if !head::accepts(headers, [JSON, EVENTS]) {
         let reason = "send `Accept: application/json, text/event-stream`; answers may be either";

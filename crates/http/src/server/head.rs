@@ -55,6 +55,15 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     value == JSON.as_bytes() || essence(value).eq_ignore_ascii_case(JSON.as_bytes())
 }
 
+/// Whether the body is sent as it is, in no coding such as `gzip`.
+pub(super) fn is_plain(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
+    values.all(|value| {
+        let mut codings = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+    })
+}
+
 /// Whether the client takes answers of all these types. One that does not say takes anything.
 pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();

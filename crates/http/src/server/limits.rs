@@ -34,20 +34,39 @@ pub struct HttpLimits {
     /// Bytes that may wait on one stream for a client that reads slowly. Beyond that, what may be
     /// dropped is dropped, and who says the rest waits.
     pub queue: usize,
-    /// How long a client may read nothing at all while something waits to be written; then the
-    /// connection is cut.
+    /// How long a client may read nothing, or less than its `pace`, while something waits to be
+    /// written to it. Then its connection is cut, or over HTTP/2 the stream whose window it keeps
+    /// shut. What a client still sends after it was refused is read and thrown away for as long.
     pub stall: Duration,
+    /// Bytes per second that a client has to take at least while more wait to be written to it, on
+    /// average over `stall`.
+    pub pace: usize,
     /// How long what a stream said is kept for a client that comes back.
     pub resumption: Duration,
     /// How often a silent stream is kept alive by a comment.
     pub keep_alive: Duration,
-    /// How long a client may take to send the head of a request, and a connection may be of no use
-    /// between two of them. It is cut after that, at the latest after half as long again.
+    /// How long a client may take to send the head of a request: the first one from the beginning
+    /// of the connection on, every other one from its first byte on. The connection is cut after
+    /// that, at the latest after twice as long.
     pub head: Duration,
+    /// How long a connection may be idle between two requests. Then it is closed, over HTTP/2 with
+    /// GOAWAY. Longer than usual clients keep an idle connection, so that it is they who close it.
+    /// While all `connections` are taken, an idle one is closed after `head`.
+    pub idle: Duration,
     /// How long a client may take to send the body of a request.
     pub body: Duration,
+    /// Bytes of request bodies that are in memory at the same time, of all clients together, until
+    /// the requests are answered. The first 64 KiB of each body do not count.
+    pub bodies: usize,
+    /// How long a client may take to send the body of a request while `bodies` is used up. The body
+    /// that has taken longest then makes room for another one, and its request is answered 503. A
+    /// request for which there is no room for so long is answered 503 too.
+    pub crowded: Duration,
     /// Connections that are served at the same time; further ones wait to be accepted.
     pub connections: usize,
+    /// How long the machine of a client may acknowledge nothing that is sent to it. Then its
+    /// connection is closed. Held by TCP, in whole seconds.
+    pub unreachable: Duration,
     /// Requests that run at the same time on one HTTP/2 connection.
     pub requests_per_connection: u32,
     /// How long calls may still run after the server was told to stop.
@@ -66,11 +85,16 @@ impl Default for HttpLimits {
             session_opening: Duration::from_secs(30),
             queue: 256 * 1024,
             stall: Duration::from_secs(10),
+            pace: 2048,
             resumption: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             head: Duration::from_secs(10),
+            idle: Duration::from_secs(120),
             body: Duration::from_secs(30),
+            bodies: 256 * 1024 * 1024,
+            crowded: Duration::from_secs(2),
             connections: 32_768,
+            unreachable: Duration::from_secs(45),
             requests_per_connection: 100,
             drain: Duration::from_secs(25),
         }

@@ -13,15 +13,16 @@ use bowline_proto::request::{Extensions, Peer};
 use bowline_proto::wire::Acquaintance;
 use bowline_transport::BoxFuture;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::MissedTickBehavior;
 
-use super::connections::{Connections, LOOKS, Place, Used};
+use super::answer::Answer;
+use super::connections::{Connections, Looks, Place, Used};
 use super::endpoint::{Endpoint, Knock};
-use super::protocol;
+use super::pace::Least;
 use super::stall::Stall;
+use super::{protocol, tcp};
 
 /// How long to wait after the system could not accept a connection, for example because too many
 /// files are open.
@@ -68,7 +69,8 @@ impl Listener {
         let room = Arc::new(Semaphore::new(places as usize));
         // Whoever is connected is cut off when this goes, for whatever reason we end.
         let mut connections = Connections::default();
-        let mut look = tokio::time::interval((limits.head / LOOKS).max(Duration::from_millis(1)));
+        let looks = Looks::new(&limits);
+        let mut look = tokio::time::interval(looks.interval);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let path: Arc<str> = self.path.into();
         let mut stop = std::pin::pin!(stop);
@@ -81,7 +83,10 @@ impl Listener {
                 tokio::select! {
                     () = &mut stop => break None,
                     next = &mut next => break Some(next),
-                    _ = look.tick() => connections.cut_idle(),
+                    _ = look.tick() => match room.available_permits() {
+                        0 => connections.look(looks.when_full()),
+                        _ => connections.look(looks),
+                    },
                 }
             };
             let Some((permit, accepted)) = next else { break };
@@ -119,9 +124,9 @@ struct Connection {
 impl Connection {
     fn serve(self, stream: TcpStream) -> BoxFuture<()> {
         let Self { endpoint, path, peer, used, held } = self;
-        // Small messages should not wait for each other.
-        let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Stall::new(stream, endpoint.config().limits().stall));
+        let limits = endpoint.config().limits();
+        tcp::prepare(&stream, limits);
+        let socket = Stall::new(stream, used.traffic().clone(), Least::new(limits));
         let mut origin = Extensions::default();
         origin.insert(Acquaintance::default());
         let peer = Peer(peer.ip());
@@ -131,6 +136,8 @@ impl Connection {
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let turn = turns.begin();
             let is_here = request.uri().path() == &*path;
+            #[cfg(feature = "http2")]
+            let is_http2 = request.version() == http::Version::HTTP_2;
             let (parts, body) = request.into_parts();
             let mut knock = Knock::new(parts, origin.clone(), caller.clone());
             async move {
@@ -138,10 +145,15 @@ impl Connection {
                     true => turn.answer_to(&mut knock, pin!(body)).await,
                     false => turn.not_here(&knock),
                 };
-                Ok::<_, Infallible>(response.map(|body| body.during(turn)))
+                let response = response.map(|body| Answer::new(body, turn));
+                #[cfg(feature = "http2")]
+                if is_http2 {
+                    return Ok(response.map(Answer::flowing));
+                }
+                Ok::<_, Infallible>(response)
             }
         });
-        protocol::serve(endpoint.config(), io, service, used, held)
+        protocol::serve(endpoint.config(), socket, service, used, held)
     }
 }
 

@@ -11,57 +11,109 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use super::body::Body;
+use super::answer::Answer;
 use super::config::HttpConfig;
 use super::connections::{Used, drive};
 use super::stall::Stall;
 
 /// Bytes that HTTP itself may hold of one connection, in either direction: the head of a request,
-/// and what was written but not sent.
+/// and what was written but not sent. A longer head is answered 431.
 const BUFFER: usize = 64 * 1024;
 
 /// Serves a connection to its end, and holds something until then.
 pub(super) fn serve<S>(
     config: &HttpConfig,
-    io: TokioIo<Stall<TcpStream>>,
+    socket: Stall<TcpStream>,
     service: S,
     used: Arc<Used>,
     held: impl Send + 'static,
 ) -> BoxFuture<()>
 where
-    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
 {
     #[cfg(feature = "http2")]
     if config.http2 {
-        let connection = http2::builder(config).serve_connection(io, service).into_owned();
-        return Box::pin(drive(Box::pin(connection), used, held));
+        return Box::pin(http2::serve(config.limits().clone(), socket, service, used, held));
     }
     #[cfg(not(feature = "http2"))]
     let _ = config;
-    let mut protocol = http1::Builder::new();
-    // How long a head may take is for `Connections` to watch.
-    protocol.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
     // The connection in a place of its own: it is large, and what takes it as an argument has room
     // for it twice.
-    Box::pin(drive(Box::pin(protocol.serve_connection(io, service)), used, held))
+    let connection = Box::pin(http1().serve_connection(TokioIo::new(socket), service));
+    Box::pin(drive(connection, used, held))
+}
+
+fn http1() -> http1::Builder {
+    let mut protocol = http1::Builder::new();
+    // How long a head may take is for `Connections` to watch.
+    protocol.timer(TokioTimer::new()).header_read_timeout(None);
+    // The buffer may become larger than we ask for, so it does not bound a head by itself.
+    protocol.max_buf_size(BUFFER).max_header_size(BUFFER);
+    protocol
 }
 
 /// Either protocol, as the client chooses.
 #[cfg(feature = "http2")]
 mod http2 {
-    use hyper_util::rt::{TokioExecutor, TokioTimer};
-    use hyper_util::server::conn::auto;
+    use std::future::poll_fn;
+    use std::task::Poll;
 
-    use super::{BUFFER, HttpConfig};
+    use hyper::server::conn::http2;
 
-    pub(super) fn builder(config: &HttpConfig) -> auto::Builder<TokioExecutor> {
-        let limits = config.limits();
-        let mut protocol = auto::Builder::new(TokioExecutor::new());
-        protocol.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(BUFFER);
+    use super::super::flow::Streams;
+    use super::super::limits::HttpLimits;
+    use super::super::pace::Least;
+    use super::{
+        Answer, Arc, BUFFER, Incoming, Infallible, Request, Response, Service, Stall, TcpStream,
+        TokioIo, TokioTimer, Used, drive, http1,
+    };
+
+    pub(super) async fn serve<S>(
+        limits: HttpLimits,
+        mut socket: Stall<TcpStream>,
+        service: S,
+        used: Arc<Used>,
+        held: impl Send + 'static,
+    ) where
+        S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible>
+            + Send
+            + 'static,
+        S::Future: Send + 'static,
+    {
+        let Some(is_http2) = version(&mut socket, &used).await else { return };
+        let io = TokioIo::new(socket);
+        if is_http2 {
+            used.speaks_http2();
+            let connection = builder(&limits).serve_connection(io, service);
+            drive(Box::pin(connection), used, held).await;
+        } else {
+            drive(Box::pin(http1().serve_connection(io, service)), used, held).await;
+        }
+    }
+
+    /// Whether the client speaks HTTP/2, unless the connection has to end before that is known.
+    async fn version(socket: &mut Stall<TcpStream>, used: &Used) -> Option<bool> {
+        poll_fn(|cx| {
+            used.serve(cx.waker());
+            match socket.poll_is_http2(cx) {
+                Poll::Ready(version) => Poll::Ready(version.ok()),
+                Poll::Pending if used.is_ending() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    fn builder(limits: &HttpLimits) -> http2::Builder<Streams> {
+        // A window is what a client may send before any of it is read.
+        const WINDOW: u32 = BUFFER as u32;
+        let mut protocol = http2::Builder::new(Streams(Least::new(limits)));
         protocol
-            .http2()
             .timer(TokioTimer::new())
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(4 * WINDOW)
+            .max_header_list_size(BUFFER as u32)
             .max_send_buf_size(BUFFER)
             .max_concurrent_streams(limits.requests_per_connection)
             .keep_alive_interval(limits.keep_alive)

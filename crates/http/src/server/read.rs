@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes};
 use http_body::Body;
+
+use super::bodies::{Bodies, FREE, NoRoom, Share};
 
 /// Why a body was not read.
 #[derive(Debug)]
@@ -16,21 +19,41 @@ pub(super) enum TooMuch {
     Bytes,
     /// It takes too long.
     Time,
+    /// There is no room for it beside all others.
+    Room,
     /// It broke off.
     Broken(String),
 }
 
+impl From<NoRoom> for TooMuch {
+    fn from(_: NoRoom) -> Self {
+        Self::Room
+    }
+}
+
+/// What a body may take.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds<'a> {
+    /// Bytes.
+    pub(super) most: usize,
+    /// Time.
+    pub(super) within: Duration,
+    /// Room, together with all others.
+    pub(super) bodies: &'a Arc<Bodies>,
+}
+
 /// Reads a body of at most so many bytes. One that says beforehand that it is longer is not read
 /// at all.
-pub(super) async fn whole<B>(body: B, most: usize, within: Duration) -> Result<Bytes, TooMuch>
+pub(super) async fn whole<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, TooMuch>
 where
     B: Body,
     B::Error: fmt::Display,
 {
-    if body.size_hint().lower() > most as u64 {
+    if body.size_hint().lower() > bounds.most as u64 {
         return Err(TooMuch::Bytes);
     }
-    let mut read = pin!(collect(body, most));
+    let within = bounds.within;
+    let mut read = pin!(collect(body, bounds));
     // Most bodies are there already, and need no clock.
     let begun = std::future::poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await;
     match begun {
@@ -39,7 +62,7 @@ where
     }
 }
 
-async fn collect<B>(body: B, most: usize) -> Result<Bytes, TooMuch>
+async fn collect<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, TooMuch>
 where
     B: Body,
     B::Error: fmt::Display,
@@ -49,12 +72,19 @@ where
         body.size_hint().exact().map_or(0, |claimed| usize::try_from(claimed).unwrap_or(0));
     let mut first = Bytes::new();
     let mut whole = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-        let frame = frame.map_err(|error| TooMuch::Broken(error.to_string()))?;
-        let Ok(mut piece) = frame.into_data() else { continue };
+    // Made by a body that is long enough to count.
+    let mut share: Option<Box<Share>> = None;
+    while let Some(piece) =
+        std::future::poll_fn(|cx| poll_piece(body.as_mut(), share.as_deref_mut(), cx)).await
+    {
+        let mut piece = piece?;
         let come = first.len() + whole.len() + piece.remaining();
-        if come > most {
+        if come > bounds.most {
             return Err(TooMuch::Bytes);
+        }
+        if come > FREE {
+            let share = share.get_or_insert_with(|| Box::new(bounds.bodies.share()));
+            share.hold(come - FREE).await?;
         }
         // Most bodies come in one piece, which is then not copied.
         if first.is_empty() && whole.is_empty() {
@@ -70,7 +100,41 @@ where
             break;
         }
     }
-    Ok(if whole.is_empty() { first } else { whole.into() })
+    let text = if whole.is_empty() { first } else { whole.into() };
+    Ok(match share {
+        Some(share) => share.arrived(text),
+        None => text,
+    })
+}
+
+/// The next piece of a body, unless it has to make room for another one.
+fn poll_piece<B>(
+    mut body: Pin<&mut B>,
+    share: Option<&mut Share>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<B::Data, TooMuch>>>
+where
+    B: Body,
+    B::Error: fmt::Display,
+{
+    if let Some(share) = share
+        && let Poll::Ready(NoRoom) = share.poll_no_room(cx)
+    {
+        return Poll::Ready(Some(Err(TooMuch::Room)));
+    }
+    loop {
+        match ready!(body.as_mut().poll_frame(cx)) {
+            None => return Poll::Ready(None),
+            Some(Err(error)) => {
+                return Poll::Ready(Some(Err(TooMuch::Broken(error.to_string()))));
+            }
+            Some(Ok(frame)) => {
+                if let Ok(piece) = frame.into_data() {
+                    return Poll::Ready(Some(Ok(piece)));
+                }
+            }
+        }
+    }
 }
 
 /// How much room to make once so many bytes have come. What a length claims is believed only so

@@ -91,6 +91,15 @@ pub(super) fn busy(id: Option<&RequestId>, reason: &str) -> Response<Body> {
     refuse(id, &ErrorObject::unavailable(reason))
 }
 
+/// The body is in a coding that is not read here.
+pub(super) fn coded() -> Response<Body> {
+    let reason = "send the message as it is, without `Content-Encoding`";
+    let mut response = refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason);
+    let identity = HeaderValue::from_static("identity");
+    response.headers_mut().insert(header::ACCEPT_ENCODING, identity);
+    response
+}
+
 /// Only these methods, and OPTIONS, are served here.
 pub(super) fn method_not_allowed(methods: &str) -> Response<Body> {
     let reason = format!("only {methods} and OPTIONS are served here");

@@ -1,39 +1,92 @@
-//! A connection that is cut when its client reads nothing for too long.
+//! The socket of a connection, which is cut when its client takes too little of what is written.
 
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
-/// A connection whose writes have to make progress.
+use super::pace::{Least, Pace};
+
+/// A socket whose writes have to make progress.
 pub(super) struct Stall<T> {
     inner: T,
-    most: Duration,
-    /// Runs while a write waits.
-    waiting: Option<Pin<Box<Sleep>>>,
+    traffic: Arc<Traffic>,
+    least: Least,
+    pace: Pace,
+    /// Runs while what a client still sends is thrown away.
+    lingering: Option<Pin<Box<Sleep>>>,
+    #[cfg(feature = "http2")]
+    first: First,
+}
+
+/// What a socket is seen to do.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    has_read: AtomicBool,
+    waits: AtomicBool,
+}
+
+impl Traffic {
+    /// Whether anything was read since this was last asked.
+    pub(super) fn has_read(&self) -> bool {
+        self.has_read.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether something waits to be written.
+    pub(super) fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
+    }
 }
 
 impl<T> Stall<T> {
-    pub(super) fn new(inner: T, most: Duration) -> Self {
-        Self { inner, most, waiting: None }
+    pub(super) fn new(inner: T, traffic: Arc<Traffic>, least: Least) -> Self {
+        Self {
+            inner,
+            traffic,
+            least,
+            pace: Pace::new(least),
+            lingering: None,
+            #[cfg(feature = "http2")]
+            first: First::default(),
+        }
     }
 
     /// Watches the outcome of a write.
     fn watch<R>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if poll.is_ready() {
-            self.waiting = None;
             return poll;
         }
-        let most = self.most;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(most)));
-        std::task::ready!(waiting.as_mut().poll(cx));
-        waiting.as_mut().reset(Instant::now() + most);
-        let reason = "the client reads nothing of what is sent to it";
+        self.traffic.waits.store(true, Ordering::Relaxed);
+        ready!(self.pace.poll_stalled(cx));
+        let reason = "the client takes too little of what is sent to it";
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, reason)))
+    }
+
+    /// The same, where bytes were written.
+    fn written(
+        &mut self,
+        cx: &mut Context<'_>,
+        poll: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(count)) = poll {
+            self.pace.take(count);
+        }
+        self.watch(cx, poll)
+    }
+
+    /// The same, where nothing waits any more if it succeeded.
+    fn done(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<()>>) -> Poll<io::Result<()>> {
+        if poll.is_ready() && self.pace.is_waiting() {
+            self.pace.rest();
+            self.traffic.waits.store(false, Ordering::Relaxed);
+        }
+        self.watch(cx, poll)
     }
 }
 
@@ -43,18 +96,52 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stall<T> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(cx, buffer)
+        #[cfg(feature = "http2")]
+        if self.first.give(buffer) {
+            return Poll::Ready(Ok(()));
+        }
+        let before = buffer.filled().len();
+        let poll = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            self.traffic.has_read.store(true, Ordering::Relaxed);
+        }
+        poll
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Stall<T> {
+impl<T: AsyncRead + Unpin> Stall<T> {
+    /// Throws away what the client still sends, until it ends or takes too long: closed with
+    /// something unread, the connection would be reset, and the client might lose the answer.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut space = [MaybeUninit::uninit(); 8192];
+        loop {
+            if let Some(lingering) = &mut self.lingering
+                && lingering.as_mut().poll(cx).is_ready()
+            {
+                return Poll::Ready(());
+            }
+            let mut buffer = ReadBuf::uninit(&mut space);
+            match Pin::new(&mut self.inner).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    let within = self.least.within;
+                    self.lingering.get_or_insert_with(|| Box::pin(sleep(within)));
+                }
+                Poll::Pending if self.lingering.is_some() => return Poll::Pending,
+                // The client has ended, or sends nothing.
+                _ => return Poll::Ready(()),
+            }
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stall<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.watch(cx, poll)
+        self.written(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -63,20 +150,150 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stall<T> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.watch(cx, poll)
+        self.written(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.inner.is_write_vectored()
     }
 
+    // Called once everything has been written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.inner).poll_flush(cx);
-        self.watch(cx, poll)
+        self.done(cx, poll)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.watch(cx, poll)
+        ready!(self.done(cx, poll))?;
+        self.linger(cx).map(Ok)
+    }
+}
+
+/// The first bytes that a client sends, which tell whether it speaks HTTP/2; then read again.
+#[cfg(feature = "http2")]
+#[derive(Debug, Default)]
+struct First {
+    bytes: [u8; 3],
+    count: usize,
+    given: usize,
+}
+
+#[cfg(feature = "http2")]
+impl First {
+    /// How the preface of HTTP/2 begins. No method of HTTP/1.1 has this name (RFC 9113, 11.6).
+    const PREFACE: [u8; 3] = *b"PRI";
+
+    /// Gives what has been read; nothing if all has been given.
+    fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let left = self.bytes.get(self.given..self.count).unwrap_or_default();
+        let given = left.get(..buffer.remaining().min(left.len())).unwrap_or_default();
+        buffer.put_slice(given);
+        self.given += given.len();
+        !given.is_empty()
+    }
+}
+
+#[cfg(feature = "http2")]
+impl<T: AsyncRead + Unpin> Stall<T> {
+    /// Whether the client speaks HTTP/2, as soon as that can be told. Asked before anything is read.
+    pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            let First { bytes, count, .. } = &mut self.first;
+            let (read, rest) = bytes.split_at_mut(*count);
+            let is_like = First::PREFACE.starts_with(read);
+            if !is_like || rest.is_empty() {
+                return Poll::Ready(Ok(is_like));
+            }
+            let mut buffer = ReadBuf::new(rest);
+            ready!(Pin::new(&mut self.inner).poll_read(cx, &mut buffer))?;
+            match buffer.filled().len() {
+                0 => return Poll::Ready(Ok(false)),
+                some => *count += some,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// A client that takes some bytes from time to time.
+    struct Slow {
+        bytes: usize,
+        pause: Duration,
+        until: Pin<Box<Sleep>>,
+    }
+
+    impl AsyncRead for Slow {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            _: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            ready!(self.until.as_mut().poll(cx));
+            let next = Instant::now() + self.pause;
+            self.until.as_mut().reset(next);
+            Poll::Ready(Ok(bytes.len().min(self.bytes)))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// How long it takes to write a megabyte to such a client, or until it is cut.
+    async fn write(bytes: usize, pause: Duration) -> (Duration, io::Result<()>) {
+        let slow = Slow { bytes, pause, until: Box::pin(sleep(pause)) };
+        let least = Least { bytes: 20_480, within: Duration::from_secs(10) };
+        let mut socket = Stall::new(slow, Arc::default(), least);
+        let begun = Instant::now();
+        let written = async {
+            socket.write_all(&vec![0; 1_000_000]).await?;
+            socket.flush().await
+        };
+        let written = written.await;
+        (begun.elapsed(), written)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_slowly_is_waited_for() {
+        let (elapsed, written) = write(10_000, Duration::from_secs(3)).await;
+        assert!(written.is_ok(), "{written:?} after {elapsed:?}");
+        assert!(elapsed >= Duration::from_secs(300), "{elapsed:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_one_byte_now_and_then_is_cut() {
+        let (elapsed, written) = write(1, Duration::from_secs(3)).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(elapsed < Duration::from_secs(21), "{elapsed:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_nothing_is_cut() {
+        let (elapsed, written) = write(1, Duration::from_secs(3600)).await;
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(elapsed >= Duration::from_secs(10) && elapsed < Duration::from_secs(11));
     }
 }

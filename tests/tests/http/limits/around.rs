@@ -1,15 +1,20 @@
 //! The limits of HTTP itself: connections, heads, bodies, calls, what waits.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
+use tokio::task::JoinSet;
 
 use super::{SHORT, bites};
 use crate::h2::H2;
-use crate::stage::{NEIGHBOUR, Stage, call, limits, listen, text_of, within};
-use crate::wire::Wire;
+use crate::slow::resident;
+use crate::stage::{NEIGHBOUR, Stage, call, initialize, limits, listen, text_of, within};
+use crate::wire::{Request, Wire};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -117,14 +122,15 @@ bites! {
             let mut pace = tokio::time::interval(SHORT / 10);
             for byte in &request {
                 pace.tick().await;
-                if tokio::io::AsyncWriteExt::write_all(&mut write, &[*byte]).await.is_err() {
-                    return;
+                if write.write_all(&[*byte]).await.is_err() {
+                    // It was cut, which the reader sees too.
+                    std::future::pending::<()>().await;
                 }
             }
         };
         let closed = async {
             let mut bytes = Vec::new();
-            let _ = tokio::io::AsyncReadExt::read_to_end(&mut read, &mut bytes).await;
+            let _ = read.read_to_end(&mut bytes).await;
         };
         tokio::select! {
             () = dripping => panic!("a head may take as long as it likes"),
@@ -146,6 +152,101 @@ bites! {
         within(wire.closed()).await;
     }
 
+    bodies {
+        let stage = Stage::limited(|it| (it.bodies, it.crowded) = (8 << 20, SHORT)).await;
+        let before = resident();
+        let long = call("echo", json!({ "text": "x".repeat(3 << 20) })).bytes();
+        let unfinished = Arc::new(long[..long.len() - 1].to_vec());
+        let mut attackers = JoinSet::new();
+        for _ in 0..128 {
+            let mut wire = Wire::open(stage.address).await;
+            let unfinished = unfinished.clone();
+            attackers.spawn(async move {
+                wire.write(&unfinished).await;
+                wire.try_head().await
+            });
+        }
+        // Whoever does not finish makes room: for small requests at once, for others soon.
+        for bytes in [10, 1_000, 60_000, 500_000, 2_000_000, 3_500_000] {
+            let text = "y".repeat(bytes);
+            let answer = stage.ask(&call("echo", json!({ "text": text }))).await;
+            assert_eq!(answer.status(), 200, "{bytes} bytes: {answer:?}");
+            let held = stage.endpoint.body_bytes();
+            assert!(held <= 8 << 20, "{held} bytes are held");
+        }
+        // Beside what counts, each may hold what does not, and HTTP its buffers.
+        let grown = resident().saturating_sub(before);
+        assert!(grown < 192 << 20, "{grown} of 384 MiB are held");
+        let mut refused = 0;
+        while let Some(head) = attackers.try_join_next() {
+            let head = head.unwrap().expect("an answer");
+            assert_eq!((head.status, head.header("retry-after")), (503, Some("1")));
+            refused += 1;
+        }
+        assert!(refused > 0, "some had to make room");
+        attackers.shutdown().await;
+        within(async { while stage.endpoint.body_bytes() > 0 { tokio::task::yield_now().await } }).await;
+    }
+
+    crowded {
+        let stage = Stage::limited(|it| (it.bodies, it.crowded) = (1 << 20, SHORT)).await;
+        let text = "x".repeat(1_000_000);
+        // What runs is not cut to make room; so there is none.
+        let hold = call("hold", json!({ "text": text }));
+        let mut held = Wire::send(stage.address, &hold).await;
+        stage.play.running(1).await;
+        let begun = Instant::now();
+        let other = call("echo", json!({ "text": text }));
+        let answer = stage.ask(&other).await;
+        assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+        assert!(begun.elapsed() >= SHORT && begun.elapsed() < SHORT * 10, "{:?}", begun.elapsed());
+        let small = call("echo", json!({ "text": "a" }));
+        assert_eq!(stage.ask(&small).await.status(), 200, "a small one needs no room");
+        stage.play.step(1);
+        assert_eq!(within(held.answer()).await.status(), 200);
+        // A session keeps nothing of the body that opened it.
+        let mut opening: Value = serde_json::from_str(&initialize(Revision::V2025_11_25)).unwrap();
+        opening["params"]["_meta"] = json!({ "padding": text });
+        assert_eq!(stage.ask(&Request::post(opening.to_string())).await.status(), 200);
+        within(async { while stage.endpoint.body_bytes() > 0 { tokio::task::yield_now().await } }).await;
+        assert_eq!(stage.endpoint.sessions(), 1);
+        within(async { while stage.ask(&other).await.status() != 200 {} }).await;
+    }
+
+    pace {
+        // Reads eight kilobytes twenty times a second, where it has to be thousands.
+        let limits = limits(|it| (it.stall, it.pace) = (SHORT * 2, 64 << 20));
+        let stage = Stage::with(|http| http.limits(limits)).await;
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(stage.address).await.unwrap();
+        stream.write_all(&call("flood", json!({ "count": 4000, "bytes": 16384 })).bytes()).await.unwrap();
+        stage.play.running(1).await;
+        let reading = async {
+            let mut pace = tokio::time::interval(Duration::from_millis(50));
+            let mut some = [0; 8192];
+            loop {
+                pace.tick().await;
+                let _ = stream.read(&mut some).await;
+            }
+        };
+        tokio::select! {
+            () = reading => {}
+            () = stage.play.running(0) => {}
+        }
+    }
+
+    idle {
+        let stage = Stage::limited(|it| (it.head, it.idle) = (SHORT, SHORT * 3)).await;
+        let mut wire = Wire::open(stage.address).await;
+        wire.write(&call("echo", json!({ "text": "a" })).bytes()).await;
+        assert_eq!(within(wire.answer()).await.status(), 200);
+        let begun = Instant::now();
+        within(wire.closed()).await;
+        let elapsed = begun.elapsed();
+        assert!(elapsed >= SHORT * 3 && elapsed < SHORT * 15, "{elapsed:?}");
+    }
+
     connections {
         let stage = Stage::limited(|it| it.connections = 2).await;
         let echo = call("echo", json!({ "text": "a" })).bytes();
@@ -165,6 +266,15 @@ bites! {
         let [_, second] = two;
         drop(second);
         assert_eq!(within(third.answer()).await.status(), 200);
+        // Where there is no room, nobody is idle for longer than a head may take.
+        let stage = Stage::limited(|it| (it.connections, it.head) = (1, SHORT)).await;
+        let mut idle = Wire::open(stage.address).await;
+        idle.write(&echo).await;
+        assert_eq!(within(idle.answer()).await.status(), 200);
+        let mut next = Wire::open(stage.address).await;
+        next.write(&echo).await;
+        assert_eq!(within(next.answer()).await.status(), 200);
+        within(idle.closed()).await;
     }
 
     requests_per_connection {

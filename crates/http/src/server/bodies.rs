@@ -1,0 +1,170 @@
+//! The bytes of all request bodies that are in memory, bounded together.
+//!
+//! Only what a body has beyond [`FREE`] counts, and only what has really come. Where there is no room
+//! for more, the body that has been arriving longest makes room, once it has had
+//! [`HttpLimits::crowded`]: so clients that never finish cannot keep others out for longer than that,
+//! unless they send all of it again and again. A request that has arrived is never given up for
+//! another one.
+//!
+//! [`HttpLimits::crowded`]: super::HttpLimits::crowded
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::time::{Instant, sleep};
+
+use super::limits::HttpLimits;
+
+/// Bytes of each body that do not count.
+pub(super) const FREE: usize = 64 * 1024;
+
+/// Bytes are counted in such units, so that they fit into a semaphore.
+const UNIT: usize = 1024;
+
+/// The bytes of all bodies.
+pub(super) struct Bodies {
+    /// A permit is a free unit.
+    room: Semaphore,
+    units: usize,
+    crowded: Duration,
+    arriving: Mutex<Arriving>,
+}
+
+/// The bodies that count and have not arrived yet, by their age.
+#[derive(Default)]
+struct Arriving {
+    by_age: BTreeMap<u64, (Instant, oneshot::Sender<NoRoom>)>,
+    last: u64,
+}
+
+/// There is no room for a body.
+#[derive(Debug)]
+pub(super) struct NoRoom;
+
+impl Bodies {
+    pub(super) fn new(limits: &HttpLimits) -> Arc<Self> {
+        let units = (limits.bodies / UNIT).min(Semaphore::MAX_PERMITS);
+        let room = Semaphore::new(units);
+        Arc::new(Self { room, units, crowded: limits.crowded, arriving: Mutex::default() })
+    }
+
+    /// How many bytes count.
+    pub(super) fn bytes(&self) -> usize {
+        (self.units - self.room.available_permits()) * UNIT
+    }
+
+    /// A share for a body that begins to count.
+    pub(super) fn share(self: &Arc<Self>) -> Share {
+        let (sender, no_room) = oneshot::channel();
+        let mut arriving = self.arriving();
+        arriving.last += 1;
+        let number = arriving.last;
+        arriving.by_age.insert(number, (Instant::now(), sender));
+        drop(arriving);
+        Share { bodies: self.clone(), number, units: 0, no_room }
+    }
+
+    /// Ends the body that has been arriving longest, if it has had its time. Gives whether there was
+    /// one.
+    fn end_oldest(&self) -> bool {
+        let mut arriving = self.arriving();
+        match arriving.by_age.first_entry() {
+            Some(oldest) if oldest.get().0.elapsed() >= self.crowded => {
+                let (_, body) = oldest.remove();
+                // It may have been dropped by now.
+                let _ = body.send(NoRoom);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Nothing that runs under the lock can panic half-way.
+    fn arriving(&self) -> MutexGuard<'_, Arriving> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a body holds of it, given back when it is dropped.
+pub(super) struct Share {
+    bodies: Arc<Bodies>,
+    number: u64,
+    units: usize,
+    /// Resolves when the body has to make room.
+    no_room: oneshot::Receiver<NoRoom>,
+}
+
+impl Share {
+    /// Holds so many bytes, waiting for room if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for too long, or another body needs it.
+    pub(super) async fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
+        let more = bytes.div_ceil(UNIT).saturating_sub(self.units);
+        let more = u32::try_from(more).map_err(|_| NoRoom)?;
+        if more == 0 {
+            return Ok(());
+        }
+        let has_room = self.bodies.room.try_acquire_many(more).map(SemaphorePermit::forget).is_ok();
+        if !has_room {
+            Box::pin(self.wait(more)).await?;
+        }
+        self.units += more as usize;
+        Ok(())
+    }
+
+    async fn wait(&mut self, more: u32) -> Result<(), NoRoom> {
+        let Self { bodies, no_room, .. } = self;
+        bodies.end_oldest();
+        let mut room = std::pin::pin!(bodies.room.acquire_many(more));
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut *no_room => return Err(NoRoom),
+                room = &mut room => {
+                    room.map_err(|_| NoRoom)?.forget();
+                    return Ok(());
+                }
+                () = sleep(bodies.crowded) => if !bodies.end_oldest() {
+                    return Err(NoRoom);
+                },
+            }
+        }
+    }
+
+    /// Ready when the body has to make room for another one.
+    pub(super) fn poll_no_room(&mut self, cx: &mut Context<'_>) -> Poll<NoRoom> {
+        std::pin::Pin::new(&mut self.no_room).poll(cx).map(|_| NoRoom)
+    }
+
+    /// The text of the body, which has arrived: from now on it makes no room for others, and it
+    /// counts until nothing of it is left.
+    pub(super) fn arrived(self, text: Bytes) -> Bytes {
+        self.bodies.arriving().by_age.remove(&self.number);
+        Bytes::from_owner(Arrived { text, _share: self })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.bodies.arriving().by_age.remove(&self.number);
+        self.bodies.room.add_permits(self.units);
+    }
+}
+
+/// A body that has arrived.
+struct Arrived {
+    text: Bytes,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for Arrived {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}

@@ -1,0 +1,160 @@
+//! The streams of HTTP/2, each reset when its client keeps the window shut.
+//!
+//! A client of HTTP/2 says for each stream how many bytes it takes. What it does not take waits in
+//! the connection, unseen at the socket. So each piece of an answer tells how much of it is written,
+//! an answer does not end before all of it is, and the task of a stream watches both.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+
+use super::pace::{Least, Pace};
+
+tokio::task_local! {
+    /// The flow of the stream that the task serves.
+    static FLOW: Arc<Flow>;
+}
+
+/// Runs the streams of a connection, each in a task that watches it.
+#[derive(Clone, Debug)]
+pub(super) struct Streams(pub(super) Least);
+
+impl<F> hyper::rt::Executor<F> for Streams
+where
+    F: Future + Send + 'static,
+{
+    fn execute(&self, stream: F) {
+        let flow = Arc::new(Flow::default());
+        tokio::spawn(FLOW.scope(flow.clone(), watch(stream, flow, self.0)));
+    }
+}
+
+/// Serves a stream to its end, or until its client has taken too little of the answer.
+async fn watch(stream: impl Future, flow: Arc<Flow>, least: Least) {
+    let mut stream = pin!(stream);
+    let mut pace = Pace::new(least);
+    poll_fn(|cx| {
+        if stream.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        pace.take(flow.progress());
+        if !flow.is_waiting() {
+            pace.rest();
+            return Poll::Pending;
+        }
+        ready!(pace.poll_stalled(cx));
+        // The stream is reset because its answer fails. If the answer is not asked for more, because
+        // not one byte may be sent, then it is reset when it is dropped.
+        flow.cut();
+        let _ = stream.as_mut().poll(cx);
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// What waits on a stream to be taken by its client.
+#[derive(Debug, Default)]
+pub(super) struct Flow(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Bytes that wait.
+    waiting: usize,
+    /// Bytes that were taken since this was last asked.
+    taken: usize,
+    is_cut: bool,
+    /// The task of the stream, while its answer waits.
+    task: Option<Waker>,
+}
+
+impl Flow {
+    /// The flow of the stream that this task serves.
+    pub(super) fn current() -> Option<Arc<Self>> {
+        FLOW.try_with(Arc::clone).ok()
+    }
+
+    /// Gives some bytes away.
+    pub(super) fn give(self: &Arc<Self>, bytes: &[u8]) -> Given {
+        self.lock().waiting += bytes.len();
+        Given { flow: self.clone(), left: bytes.len() }
+    }
+
+    /// Ready when nothing waits any more.
+    ///
+    /// # Errors
+    ///
+    /// If the client does not take what waits.
+    pub(super) fn poll_taken(&self, cx: &Context<'_>) -> Poll<Result<(), Stalled>> {
+        let mut state = self.lock();
+        if state.is_cut {
+            return Poll::Ready(Err(Stalled));
+        }
+        if state.waiting == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        state.task = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.lock().waiting > 0
+    }
+
+    /// Bytes that were taken since this was last asked.
+    fn progress(&self) -> usize {
+        std::mem::take(&mut self.lock().taken)
+    }
+
+    fn cut(&self) {
+        self.lock().is_cut = true;
+    }
+
+    /// Nothing that runs under the lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Bytes that were given away; taken at the latest when this is dropped.
+pub(super) struct Given {
+    flow: Arc<Flow>,
+    left: usize,
+}
+
+impl Given {
+    /// Notes that so many of them were taken.
+    pub(super) fn take(&mut self, count: usize) {
+        self.left -= count;
+        let mut state = self.flow.lock();
+        state.waiting -= count;
+        state.taken += count;
+        if state.waiting == 0
+            && let Some(task) = state.task.take()
+        {
+            drop(state);
+            task.wake();
+        }
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        if self.left > 0 {
+            self.take(self.left);
+        }
+    }
+}
+
+/// The client does not take an answer.
+#[derive(Debug)]
+pub(super) struct Stalled;
+
+impl fmt::Display for Stalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the client takes too little of the answer")
+    }
+}
+
+impl std::error::Error for Stalled {}

@@ -1,0 +1,110 @@
+//! What becomes of a connection that is idle, and of one whose other end is gone.
+
+use std::time::{Duration, Instant};
+
+use bowline::types::revision::Revision;
+use bowline_http::server::HttpLimits;
+use serde_json::json;
+use socket2::{SockFilter, SockRef};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::h2::{Frames, H2, LAST, kind};
+use crate::stage::{Stage, call, limits, within};
+use crate::wire::Wire;
+
+const SHORT: Duration = Duration::from_millis(200);
+
+fn echo() -> crate::wire::Request {
+    call("echo", json!({ "text": "a" }))
+}
+
+// RFC 9112, 9.3: a client may go on with a connection; how long a head may take is another matter.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_may_be_idle_for_longer_than_a_head_may_take() {
+    let stage = Stage::limited(|it| it.head = SHORT).await;
+    let mut wire = Wire::open(stage.address).await;
+    let both = Stage::with(|http| http.http2().limits(limits(|it| it.head = SHORT))).await;
+    let mut client = H2::open(both.address).await;
+    for _ in 0..2 {
+        wire.write(&echo().bytes()).await;
+        assert_eq!(within(wire.answer()).await.status(), 200);
+        assert_eq!(within(client.ask(b"localhost", &echo())).await.unwrap().0, 200);
+        tokio::time::sleep(SHORT * 4).await;
+    }
+    // A head that has begun may not take longer, however many requests came before.
+    let begun = Instant::now();
+    wire.write(&echo().head()[..40]).await;
+    within(wire.closed()).await;
+    assert!(begun.elapsed() >= SHORT && begun.elapsed() < SHORT * 10, "{:?}", begun.elapsed());
+}
+
+/// Limits in which an idle connection soon ends.
+fn soon_idle(it: &mut HttpLimits) {
+    (it.head, it.idle) = (SHORT, SHORT * 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_http2_connection_ends_without_an_error() {
+    let stage = Stage::with(|http| http.http2().limits(limits(soon_idle))).await;
+    let (mut client, ended) = H2::watched(stage.address).await;
+    assert_eq!(within(client.ask(b"localhost", &echo())).await.unwrap().0, 200);
+    within(ended).await.unwrap().expect("GOAWAY, not a reset");
+}
+
+// RFC 9113, 6.8: the first GOAWAY leaves room for requests that are on their way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_crosses_the_end_of_an_idle_http2_connection_is_answered() {
+    let stage = Stage::with(|http| http.http2().limits(limits(soon_idle))).await;
+    let mut frames = Frames::open(stage.address).await;
+    frames.request(1, &echo()).await;
+    within(frames.read_kind(kind::GOAWAY)).await;
+    frames.request(3, &echo()).await;
+    // The server asks whether the client knows by now, and only then takes no more requests.
+    let mut seen = Vec::new();
+    while let Some(frame) = within(frames.read()).await {
+        if frame.kind == kind::PING {
+            frames.write(kind::PING, LAST, 0, &frame.payload).await;
+        }
+        seen.push(frame);
+    }
+    let answered = seen.iter().find(|frame| frame.kind == kind::HEADERS && frame.stream == 3);
+    // An indexed field: `:status: 200`.
+    assert_eq!(answered.and_then(|head| head.payload.first()), Some(&0x88), "{seen:?}");
+    let last = seen.iter().rfind(|frame| frame.kind == kind::GOAWAY).expect("the last word");
+    assert_eq!(last.payload[..4], 3u32.to_be_bytes(), "it was served");
+}
+
+// RFC 9112, 9.6: a server that closes at once while the client still sends would have the system
+// throw away what the client has not read yet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_is_refused_while_it_sends_gets_the_answer() {
+    let stage = Stage::open().await;
+    let request = call("echo", json!({ "text": "x".repeat(3 << 20) }));
+    let mut wire = Wire::open(stage.address).await;
+    let bytes = request.set("Content-Type", "text/plain").bytes();
+    within(wire.stream.write_all(&bytes)).await.expect("all of it is taken");
+    assert_eq!(within(wire.answer()).await.status(), 415);
+    assert_eq!(within(wire.stream.read(&mut [0])).await.expect("no reset"), 0);
+}
+
+// Half-open connections: the other end vanished, and the network says nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_vanished_is_noticed() {
+    let stage = Stage::limited(|it| it.unreachable = Duration::from_secs(3)).await;
+    // One to which something is written, one to which nothing is, and one in between two requests.
+    let session = stage.session(Revision::V2025_11_25).await;
+    let mut told = stage.stream(&session.get()).await;
+    stage.notify.tools_changed();
+    within(told.message()).await.unwrap();
+    let waiting = Wire::send(stage.address, &call("forever", json!({}))).await;
+    stage.play.running(1).await;
+    for wire in [&told, &waiting] {
+        // Whatever comes is dropped before TCP sees it: nothing is acknowledged any more.
+        let nothing = SockFilter::new(0x06, 0, 0, 0);
+        SockRef::from(&wire.stream).attach_filter(&[nothing]).unwrap();
+    }
+    let begun = Instant::now();
+    stage.notify.tools_changed();
+    stage.play.running(0).await;
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
