@@ -62,7 +62,11 @@ async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Har
     match t.connect(server.clone()).await.call("insist", ()).await {
         Ok(outcome) => {
             assert!(outcome.is_error() && !t.revision().is_modern());
-            assert!(outcome.text().contains(r#"{"elicitation":{"#), "{}", outcome.text());
+            let why = match t.revision().has_elicitation() {
+                true => r#"does not declare the capabilities {"elicitation":{"#,
+                false => "has no elicitation",
+            };
+            assert!(outcome.text().contains(why), "{}", outcome.text());
         }
         Err(error) => {
             assert!(t.revision().is_modern());
