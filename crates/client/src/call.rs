@@ -130,7 +130,8 @@ impl<'a, T> Call<'a, T> {
         self.change(|request| request.timeout = Some(timeout))
     }
 
-    /// Sets how long the server may take whatever progress it reports. Since 2026-07-28 the time
+    /// Sets how long the server may take whatever progress it reports; otherwise the limits of the
+    /// client say it, or [`timeout`](Self::timeout) if that is longer. Since 2026-07-28 the time
     /// that the user takes for a question of the server's does not count.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.change(|request| request.deadline = Some(deadline))

@@ -20,9 +20,9 @@ pub(super) struct Events {
     body: Incoming,
     reader: SseReader,
     idle: Duration,
-    silence: Duration,
-    /// Whether the server has sent a comment, and so can be expected to go on with that.
-    is_kept_alive: bool,
+    /// Comments that have come. One may be there to open the stream; who sends a second one will go
+    /// on with that.
+    comments: usize,
 }
 
 /// One event.
@@ -46,15 +46,7 @@ pub(super) enum Ended {
 
 impl Events {
     pub(super) fn new(body: Incoming, frame: usize, limits: &HttpClientLimits) -> Self {
-        let HttpClientLimits { idle, silence, .. } = *limits;
-        Self { body, reader: SseReader::new(frame), idle, silence, is_kept_alive: false }
-    }
-
-    /// Lets the server be silent for as long as it likes, unless it keeps the stream alive: a stream
-    /// of news is silent when there is none, and only a dead connection is its end.
-    pub(super) fn patient(mut self) -> Self {
-        self.silence = Duration::from_secs(u64::from(u32::MAX));
-        self
+        Self { body, reader: SseReader::new(frame), idle: limits.idle, comments: 0 }
     }
 
     /// The next event. Dropping the future loses nothing.
@@ -63,15 +55,18 @@ impl Events {
             if let Some(event) = self.reader.next() {
                 return Ok(Event { name: event.name, unit: event.data });
             }
-            let patience = self.patience();
-            match timeout(patience, self.body.next()).await {
+            let next = match self.is_kept_alive() {
+                true => timeout(self.idle, self.body.next()).await,
+                false => Ok(self.body.next().await),
+            };
+            match next {
                 Ok(Some(Ok(piece))) => {
-                    self.is_kept_alive |= piece.starts_with(b":");
+                    self.comments += usize::from(piece.starts_with(b":"));
                     self.reader.feed(&piece);
                 }
                 Ok(Some(Err(error))) => return Err(Ended::Broken(error)),
                 Ok(None) => return Err(Ended::Closed),
-                Err(_) => return Err(Ended::Silent(patience)),
+                Err(_) => return Err(Ended::Silent(self.idle)),
             }
         }
     }
@@ -96,8 +91,10 @@ impl Events {
         self.reader.retry()
     }
 
-    fn patience(&self) -> Duration {
-        if self.is_kept_alive || self.last_id().is_some() { self.idle } else { self.silence }
+    /// Whether the server keeps the stream alive, so that silence means a dead connection. Any other
+    /// stream may be silent: a call has a time-out of its own, and news come when there are some.
+    fn is_kept_alive(&self) -> bool {
+        self.comments > 1
     }
 }
 

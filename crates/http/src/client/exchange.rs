@@ -196,9 +196,6 @@ impl Exchange {
     async fn stream(&self, reply: Reply) -> Result<Box<Events>, Failure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(&self.shared);
-        if self.mirror.method.is_some_and(Method::streams) {
-            events = events.patient();
-        }
         let mut resumption = Resumption::default();
         loop {
             match events.message().await {

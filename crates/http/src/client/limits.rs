@@ -19,15 +19,14 @@ pub struct HttpClientLimits {
     /// stream. Servers send questions on it, and some discard those that come before it stands. A
     /// server or proxy that holds back the head of that answer delays the first calls by this much.
     pub opening: Duration,
-    /// How long the server may take before an answer begins. Calls are usually given up sooner, by
-    /// the time-outs of [`Limits`](bowline_proto::limits::Limits).
+    /// How long the server may take before it answers what has no time-out of its own:
+    /// notifications, answers to questions, subscriptions, and requests without a message. A call
+    /// takes as long as its own time-out allows.
     pub answer: Duration,
     /// How long an answer that has begun may pause. On a stream that is only asked of servers that
-    /// keep theirs alive, or let us come back to them; any byte counts.
+    /// keep theirs alive with comments; any byte counts. Many servers keep none alive, so a long call
+    /// looks no different from a dead connection.
     pub idle: Duration,
-    /// How long any other stream may be silent. Many servers keep none alive, so a long call looks
-    /// no different from a dead connection.
-    pub silence: Duration,
     /// How long a connection of HTTP/1.1 without requests is kept. Shorter than what servers allow,
     /// which is 5 s to 75 s, so that they rarely close one at the moment that it is used again.
     pub idle_http1: Duration,
@@ -63,7 +62,6 @@ impl Default for HttpClientLimits {
             opening: Duration::from_secs(3),
             answer: Duration::from_secs(3600),
             idle: Duration::from_secs(45),
-            silence: Duration::from_secs(300),
             idle_http1: Duration::from_secs(4),
             idle_http2: Duration::from_secs(30),
             repeats: 2,

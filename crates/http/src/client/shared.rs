@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
@@ -76,6 +77,8 @@ struct Sending<'a> {
     message: &'a Bytes,
     /// Whether a server that gets it twice does no more than one that gets it once.
     is_idempotent: bool,
+    /// How long the server may take to answer.
+    patience: Duration,
 }
 
 /// An answer to a request, before its body.
@@ -187,7 +190,9 @@ impl Shared {
         message: &Bytes,
     ) -> Result<Reply, Failure> {
         let is_idempotent = mirror.method.is_none_or(McpMethod::is_idempotent);
-        let sending = Sending { method: Method::POST, address, message, is_idempotent };
+        let is_timed = mirror.id.is_some() && !mirror.method.is_some_and(McpMethod::streams);
+        let patience = if is_timed { Duration::MAX } else { self.limits.answer };
+        let sending = Sending { method: Method::POST, address, message, is_idempotent, patience };
         self.send(sending, || self.headers_of(mirror, session, message.len())).await
     }
 
@@ -215,7 +220,8 @@ impl Shared {
 
     fn without_message(&self, method: Method) -> Sending<'_> {
         static NONE: Bytes = Bytes::new();
-        Sending { method, address: &self.address, message: &NONE, is_idempotent: true }
+        let (address, patience) = (&self.address, self.limits.answer);
+        Sending { method, address, message: &NONE, is_idempotent: true, patience }
     }
 
     fn headers_without_message(&self) -> HeaderMap {
@@ -286,14 +292,14 @@ impl Shared {
         sending: Sending<'_>,
         headers: impl Fn() -> HeaderMap,
     ) -> Result<Reply, Failure> {
-        let Sending { method, message, is_idempotent, .. } = sending;
+        let Sending { method, message, is_idempotent, patience, .. } = sending;
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
             let asked = Asked { method: &method, address: &address };
             let request = request(&method, &address, headers(), message);
             let fetched = self.fetch.clone().fetch(request);
-            let response = match timeout(self.limits.answer, fetched).await {
+            let response = match timeout(patience, fetched).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     if error.is::<CutOff>() && is_idempotent && repeats < self.limits.repeats {
@@ -303,8 +309,7 @@ impl Shared {
                     return Err(asked.unanswered(&error));
                 }
                 Err(_) => {
-                    let after = self.limits.answer;
-                    return Err(asked.lost(format_args!("no answer within {after:?}")));
+                    return Err(asked.lost(format_args!("no answer within {patience:?}")));
                 }
             };
             if !response.status().is_redirection() {

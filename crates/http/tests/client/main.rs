@@ -13,3 +13,4 @@ mod refusals;
 mod sessions;
 mod streams;
 mod support;
+mod times;

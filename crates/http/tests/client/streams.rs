@@ -143,22 +143,65 @@ async fn silence_where_there_were_signs_of_life_is_a_break() {
     call.await.unwrap();
 }
 
+/// Ids do not mean that the server can send anything again, nor does one comment mean that more will
+/// follow.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_shows_signs_of_life_may_take_longer() {
-    let (link, mut double, _) = session().await;
-    let call = link.call(patient("slow"), None);
-    let knock = double.expect("tools/call").await;
-    let id = knock.id();
-    let events = knock.events();
-    tokio::time::sleep(Duration::from_secs(290)).await;
-    events.result(&id, &done());
-    call.await.unwrap();
+async fn a_server_that_shows_no_signs_of_life_may_take_as_long_as_the_call() {
+    for beginning in ["", "id: a\ndata:\n\n", ": hello\n\n"] {
+        let (link, mut double, _) = session().await;
+        let call = link.call(patient("slow"), None);
+        let knock = double.expect("tools/call").await;
+        let id = knock.id();
+        let events = knock.events();
+        events.write(beginning);
+        tokio::time::sleep(Duration::from_secs(6 * 3600)).await;
+        assert!(double.is_idle(), "a stream that began with {beginning:?} was given up");
+        events.result(&id, &done());
+        call.await.unwrap();
+    }
+}
 
-    let call = link.call(patient("slow"), None);
-    let _events = double.expect("tools/call").await.events();
-    let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
-    assert_eq!(kind, FailureKind::Lost);
-    assert!(reason.ends_with("nothing came for 300s"), "{reason}");
+// spec: HTTP-38
+#[tokio::test(start_paused = true)]
+async fn the_stream_of_the_server_may_be_silent_for_as_long_as_there_is_no_news() {
+    let (transport, mut double) = double();
+    let user = Arc::new(User::default());
+    let server = async {
+        double.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
+        double.expect("notifications/initialized").await.status(202);
+        double.expect_get().await.events()
+    };
+    let (link, events) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
+    let _link = link.unwrap();
+    tokio::time::sleep(Duration::from_secs(6 * 3600)).await;
+    assert!(double.is_idle(), "a question that comes while there is no stream may be lost");
+    events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    user.changed.notified().await;
+}
+
+// spec: HTTP-38, HTTP-40
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_taken_is_asked_for_until_it_is_free() {
+    let (transport, mut double) = double();
+    let user = Arc::new(User::default());
+    let server = async {
+        double.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
+        double.expect("notifications/initialized").await.status(202);
+        double.expect_get().await.status(409);
+    };
+    let (link, ()) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
+    let _link = link.unwrap();
+    // A server that does not ask whether its peer is alive may take a quarter of an hour to notice.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1000) {
+        let refused = Instant::now();
+        double.expect_get().await.status(409);
+        assert!(refused.elapsed() <= Duration::from_secs(30));
+    }
+    let events = double.expect_get().await.events();
+    events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+    user.changed.notified().await;
+    assert_eq!(user.odd_things(), [""; 0]);
 }
 
 // spec: HTTP-18, HTTP-38, HTTP-44, RESUME-4

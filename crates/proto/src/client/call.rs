@@ -11,6 +11,7 @@ use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::text::counted;
 
+use crate::limits::Limits;
 use crate::mirror::ParamHeader;
 use crate::transmit::FailureKind;
 use crate::wire::splice;
@@ -35,7 +36,7 @@ pub struct CallRequest {
     pub headers: Vec<ParamHeader>,
     /// How long to wait without a sign of life; the limits say it otherwise.
     pub timeout: Option<Duration>,
-    /// How long to wait at all; the limits say it otherwise.
+    /// How long to wait at all; the limits say it otherwise, or `timeout` if that is longer.
     pub deadline: Option<Duration>,
 }
 
@@ -53,6 +54,17 @@ impl CallRequest {
             timeout: None,
             deadline: None,
         }
+    }
+
+    /// How long to wait without a sign of life.
+    pub(super) fn timeout(&self, limits: &Limits) -> Duration {
+        self.timeout.unwrap_or(limits.request_timeout)
+    }
+
+    /// How long to wait at all: a time-out of the call's own is not cut short by the limits.
+    pub(super) fn deadline(&self, limits: &Limits) -> Duration {
+        let least = self.timeout.unwrap_or_default();
+        self.deadline.unwrap_or(limits.request_deadline.max(least))
     }
 
     /// The params as they are sent. `always` are members of `_meta` that the era demands, `extra`

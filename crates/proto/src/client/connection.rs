@@ -266,10 +266,9 @@ impl ClientConnection {
                 Waiting::Call(Flight { exchange, request, .. }) => {
                     self.tell_cancelled(exchange, id, "no answer in time");
                     let limits = self.config.limits();
-                    let after = if at_maximum {
-                        request.deadline.unwrap_or(limits.request_deadline)
-                    } else {
-                        request.timeout.unwrap_or(limits.request_timeout)
+                    let after = match at_maximum {
+                        true => request.deadline(limits),
+                        false => request.timeout(limits),
                     };
                     self.end(exchange, Err(CallError::TimedOut(after)));
                 }

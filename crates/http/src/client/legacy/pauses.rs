@@ -17,6 +17,11 @@ impl Pauses {
         self.attempts = 0;
     }
 
+    /// The next attempt is not the last one, whatever came of those before.
+    pub(super) fn persist(&mut self, limits: &HttpClientLimits) {
+        self.attempts = self.attempts.min(limits.reconnects.saturating_sub(1));
+    }
+
     /// The pause before the next attempt, no shorter than what the server asked for, which cannot
     /// be nothing; `None` after the last one.
     pub(super) fn next(

@@ -25,6 +25,8 @@ struct Refusal {
     failure: Failure,
     /// Whether the next attempt would end like this one.
     is_final: bool,
+    /// Whether the server waits for the end of an older connection to the stream.
+    is_taken: bool,
     /// The pause that the server asked for.
     retry_after: Option<Duration>,
 }
@@ -83,6 +85,10 @@ impl Resumption {
                 Err(refusal) if refusal.is_final => return Err(refusal.failure),
                 Err(refusal) => refusal,
             };
+            if refusal.is_taken {
+                // It may take the server a quarter of an hour to notice that the older one is dead.
+                self.pauses.persist(&shared.limits);
+            }
             asked_pause = refusal.retry_after.or(self.retry);
             last = Some(refusal.failure);
         }
@@ -94,11 +100,13 @@ impl Resumption {
             Ok(reply) if reply.is_stream() => Ok(reply.into_events(shared)),
             Ok(reply) => Err(Refusal {
                 is_final: !is_passing(reply.status()),
+                is_taken: reply.status() == StatusCode::CONFLICT,
                 retry_after: retry_after(&reply),
                 failure: reply.into_refusal(shared).await,
             }),
             Err(failure) => Err(Refusal {
                 is_final: matches!(failure.kind, FailureKind::Refused(_)),
+                is_taken: false,
                 retry_after: None,
                 failure,
             }),
@@ -108,7 +116,7 @@ impl Resumption {
 
 /// Whether a status may be another one the next time.
 fn is_passing(status: StatusCode) -> bool {
-    const AGAIN: [u16; 3] = [408, 425, 429];
+    const AGAIN: [u16; 4] = [408, 409, 425, 429];
     status.is_server_error() || AGAIN.contains(&status.as_u16())
 }
 

@@ -15,7 +15,7 @@ pub(in super::super) struct Stream(Events);
 /// Opens the stream, if there is one that says where to post. All further messages go there.
 pub(in super::super) async fn open(shared: &Shared) -> Option<Stream> {
     let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
-    let mut events = reply.into_events(shared).patient();
+    let mut events = reply.into_events(shared);
     let event = timeout(shared.limits.idle, events.next()).await.ok()?.ok()?;
     let Unit::Text(text) = event.unit else { return None };
     let named = event.name.as_deref() == Some("endpoint");

@@ -30,8 +30,8 @@ impl ClientConnection {
     /// Sends a call, the first time or again with answers.
     pub(super) fn send(&mut self, flight: Flight, extra: &str, now: Instant) {
         let limits = self.config.limits();
-        let timeout = flight.request.timeout.unwrap_or(limits.request_timeout);
-        let deadline = flight.request.deadline.unwrap_or(limits.request_deadline);
+        let timeout = flight.request.timeout(limits);
+        let deadline = flight.request.deadline(limits);
         let id = self.waiting.next_id();
         let params = flight.request.text(id, &self.always, extra);
         let frame = splice::request(&id.into(), flight.request.method, &params);
