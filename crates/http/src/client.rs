@@ -6,6 +6,7 @@
 //! * [`limits`](HttpClientLimits) — every bound;
 //! * `exchange` — one POST: answered as JSON or as a stream, cancelled by being dropped;
 //! * `shared` — what exchanges share: the address, the session, how requests are sent;
+//! * `reply` — what a server answers before the body;
 //! * `events`, `peek` — streams of events, and what a message is for;
 //! * `legacy/` — sessions: resumption, the server's own stream, the transport of 2024-11-05;
 //! * `failure` — every way to come to nothing, in a sentence;
@@ -20,6 +21,7 @@ mod fetch;
 mod legacy;
 mod limits;
 mod peek;
+mod reply;
 mod shared;
 mod transport;
 

@@ -19,7 +19,8 @@ use super::events::Events;
 use super::failure::Asked;
 use super::legacy::{Resumption, listen, sse2024};
 use super::peek;
-use super::shared::{Reply, Session, Shared};
+use super::reply::Reply;
+use super::shared::{Session, Shared};
 
 /// How long a stream may still take to end after the answer, so that its connection can be used
 /// again.

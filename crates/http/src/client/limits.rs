@@ -35,6 +35,11 @@ pub struct HttpClientLimits {
     /// How often a request is sent again because a connection that had been used before ended before
     /// the answer. Only what does the same when it is done twice is sent again, so no call of a tool.
     pub repeats: usize,
+    /// How often a message is sent again that a server refused with 429 or 503 and `Retry-After`.
+    pub busy_repeats: usize,
+    /// How long the pauses before that may be together. If the server asks for more, the refusal is
+    /// reported at once.
+    pub busy_wait: Duration,
     /// Headers of one answer.
     pub headers: usize,
     /// Bytes of the head of one answer.
@@ -65,6 +70,8 @@ impl Default for HttpClientLimits {
             idle_http1: Duration::from_secs(4),
             idle_http2: Duration::from_secs(30),
             repeats: 2,
+            busy_repeats: 3,
+            busy_wait: Duration::from_secs(30),
             headers: 100,
             head: 64 * 1024,
             redirects: 3,

@@ -12,17 +12,17 @@ use bowline_types::method::Method as McpMethod;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
 use super::address::Address;
 use super::connector::CutOff;
-use super::events::{self, Ended, Events};
 use super::failure::Asked;
-use super::fetch::{Body, Fetch, Incoming};
+use super::fetch::{Body, Fetch};
 use super::limits::HttpClientLimits;
+use super::reply::{BusyPauses, Reply, redirected};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -77,15 +77,8 @@ struct Sending<'a> {
     message: &'a Bytes,
     /// Whether a server that gets it twice does no more than one that gets it once.
     is_idempotent: bool,
-    /// How long the server may take to answer.
-    patience: Duration,
-}
-
-/// An answer to a request, before its body.
-pub(super) struct Reply {
-    pub(super) method: Method,
-    pub(super) address: Address,
-    pub(super) response: Response<Incoming>,
+    /// How long the server may take to answer, if nobody else sees to that.
+    patience: Option<Duration>,
 }
 
 impl Shared {
@@ -181,7 +174,7 @@ impl Shared {
         self.session().post_to = Some(address);
     }
 
-    /// Sends a message.
+    /// Sends a message, and again when the server says if it is busy.
     pub(super) async fn post(
         &self,
         address: &Address,
@@ -191,9 +184,29 @@ impl Shared {
     ) -> Result<Reply, Failure> {
         let is_idempotent = mirror.method.is_none_or(McpMethod::is_idempotent);
         let is_timed = mirror.id.is_some() && !mirror.method.is_some_and(McpMethod::streams);
-        let patience = if is_timed { Duration::MAX } else { self.limits.answer };
-        let sending = Sending { method: Method::POST, address, message, is_idempotent, patience };
-        self.send(sending, || self.headers_of(mirror, session, message.len())).await
+        let patience = (!is_timed).then_some(self.limits.answer);
+        let method = Method::POST;
+        let sending = Sending { method, address, message, is_idempotent, patience };
+        let headers = || self.headers_of(mirror, session, message.len());
+        let mut pauses = BusyPauses::default();
+        loop {
+            let reply = self.send(&sending, headers).await?;
+            match pauses.next(&reply, &self.limits, self.longest_wait(mirror)) {
+                Some(pause) => Box::pin(reply.wait(pause, self)).await,
+                None => return Ok(reply),
+            }
+        }
+    }
+
+    /// How long a message may wait for a busy server: a probe not for so long that the server would
+    /// be taken for an old one.
+    fn longest_wait(&self, mirror: &Mirror) -> Duration {
+        match mirror.method {
+            Some(McpMethod::ServerDiscover) => {
+                self.limits.busy_wait.min(self.messages.probe_timeout / 2)
+            }
+            _ => self.limits.busy_wait,
+        }
     }
 
     /// Asks for a stream; the one after an event, if that is named.
@@ -206,7 +219,7 @@ impl Shared {
             }
             headers
         };
-        self.send(self.without_message(Method::GET), headers).await
+        self.send(&self.without_message(Method::GET), headers).await
     }
 
     /// Ends the session, if there is one.
@@ -214,13 +227,13 @@ impl Shared {
         if self.session_id().is_some() {
             let headers = || self.headers_without_message();
             // A server need not let clients end sessions, and whatever it says, we are gone.
-            let _ = self.send(self.without_message(Method::DELETE), headers).await;
+            let _ = self.send(&self.without_message(Method::DELETE), headers).await;
         }
     }
 
     fn without_message(&self, method: Method) -> Sending<'_> {
         static NONE: Bytes = Bytes::new();
-        let (address, patience) = (&self.address, self.limits.answer);
+        let (address, patience) = (&self.address, Some(self.limits.answer));
         Sending { method, address, message: &NONE, is_idempotent: true, patience }
     }
 
@@ -289,31 +302,35 @@ impl Shared {
     /// again if a connection was cut that had been used before, as far as that does no harm.
     async fn send(
         &self,
-        sending: Sending<'_>,
+        sending: &Sending<'_>,
         headers: impl Fn() -> HeaderMap,
     ) -> Result<Reply, Failure> {
-        let Sending { method, message, is_idempotent, patience, .. } = sending;
+        let Sending { method, message, .. } = sending;
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
-            let asked = Asked { method: &method, address: &address };
-            let request = request(&method, &address, headers(), message);
+            let asked = Asked { method, address: &address };
+            let request = request(method, &address, headers(), message);
             let fetched = self.fetch.clone().fetch(request);
-            let response = match timeout(patience, fetched).await {
+            let fetched = match sending.patience {
+                // In a box, because calls do not need it.
+                Some(patience) => Box::pin(timeout(patience, fetched)).await.map_err(|_| patience),
+                None => Ok(fetched.await),
+            };
+            let response = match fetched {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
-                    if error.is::<CutOff>() && is_idempotent && repeats < self.limits.repeats {
+                    let may_repeat = sending.is_idempotent && repeats < self.limits.repeats;
+                    if error.is::<CutOff>() && may_repeat {
                         repeats += 1;
                         continue;
                     }
                     return Err(asked.unanswered(&error));
                 }
-                Err(_) => {
-                    return Err(asked.lost(format_args!("no answer within {patience:?}")));
-                }
+                Err(after) => return Err(asked.lost(format_args!("no answer within {after:?}"))),
             };
             if !response.status().is_redirection() {
-                return Ok(Reply { method, address, response });
+                return Ok(Reply { method: method.clone(), address, response });
             }
             let target = redirected(asked, &response)?;
             if redirects == self.limits.redirects {
@@ -342,60 +359,6 @@ fn request(
     *request.uri_mut() = address.uri().clone();
     *request.headers_mut() = headers;
     request
-}
-
-/// Where a redirect leads, if it may be followed.
-fn redirected(asked: Asked<'_>, response: &Response<Incoming>) -> Result<Address, Failure> {
-    let status = response.status();
-    let location = response.headers().get(header::LOCATION);
-    let location = location.and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let target = asked
-        .address
-        .join(location)
-        .map_err(|error| asked.sent_away(status, location, &error.to_string()))?;
-    let shown = target.to_string();
-    if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
-        return Err(asked.sent_away(status, &shown, "only 307 and 308 keep the message"));
-    }
-    if !asked.address.is_same_origin(&target) {
-        let why = "it is another origin; connect there if you trust it";
-        return Err(asked.sent_away(status, &shown, why));
-    }
-    Ok(target)
-}
-
-impl Reply {
-    pub(super) fn asked(&self) -> Asked<'_> {
-        Asked { method: &self.method, address: &self.address }
-    }
-
-    pub(super) fn status(&self) -> StatusCode {
-        self.response.status()
-    }
-
-    /// Whether it succeeded and is a stream of events.
-    pub(super) fn is_stream(&self) -> bool {
-        let kind = self.response.headers().get(header::CONTENT_TYPE);
-        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
-        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        self.status().is_success() && kind.eq_ignore_ascii_case(EVENTS.as_bytes())
-    }
-
-    /// The body as a stream of events.
-    pub(super) fn into_events(self, shared: &Shared) -> Events {
-        Events::new(self.response.into_body(), shared.messages.frame, &shared.limits)
-    }
-
-    /// The body as a whole.
-    pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
-        events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
-    }
-
-    /// Why the server did not do what was asked.
-    pub(super) async fn into_refusal(mut self, shared: &Shared) -> Failure {
-        let body = self.whole(shared).await.unwrap_or_default();
-        self.asked().refused(self.status(), &body)
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,16 @@
 //! Answers that are none.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bowline_proto::client::CallError;
 use bowline_proto::transmit::FailureKind;
+use bowline_transport::connect::connect;
+use bowline_types::revision::Revision;
 use serde_json::json;
+use tokio::time::Instant;
 
-use crate::support::{Double, done, modern, tool};
+use crate::support::{Double, User, config, done, double, modern, patient, tool};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -116,4 +122,96 @@ async fn redirects_in_circles_end() {
     })
     .await;
     assert!(reason.ends_with("more than 3 redirects in a row"), "{reason}");
+}
+
+/// How a call ends that the server refuses as often as it comes, and when it came.
+async fn refused(status: u16, after: &str) -> (FailureKind, Vec<u64>) {
+    let (link, mut double, _) = modern().await;
+    let begun = Instant::now();
+    let mut call = link.call(patient("echo"), None);
+    let mut seconds = Vec::new();
+    loop {
+        tokio::select! {
+            knock = double.expect("tools/call") => {
+                seconds.push(begun.elapsed().as_secs());
+                knock.respond(status, &[("retry-after", after)], "later");
+            }
+            outcome = &mut call => {
+                let CallError::Failed { kind, .. } = outcome.unwrap_err() else { panic!() };
+                return (kind, seconds);
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_busy_server_refused_is_made_again_when_the_server_says() {
+    for status in [429, 503] {
+        let (link, mut double, _) = modern().await;
+        let call = link.call(tool("echo"), None);
+        let first = double.expect("tools/call").await;
+        let (text, headers) = (first.text.clone(), first.headers.clone());
+        first.respond(status, &[("retry-after", "7")], "later");
+        let refused = Instant::now();
+        let again = double.expect("tools/call").await;
+        assert_eq!(refused.elapsed().as_secs(), 7);
+        assert_eq!((&again.text, &again.headers), (&text, &headers));
+        again.result(&done());
+        call.await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stays_busy_is_left_after_three_times_or_half_a_minute() {
+    for status in [429, 503] {
+        let kind = FailureKind::Refused(status);
+        assert_eq!(refused(status, "7").await, (kind, vec![0, 7, 14, 21]));
+        assert_eq!(refused(status, "14").await, (kind, vec![0, 14, 28]));
+        assert_eq!(refused(status, "31").await, (kind, vec![0]));
+        // Not at once, whatever the server says.
+        assert_eq!(refused(status, "0").await, (kind, vec![0, 0, 1, 1]));
+        // A server that does not say when may never say otherwise.
+        assert_eq!(refused(status, "soon").await, (kind, vec![0]));
+    }
+    // Others may have done something, or will say the same again.
+    for status in [500, 502, 504, 404, 400] {
+        assert_eq!(refused(status, "1").await, (FailureKind::Refused(status), vec![0]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_times_out_while_it_waits_for_a_busy_server() {
+    let (link, mut double, _) = modern().await;
+    let mut call = tool("echo");
+    call.timeout = Some(Duration::from_secs(5));
+    let call = link.call(call, None);
+    double.expect("tools/call").await.respond(429, &[("retry-after", "7")], "later");
+    assert_eq!(call.await.unwrap_err(), CallError::TimedOut(Duration::from_secs(5)));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(double.is_idle(), "a call that was given up is made");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_is_not_taken_for_an_old_one() {
+    let (transport, mut double) = double();
+    let user = Arc::new(User::default());
+    let server = async {
+        let probe = double.expect("server/discover").await;
+        probe.respond(429, &[("retry-after", "3")], "later");
+        double.discover().await;
+    };
+    let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
+    assert_eq!(link.unwrap().profile().revision, Revision::V2026_07_28);
+
+    // A longer pause than a probe may take is an error, and not a handshake.
+    let (transport, mut double) = crate::support::double();
+    let user = Arc::new(User::default());
+    let server = async {
+        let probe = double.expect("server/discover").await;
+        probe.respond(503, &[("retry-after", "20")], "later");
+    };
+    let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
+    let error = link.unwrap_err().to_string();
+    assert!(error.contains("503 Service Unavailable: later"), "{error}");
+    assert!(double.is_idle());
 }

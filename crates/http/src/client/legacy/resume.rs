@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bowline_proto::transmit::{Failure, FailureKind};
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 
 use super::super::events::{Ended, Events};
-use super::super::shared::{Reply, Shared};
+use super::super::shared::Shared;
 use super::pauses::Pauses;
 
 /// Where to go on with a stream, and how eagerly.
@@ -101,7 +100,7 @@ impl Resumption {
             Ok(reply) => Err(Refusal {
                 is_final: !is_passing(reply.status()),
                 is_taken: reply.status() == StatusCode::CONFLICT,
-                retry_after: retry_after(&reply),
+                retry_after: reply.retry_after(),
                 failure: reply.into_refusal(shared).await,
             }),
             Err(failure) => Err(Refusal {
@@ -118,11 +117,6 @@ impl Resumption {
 fn is_passing(status: StatusCode) -> bool {
     const AGAIN: [u16; 4] = [408, 409, 425, 429];
     status.is_server_error() || AGAIN.contains(&status.as_u16())
-}
-
-fn retry_after(reply: &Reply) -> Option<Duration> {
-    let value = reply.response.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
 }
 
 fn tired(shared: &Shared) -> Failure {

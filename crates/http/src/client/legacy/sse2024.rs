@@ -7,7 +7,8 @@ use tokio::time::timeout;
 
 use super::super::address::Address;
 use super::super::events::Events;
-use super::super::shared::{Reply, Shared};
+use super::super::reply::Reply;
+use super::super::shared::Shared;
 
 /// The one stream.
 pub(in super::super) struct Stream(Events);

@@ -1,0 +1,124 @@
+//! What a server answers to a request, before its body: where it leads, and when to come back.
+
+use std::time::Duration;
+
+use bowline_proto::transmit::Failure;
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::{Method, Response, StatusCode};
+use tokio::time::{sleep, timeout};
+
+use super::address::Address;
+use super::events::{self, Ended, Events};
+use super::failure::Asked;
+use super::fetch::Incoming;
+use super::limits::HttpClientLimits;
+use super::shared::Shared;
+
+/// An answer to a request, before its body.
+pub(super) struct Reply {
+    pub(super) method: Method,
+    pub(super) address: Address,
+    pub(super) response: Response<Incoming>,
+}
+
+impl Reply {
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked { method: &self.method, address: &self.address }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Whether it succeeded and is a stream of events.
+    pub(super) fn is_stream(&self) -> bool {
+        let kind = self.response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        self.status().is_success() && kind.eq_ignore_ascii_case(b"text/event-stream")
+    }
+
+    /// The body as a stream of events.
+    pub(super) fn into_events(self, shared: &Shared) -> Events {
+        Events::new(self.response.into_body(), shared.messages.frame, &shared.limits)
+    }
+
+    /// The body as a whole.
+    pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
+        events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
+    }
+
+    /// Why the server did not do what was asked.
+    pub(super) async fn into_refusal(mut self, shared: &Shared) -> Failure {
+        let body = self.whole(shared).await.unwrap_or_default();
+        self.asked().refused(self.status(), &body)
+    }
+
+    /// How long the server asks to be left alone, if it says so in seconds.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        let value = self.response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+        value.trim().parse().ok().map(Duration::from_secs)
+    }
+
+    /// Reads what is left, so that the connection can be used again, and lets the pause go by.
+    pub(super) async fn wait(mut self, pause: Duration, shared: &Shared) {
+        let pause = sleep(pause);
+        let _ = timeout(shared.limits.shortest_pause, self.whole(shared)).await;
+        drop(self);
+        pause.await;
+    }
+}
+
+/// Pauses that a busy server asked for before it takes one message.
+///
+/// A server that says 429 or 503 and when to come back has done nothing with the message.
+#[derive(Default)]
+pub(super) struct BusyPauses {
+    count: usize,
+    total: Duration,
+}
+
+impl BusyPauses {
+    /// The pause before the message is sent again, if it is; all of them together take at most so
+    /// long.
+    pub(super) fn next(
+        &mut self,
+        reply: &Reply,
+        limits: &HttpClientLimits,
+        most: Duration,
+    ) -> Option<Duration> {
+        const BUSY: [StatusCode; 2] =
+            [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
+        if !BUSY.contains(&reply.status()) || self.count == limits.busy_repeats {
+            return None;
+        }
+        let pause = reply.retry_after()?.max(limits.shortest_pause);
+        self.count += 1;
+        self.total = self.total.saturating_add(pause);
+        (self.total <= most).then_some(pause)
+    }
+}
+
+/// Where a redirect leads, if it may be followed.
+pub(super) fn redirected(
+    asked: Asked<'_>,
+    response: &Response<Incoming>,
+) -> Result<Address, Failure> {
+    let status = response.status();
+    let location = response.headers().get(header::LOCATION);
+    let location = location.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let target = asked
+        .address
+        .join(location)
+        .map_err(|error| asked.sent_away(status, location, &error.to_string()))?;
+    let shown = target.to_string();
+    if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+        return Err(asked.sent_away(status, &shown, "only 307 and 308 keep the message"));
+    }
+    if !asked.address.is_same_origin(&target) {
+        let why = "it is another origin; connect there if you trust it";
+        return Err(asked.sent_away(status, &shown, why));
+    }
+    Ok(target)
+}
