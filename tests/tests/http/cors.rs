@@ -41,9 +41,14 @@ fn check_readable(head: &Head, origin: &str) {
     assert_eq!(head.all("access-control-allow-origin"), [origin], "{head:?}");
     assert!(listed(head, "vary").contains(&"origin".to_owned()), "{head:?}");
     let exposed = listed(head, "access-control-expose-headers");
-    for name in
-        ["mcp-session-id", "mcp-protocol-version", "www-authenticate", "retry-after", "allow"]
-    {
+    for name in [
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "www-authenticate",
+        "retry-after",
+        "allow",
+        "accept-encoding",
+    ] {
         assert!(exposed.contains(&name.to_owned()), "{name}: {head:?}");
     }
     assert_eq!(head.header("access-control-allow-credentials"), None, "{head:?}");
@@ -194,6 +199,7 @@ async fn pages_can_read_every_answer_to_a_message() {
         (put, 405),
         (session.get().set("Accept", "text/html"), 406),
         (session.post("{}").set("Content-Type", "text/plain"), 415),
+        (session.post("{}").with("Content-Encoding", "gzip"), 415),
         (session.delete(), 204),
     ] {
         let answer = stage.ask(&request.with("Origin", APP)).await;

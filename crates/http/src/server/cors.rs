@@ -20,7 +20,7 @@ const REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-session-
 
 /// The headers of answers that a page may read, beside those that browsers show anyway.
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
-    "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after, allow",
+    "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after, allow, accept-encoding",
 );
 
 /// Seconds for which a browser may remember the answer to a preflight: two hours, the most that
