@@ -37,6 +37,9 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Resources that one subscription, or one legacy session, may follow.
     pub subscribed_resources: usize,
+    /// Bytes of the URIs that one subscription, or one legacy session, may follow. A subscription
+    /// that asks for more follows the first of them, and its acknowledgement says which.
+    pub subscribed_bytes: usize,
     /// Messages that wait to be written before what may be dropped (progress, logs) is dropped.
     pub outbox: usize,
     /// Questions to the client that await an answer at the same time.
@@ -78,6 +81,7 @@ impl Default for Limits {
             logs_per_minute: 600,
             subscriptions: 1024,
             subscribed_resources: 1024,
+            subscribed_bytes: 64 * 1024,
             outbox: 1024,
             questions: 64,
             questions_per_minute: 120,

@@ -182,6 +182,13 @@ impl Session {
             let message = format!("no more than {most} at a time; unsubscribe from one first");
             return Err(ErrorObject::invalid_request(message));
         }
+        if self.followed.bytes() + params.uri.len() > limits.subscribed_bytes {
+            let most = counted(limits.subscribed_bytes, "byte");
+            let message = format!(
+                "the URIs that a session follows have no more than {most} in all; unsubscribe from one first"
+            );
+            return Err(ErrorObject::invalid_request(message));
+        }
         self.followed.begin(params.uri, call);
         Ok(())
     }

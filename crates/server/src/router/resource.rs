@@ -48,7 +48,14 @@ impl Router {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
         let mut filter = params.notifications.honoured_by(&capabilities);
-        filter.resource_subscriptions.truncate(self.0.kit.limits.subscribed_resources);
+        let limits = &self.0.kit.limits;
+        filter.resource_subscriptions.truncate(limits.subscribed_resources);
+        let mut room = limits.subscribed_bytes;
+        filter.resource_subscriptions.retain(|uri| {
+            let left = room.checked_sub(uri.len());
+            room = left.unwrap_or(0);
+            left.is_some()
+        });
         let wish = Wish {
             filter,
             every_resource: capabilities.supports_resources_subscribe()

@@ -173,6 +173,20 @@ bites! {
         assert_eq!(honoured, &json!(["note://a"]));
     }
 
+    subscribed_bytes {
+        let stage = limited(|it| it.subscribed_bytes = "note://a".len()).await;
+        let session = stage.session(Revision::V2025_11_25).await;
+        let subscribe = |uri: &str| session.post(request(1, "resources/subscribe", json!({ "uri": uri })));
+        assert!(stage.ask(&subscribe("note://a")).await.json().get("result").is_some());
+        let second = stage.ask(&subscribe("note://b")).await;
+        assert!(second.reason().contains("no more than 8 bytes"), "{second:?}");
+        let both = listen(json!({ "resourceSubscriptions": ["note://a", "note://b"] }));
+        let mut wire = stage.stream(&both).await;
+        let acknowledged = within(wire.message()).await.unwrap().json();
+        let honoured = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
+        assert_eq!(honoured, &json!(["note://a"]));
+    }
+
     questions {
         let stage = limited(|it| it.questions = 1).await;
         let session = stage.session(Revision::V2025_11_25).await;

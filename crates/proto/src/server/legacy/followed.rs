@@ -51,6 +51,12 @@ impl Followed {
         self.agreed.len() + self.awaited.len()
     }
 
+    /// The bytes of all their URIs.
+    pub(super) fn bytes(&self) -> usize {
+        let awaited = self.awaited.iter().map(|(_, uri)| uri);
+        self.agreed.iter().chain(awaited).map(String::len).sum()
+    }
+
     /// Whether a change of this resource is to be told: it is followed, or part of one that is.
     pub(super) fn wants(&self, uri: &str) -> bool {
         let is_followed =

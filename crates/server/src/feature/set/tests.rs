@@ -115,7 +115,6 @@ fn all(set: &Set<Word>) -> Vec<String> {
     all_for(&caller(Owner::anonymous()), set)
 }
 
-// spec: TOOL-12, PAGE-10
 // Safety: a table that holds words of peers is hashed with a secret.
 #[test]
 fn where_a_name_stands_in_the_table_cannot_be_foreseen() {
@@ -124,6 +123,7 @@ fn where_a_name_stands_in_the_table_cannot_be_foreseen() {
     assert_ne!(hash(&one), hash(&other));
 }
 
+// spec: TOOL-12, PAGE-10
 #[test]
 fn a_list_is_in_the_order_of_registration() {
     assert_eq!(all(&set("one two three four five")), ["one two", "three four", "five"]);
