@@ -50,3 +50,8 @@ pub use self::listener::{BindError, Listener};
 pub fn failed(reason: &str) -> http::Response<Body> {
     reply::refused(http::StatusCode::INTERNAL_SERVER_ERROR, reason)
 }
+
+/// The time as the runtime tells it, so that tests can move it.
+fn now() -> std::time::Instant {
+    tokio::time::Instant::now().into_std()
+}

@@ -12,6 +12,7 @@ use bowline_types::text::counted;
 
 use super::endpoint::Core;
 use super::limits::HttpLimits;
+use super::now;
 
 /// When to try again for a place that is taken.
 const RETRY: TooManyRequests = TooManyRequests { retry_after_ms: 1000 };
@@ -45,7 +46,7 @@ impl Callers {
     pub(super) fn find(&self, id: CallerId) -> Caller {
         // Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        table.count(id, Instant::now(), || Caller::new(self.limits)).clone()
+        table.count(id, now(), || Caller::new(self.limits)).clone()
     }
 }
 
@@ -77,7 +78,7 @@ impl Caller {
         if requests == 0 {
             return Ok(());
         }
-        let now = Instant::now();
+        let now = now();
         let mut pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
         match pace.admits(requests, now) {
             true => Ok(()),

@@ -312,9 +312,7 @@ impl Endpoint {
             return Begun::Answered(reply::refuse(id, &error));
         }
         let meta = params.map(|params| params.object("_meta")).transpose();
-        let meta = meta
-            .map_err(|error| ErrorObject::invalid_params(format!("`params._meta`: {error}")))
-            .map(Option::unwrap_or_default);
+        let meta = meta.map_err(ErrorObject::misread_params).map(Option::unwrap_or_default);
         let claimed = meta.and_then(|meta| Ok((core.is_modern(knock, &meta)?, meta)));
         match claimed {
             Ok((true, meta)) => self.modern(knock, frame, meta),

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use bowline_proto::classify::{Claim, classify, method_of, missing};
 use bowline_proto::codec::sse;
@@ -29,7 +28,7 @@ use super::body::{Body, Source};
 use super::callers::Places;
 use super::endpoint::{Core, Knock};
 use super::line::{Line, Weigh};
-use super::{calls, head, reply};
+use super::{calls, head, now, reply};
 
 /// Begins to serve a request that stands alone.
 pub(super) fn open(
@@ -207,7 +206,7 @@ impl Talk {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
             Outgoing::Log(message) => {
                 let limits = self.places.core().server.limits();
-                self.exchange.log(&message, None, limits, Instant::now())
+                self.exchange.log(&message, None, limits, now())
             }
             Outgoing::Change(change) => Some(self.exchange.change(&change)),
             Outgoing::Ask(question) => {

@@ -37,6 +37,7 @@ use self::shared::Share;
 use super::super::calls;
 use super::super::endpoint::Core;
 use super::super::line::Left;
+use super::super::now;
 use super::item::{Item, Line};
 use super::record;
 
@@ -156,7 +157,7 @@ impl Session {
             if frame.requests() > 0 && !state.connection.wants_input() {
                 return Err(Box::new(frame));
             }
-            let now = Instant::now();
+            let now = now();
             state.used = now;
             let before = state.connection.last_exchange().0;
             state.connection.receive_attached(frame, attached, now);
@@ -413,7 +414,7 @@ impl State {
             standing: None,
             listener: 0,
             is_listened_to: false,
-            used: Instant::now(),
+            used: now(),
             is_initialized: false,
             is_closed: false,
             is_elsewhere: false,
@@ -559,7 +560,7 @@ impl Sink for Back {
                 line.push(Item::Pause(after));
                 return Ok(());
             }
-            state.connection.emit(exchange, outgoing, Instant::now());
+            state.connection.emit(exchange, outgoing, now());
             state.deliver(&mut Hand::default())
         };
         session.start(aside);

@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
 use super::super::endpoint::Core;
+use super::super::now;
 use super::session::{Kind, Session};
 use super::{news, record};
 
@@ -195,7 +196,7 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
         interval.tick().await;
         let Some(table) = table.upgrade() else { return };
         let sessions: Vec<_> = lock(&table).values().cloned().collect();
-        let now = Instant::now();
+        let now = now();
         for session in sessions {
             session.handle_timeout(now);
             if session.copy().is_some() {

@@ -16,6 +16,7 @@ use bowline_transport::task::{spawn, spawn_on};
 use bytes::Bytes;
 
 use super::super::super::endpoint::Core;
+use super::super::super::now;
 use super::super::drive::Listening;
 use super::super::news;
 use super::super::record::{self, Record};
@@ -390,7 +391,7 @@ impl Session {
 
 impl Share {
     fn new(copy: u32, record: Record, version: Version) -> Self {
-        Self { copy, record, version, tended: Instant::now() }
+        Self { copy, record, version, tended: now() }
     }
 }
 
