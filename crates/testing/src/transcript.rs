@@ -21,6 +21,7 @@
 //! | `limits: frame=200` | bounds that differ from the usual ones |
 //! | `@initialize` | the whole handshake of the revision; `@initialize{elicitation}` declares more |
 //! | `<~ {…}` | a message that may change places with its neighbours of this kind |
+//! | `<http 400 {…}` | over HTTP this comes in place of the messages beside it, with this status if it has one |
 //! | `> raw {}\r\n` | bytes with escapes (`\n`, `\r`, `\t`, `\\`, `\xFF`), without a line end of their own |
 //! | `> end` | the client closes its end, which it also does after the last line |
 //! | `.. 10s` | virtual time goes by |
@@ -48,12 +49,19 @@
 //! answers questions by itself. Its user can `! call 1 TOOL {…}` and `! roots file:///…`, and learns
 //! how that ends.
 //!
+//! Over HTTP (feature `http`) each message of the client is a POST, in the way of its revision.
+//! Streams keep their order; between streams there is none, so the file has to be one of the orders in
+//! which the messages can come. Every answer has the status that its content wants. Where HTTP has an
+//! answer of its own, the file says so with `<http`; `UPDATE=1` leaves these lines alone.
+//!
 //! With `UPDATE=1` in the environment, [`Transcript::play_or_update`] writes what is really said
 //! into the file. Read the difference before you keep it.
 
 mod channel;
 mod client;
 mod host;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod machine;
 mod play;
@@ -73,11 +81,14 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use tokio::runtime::{Builder, Runtime};
 
+#[cfg(feature = "http")]
+use self::http::Http;
 use channel::Channel;
 use client::ClientMachine;
 use machine::Machine;
-use play::{Step, play, steps};
+use play::{Step, but_over_http, play, steps};
 use script::Script;
+use stage::Stage as Played;
 use text::Words;
 
 pub use play::{Failure, Message};
@@ -110,6 +121,12 @@ pub enum Stage {
     Socket,
     /// A process that serves over its standard input and output, as the transcript says.
     Process(Command),
+    /// HTTP at a loopback socket.
+    #[cfg(feature = "http")]
+    Http {
+        /// How long to wait, in real time, for what is expected.
+        patience: Duration,
+    },
 }
 
 impl Transcript {
@@ -216,13 +233,23 @@ impl Transcript {
         stage: Stage,
     ) -> Result<Vec<Message>, Failure> {
         let subject = self.limited(subject);
-        let steps = self.steps(&words(revision, &subject))?;
+        let words = words(revision, &subject);
+        let steps = self.steps(&words)?;
         let played = match stage {
             Stage::Machine => paused().block_on(play(Side::Server, &steps, Machine::new(subject))),
-            Stage::Duplex => paused().block_on(self.held(&steps, || Ok(Channel::duplex(subject)))),
-            Stage::Socket => paused().block_on(self.held(&steps, || Channel::socket(subject))),
+            Stage::Duplex => {
+                paused().block_on(self.held(&steps, async { Ok(Channel::duplex(subject)) }))
+            }
+            Stage::Socket => {
+                paused().block_on(self.held(&steps, async { Channel::socket(subject) }))
+            }
             Stage::Process(command) => {
-                real().block_on(self.held(&steps, || Channel::process(command)))
+                real().block_on(self.held(&steps, async { Channel::process(command) }))
+            }
+            #[cfg(feature = "http")]
+            Stage::Http { patience } => {
+                let steps = self.steps_over_http(&words)?;
+                paused().block_on(self.held(&steps, Http::open(subject, revision, patience)))
             }
         };
         played.map_err(|(line, reason)| self.failure(line, reason))
@@ -339,13 +366,16 @@ impl Transcript {
     }
 
     /// Plays on a channel, while time stands still unless the transcript moves it.
-    async fn held(
+    async fn held<S: Played>(
         &self,
         steps: &[Step],
-        open: impl FnOnce() -> Result<Channel, String>,
+        open: impl Future<Output = Result<S, String>>,
     ) -> Result<Vec<Message>, (usize, String)> {
-        let channel = open().map_err(|reason| (0, reason))?;
-        let played = hold_still(LIMIT, play(Side::Server, steps, channel)).await;
+        let playing = async {
+            let stage = open.await.map_err(|reason| (0, reason))?;
+            play(Side::Server, steps, stage).await
+        };
+        let played = hold_still(LIMIT, playing).await;
         played.unwrap_or_else(|stuck| Err((0, stuck.to_string())))
     }
 
@@ -356,7 +386,14 @@ impl Transcript {
     }
 
     fn steps(&self, words: &Words) -> Result<Vec<Step>, Failure> {
-        steps(&self.script, words).map_err(|reason| self.failure(0, reason))
+        let steps = steps(&self.script, words).map_err(|reason| self.failure(0, reason))?;
+        Ok(but_over_http(steps))
+    }
+
+    #[cfg(feature = "http")]
+    fn steps_over_http(&self, words: &Words) -> Result<Vec<Step>, Failure> {
+        let steps = steps(&self.script, words).map_err(|reason| self.failure(0, reason))?;
+        Ok(play::over_http(&steps))
     }
 
     fn failure(&self, line: usize, reason: String) -> Failure {

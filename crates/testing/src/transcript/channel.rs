@@ -106,7 +106,7 @@ impl Stage for Channel {
         Ok(())
     }
 
-    async fn next(&mut self) -> Option<Heard> {
+    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
         self.client.line().await.map(Heard::Message)
     }
 

@@ -182,7 +182,7 @@ impl Stage for ClientMachine {
         Ok(())
     }
 
-    async fn next(&mut self) -> Option<Heard> {
+    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
         self.heard.pop_front()
     }
 

@@ -163,7 +163,7 @@ impl Stage for Host {
         Ok(())
     }
 
-    async fn next(&mut self) -> Option<Heard> {
+    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
         if let Some(heard) = self.spare().await {
             return Some(heard);
         }

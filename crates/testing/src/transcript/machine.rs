@@ -196,12 +196,12 @@ impl Stage for Machine {
         Ok(())
     }
 
-    async fn next(&mut self) -> Option<Heard> {
+    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
         self.heard.pop_front().map(Heard::Message)
     }
 
     async fn spare(&mut self) -> Option<Heard> {
-        self.next().await
+        self.next(|_| true).await
     }
 
     async fn finish(&mut self) -> Result<Vec<Heard>, String> {

@@ -32,6 +32,9 @@ pub(crate) enum Turn {
     Hear(Text),
     /// The side under test says this, before or after its neighbours of this kind.
     HearSometime(Text),
+    /// Over HTTP the side under test says this, in place of what it says elsewhere; with a status,
+    /// as the body of an answer.
+    HearOverHttp(Option<u16>, Text),
     /// The user of the side under test does this.
     Act(Text),
     /// The user of the side under test learns this.
@@ -43,6 +46,16 @@ pub(crate) enum Turn {
 impl Turn {
     fn is_sometime(&self) -> bool {
         matches!(self, Self::HearSometime(_))
+    }
+
+    fn is_over_http(&self) -> bool {
+        matches!(self, Self::HearOverHttp(..))
+    }
+
+    /// Whether the side under test does it by itself.
+    pub(crate) fn is_expected(&self) -> bool {
+        let is_message = matches!(self, Self::Hear(_) | Self::HearSometime(_) | Self::Learn(_));
+        is_message || self.is_over_http()
     }
 }
 
@@ -65,6 +78,24 @@ pub(crate) fn steps(script: &Script, words: &Words) -> Result<Vec<Step>, String>
     Ok(steps)
 }
 
+/// The steps of a play that is not over HTTP.
+pub(crate) fn but_over_http(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.retain(|step| !step.turn.is_over_http());
+    steps
+}
+
+/// The steps of a play over HTTP: between two lines of the other side, what comes over HTTP stands
+/// for all else that is expected there.
+#[cfg(feature = "http")]
+pub(crate) fn over_http(steps: &[Step]) -> Vec<Step> {
+    let mut kept = Vec::new();
+    for run in steps.chunk_by(|one, next| one.turn.is_expected() && next.turn.is_expected()) {
+        let is_other = run.iter().any(|step| step.turn.is_over_http());
+        kept.extend(run.iter().filter(|step| step.turn.is_over_http() || !is_other).cloned());
+    }
+    kept
+}
+
 fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
     let text = |line: &str| Text::parse(line, words);
     let turn = match (side, said) {
@@ -81,6 +112,9 @@ fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
             Turn::Hear(text(line)?)
         }
         (Side::Server, Said::ByServerSometime(line)) => Turn::HearSometime(text(line)?),
+        (Side::Server, Said::ByServerOverHttp(status, line)) => {
+            Turn::HearOverHttp(*status, text(line)?)
+        }
         (Side::Server, Said::End) => Turn::End,
         (Side::Client, Said::Learn(event)) => Turn::Learn(text(event)?),
         _ => return Err("the side under test cannot be made to do that".to_owned()),
@@ -175,7 +209,9 @@ impl<S: Stage> Player<'_, S> {
             self.act(&first.turn).await?;
             return Ok(0);
         };
-        let Some(heard) = self.stage.next().await else {
+        let values = &mut self.values;
+        let may_fit = |heard: &Heard| steps.iter().any(|step| fits(&step.turn, heard, values));
+        let Some(heard) = self.stage.next(may_fit).await else {
             return Err(format!("expected\n  {expected}\nbut nothing came"));
         };
         let Some(place) = steps.iter().position(|step| self.fits(&step.turn, &heard)) else {
@@ -202,7 +238,9 @@ impl<S: Stage> Player<'_, S> {
                 self.stage.pass(*time).await;
                 Ok(())
             }
-            Turn::Hear(_) | Turn::HearSometime(_) | Turn::Learn(_) => Ok(()),
+            Turn::Hear(_) | Turn::HearSometime(_) | Turn::HearOverHttp(..) | Turn::Learn(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -223,15 +261,11 @@ impl<S: Stage> Player<'_, S> {
 
     /// Whether what was heard is what a turn expects.
     pub(crate) fn fits(&mut self, turn: &Turn, heard: &Heard) -> bool {
-        match (turn, heard) {
-            (Turn::Hear(text) | Turn::HearSometime(text), Heard::Message(said))
-            | (Turn::Learn(text), Heard::Event(said)) => text.matches(said, &mut self.values),
-            _ => false,
-        }
+        fits(turn, heard, &mut self.values)
     }
 
     fn note(&mut self, heard: &Heard) {
-        if let Heard::Message(text) = heard {
+        if let Heard::Message(text) | Heard::Answer { text, .. } = heard {
             self.record.push(Message { by: self.side, text: text.clone() });
         }
     }
@@ -251,6 +285,8 @@ impl<S: Stage> Player<'_, S> {
             Turn::Hear(text) | Turn::HearSometime(text) => {
                 Some(format!("{} {text}", self.side.mark()))
             }
+            Turn::HearOverHttp(Some(status), text) => Some(format!("<http {status} {text}")),
+            Turn::HearOverHttp(None, text) => Some(format!("<http {text}")),
             _ => None,
         }
     }
@@ -260,7 +296,38 @@ impl<S: Stage> Player<'_, S> {
         match heard {
             Heard::Message(text) => format!("{} {text}", self.side.mark()),
             Heard::Event(text) => format!("= {text}"),
+            Heard::Answer { status, text, .. } => format!("<http {status} {text}"),
+            Heard::Wrong(reason) => reason.clone(),
         }
+    }
+}
+
+/// Whether what was heard is what a turn expects. Values that it names are remembered if it is.
+fn fits(turn: &Turn, heard: &Heard, values: &mut Values) -> bool {
+    match (turn, heard) {
+        (
+            Turn::Hear(text) | Turn::HearSometime(text) | Turn::HearOverHttp(None, text),
+            Heard::Message(said),
+        )
+        | (Turn::Learn(text), Heard::Event(said)) => text.matches(said, values),
+        (
+            Turn::Hear(text) | Turn::HearSometime(text) | Turn::HearOverHttp(None, text),
+            Heard::Answer { is_usual: true, text: said, .. },
+        ) => text.matches(said, values) || text.matches(&with_null(said), values),
+        (Turn::HearOverHttp(Some(wanted), text), Heard::Answer { status, text: said, .. }) => {
+            wanted == status && text.matches(said, values)
+        }
+        _ => false,
+    }
+}
+
+/// An error that answers no request has no id in the body of an HTTP answer, where other channels
+/// say `null` before 2025-11-25.
+fn with_null(said: &str) -> String {
+    let (bare, null) = (r#"{"jsonrpc":"2.0","error""#, r#"{"jsonrpc":"2.0","id":null,"error""#);
+    match said.strip_prefix(bare) {
+        Some(rest) => format!("{null}{rest}"),
+        None => said.to_owned(),
     }
 }
 

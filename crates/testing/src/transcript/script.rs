@@ -52,6 +52,9 @@ pub(crate) enum Said {
     ByServer(String),
     /// `<~ {…}`: a message of the server's that may change places with its neighbours of this kind.
     ByServerSometime(String),
+    /// `<http 400 {…}`: a message of the server's that comes over HTTP only, as the body of an answer
+    /// with this status if it has one.
+    ByServerOverHttp(Option<u16>, String),
     /// `< raw …`: bytes of the server's.
     RawByServer(Vec<u8>),
     /// `.. 10s`: time goes by.
@@ -141,6 +144,7 @@ impl Script {
                 Some(raw) => Said::RawByServer(unescape(raw)?),
                 None => Said::ByServer(rest.to_owned()),
             },
+            ("<http", rest) => over_http(rest)?,
             ("<~", rest) => Said::ByServerSometime(rest.to_owned()),
             ("..", time) => Said::Pass(duration(time)?),
             ("!", action) => Said::Do(action.to_owned()),
@@ -199,6 +203,16 @@ fn revisions(text: &str) -> Result<Vec<Revision>, String> {
     text.split_whitespace().map(|date| date.parse().map_err(|error| format!("{error}"))).collect()
 }
 
+/// A status, if there is one, and the message.
+fn over_http(text: &str) -> Result<Said, String> {
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    match first.parse() {
+        Ok(status) if !rest.is_empty() => Ok(Said::ByServerOverHttp(Some(status), rest.to_owned())),
+        Ok(_) => Err(format!("`<http {text}`: a status comes with a message")),
+        Err(_) => Ok(Said::ByServerOverHttp(None, text.to_owned())),
+    }
+}
+
 /// The words in the braces of `@initialize{…}`.
 fn handshake(line: &str) -> Result<String, String> {
     let rest = line.strip_prefix("@initialize").unwrap_or_default();
@@ -254,7 +268,8 @@ mod tests {
 
     const FILE: &str = "# A call.\n# More of it.\nrevision: 2025-03-26 2026-07-28\nspec: TOOL-33\n\
         server: kit\nlimits: frame=200 question_timeout=5s\n\n@initialize{elicitation}\n> {\"id\":1}\n\
-        # A word on the way.\n> raw {}\\r\\n\\xff\\\\\n.. 10s\n< {\"id\":1}\n<~ {\"id\":2}\n! stop\n= ready\n> end\n";
+        # A word on the way.\n> raw {}\\r\\n\\xff\\\\\n.. 10s\n< {\"id\":1}\n<~ {\"id\":2}\n<http 400 {\"id\":3}\n\
+        <http {\"id\":4}\n! stop\n= ready\n> end\n";
 
     #[test]
     fn a_file_is_a_header_and_lines() {
@@ -272,9 +287,11 @@ mod tests {
             (12, Said::Pass(Duration::from_secs(10))),
             (13, Said::ByServer("{\"id\":1}".to_owned())),
             (14, Said::ByServerSometime("{\"id\":2}".to_owned())),
-            (15, Said::Do("stop".to_owned())),
-            (16, Said::Learn("ready".to_owned())),
-            (17, Said::End),
+            (15, Said::ByServerOverHttp(Some(400), "{\"id\":3}".to_owned())),
+            (16, Said::ByServerOverHttp(None, "{\"id\":4}".to_owned())),
+            (17, Said::Do("stop".to_owned())),
+            (18, Said::Learn("ready".to_owned())),
+            (19, Said::End),
         ];
         assert_eq!(said, expected);
     }
@@ -299,6 +316,7 @@ mod tests {
             ("# A.\nrevision: legacy\n.. 10\n", "`10` is no time"),
             ("# A.\nrevision: legacy\n> raw \\q\n", "after `\\`"),
             ("# A.\nrevision: legacy\n@initialize(x)\n", "`@initialize(x)`"),
+            ("# A.\nrevision: legacy\n<http 400\n", "`<http 400`"),
             ("# A.\nrevision: legacy\nlimits: speed=9\n> {}\n", "`speed`"),
             ("# A.\nrevision: legacy\nlimits: frame=many\n> {}\n", "`frame=many`"),
         ] {

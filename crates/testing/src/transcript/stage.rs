@@ -9,6 +9,13 @@ pub(crate) enum Heard {
     Message(String),
     /// It lets its user know this.
     Event(String),
+    /// It answers an HTTP request with this body, which is no stream. The status is usual if the
+    /// rules want it for such a body.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "said over HTTP only"))]
+    Answer { status: u16, is_usual: bool, text: String },
+    /// It breaks the rules of what carries its messages.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "said over HTTP only"))]
+    Wrong(String),
 }
 
 /// What a transcript is played on.
@@ -25,8 +32,9 @@ pub(crate) trait Stage {
     /// Closes its peer's end.
     async fn end(&mut self) -> Result<(), String>;
 
-    /// The next thing that comes, if anything does before somebody says or does more.
-    async fn next(&mut self) -> Option<Heard>;
+    /// The next thing that comes, if anything does before somebody says or does more. Where several
+    /// streams have something, one that `fits` comes first.
+    async fn next(&mut self, fits: impl FnMut(&Heard) -> bool) -> Option<Heard>;
 
     /// Something that has come by now, although nobody waits for it.
     async fn spare(&mut self) -> Option<Heard>;

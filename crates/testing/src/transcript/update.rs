@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bowline_types::revision::Revision;
 use serde_json::Value;
 
-use super::play::{Player, Step, Turn};
+use super::play::{Player, Step};
 use super::script::Side;
 use super::stage::{Heard, Stage};
 use super::text::{Values, Words};
@@ -111,12 +111,6 @@ impl<S: Stage> Player<'_, S> {
             Side::Server => abbreviated(&line, words, &mut self.values),
             Side::Client => line,
         }
-    }
-}
-
-impl Turn {
-    fn is_expected(&self) -> bool {
-        matches!(self, Self::Hear(_) | Self::HearSometime(_) | Self::Learn(_))
     }
 }
 
