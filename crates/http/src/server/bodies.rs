@@ -1,12 +1,14 @@
 //! The bytes of all request bodies that are in memory, bounded together.
 //!
-//! Only what a body has beyond [`FREE`] counts, and only what has really come. Where there is no room
+//! Only what a body has beyond [`free`] counts, and only what has really come. Where there is no room
 //! for more, the body that has been arriving longest makes room, once it has had
-//! [`HttpLimits::crowded`]: so clients that never finish cannot keep others out for longer than that,
-//! unless they send all of it again and again. A request that has arrived is never given up for
-//! another one.
+//! [`HttpLimits::crowded`]. So a client that never finishes a body keeps others out for that long at
+//! most, and must then send the whole body again. A request that has arrived is never given up for
+//! another one; so that one caller cannot hold all the room with requests that run,
+//! [`HttpLimits::bodies_per_caller`] bounds what has arrived of each caller.
 //!
 //! [`HttpLimits::crowded`]: super::HttpLimits::crowded
+//! [`HttpLimits::bodies_per_caller`]: super::HttpLimits::bodies_per_caller
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +16,32 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Version;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep};
 
+use super::callers::{Caller, HeldBody};
 use super::limits::HttpLimits;
 
-/// Bytes of each body that do not count.
-pub(super) const FREE: usize = 64 * 1024;
+/// Bytes of the bodies of one connection that do not count.
+const FREE: usize = 64 * 1024;
 
 /// Bytes are counted in such units, so that they fit into a semaphore.
 const UNIT: usize = 1024;
+
+/// Bytes of a body that do not count. The requests that an HTTP/2 connection may have at the same
+/// time share what is free for one connection.
+pub(super) fn free(version: Version, limits: &HttpLimits) -> usize {
+    match version {
+        Version::HTTP_2 => FREE / (limits.requests_per_connection as usize).max(1),
+        _ => FREE,
+    }
+}
+
+/// So many bytes in units.
+pub(super) fn units(bytes: usize) -> usize {
+    bytes.div_ceil(UNIT)
+}
 
 /// The bytes of all bodies.
 pub(super) struct Bodies {
@@ -105,8 +123,11 @@ impl Share {
     ///
     /// If there is no room for too long, or another body needs it.
     pub(super) async fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
-        let more = bytes.div_ceil(UNIT).saturating_sub(self.units);
-        let more = u32::try_from(more).map_err(|_| NoRoom)?;
+        let all = units(bytes);
+        if all > self.bodies.units {
+            return Err(NoRoom);
+        }
+        let more = u32::try_from(all.saturating_sub(self.units)).map_err(|_| NoRoom)?;
         if more == 0 {
             return Ok(());
         }
@@ -144,9 +165,14 @@ impl Share {
 
     /// The text of the body, which has arrived: from now on it makes no room for others, and it
     /// counts until nothing of it is left.
-    pub(super) fn arrived(self, text: Bytes) -> Bytes {
+    ///
+    /// # Errors
+    ///
+    /// If its caller has no room for it beside its other requests.
+    pub(super) fn arrived(self, text: Bytes, caller: &Caller) -> Result<Bytes, NoRoom> {
         self.bodies.arriving().by_age.remove(&self.number);
-        Bytes::from_owner(Arrived { text, _share: self })
+        let of_caller = caller.hold_body(self.units).ok_or(NoRoom)?;
+        Ok(Bytes::from_owner(Arrived { text, _share: self, _of_caller: of_caller }))
     }
 }
 
@@ -161,6 +187,7 @@ impl Drop for Share {
 struct Arrived {
     text: Bytes,
     _share: Share,
+    _of_caller: HeldBody,
 }
 
 impl AsRef<[u8]> for Arrived {

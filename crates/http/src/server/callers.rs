@@ -10,6 +10,7 @@ use bowline_proto::pace::Pace;
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
 use bowline_types::text::counted;
 
+use super::bodies;
 use super::endpoint::Core;
 use super::limits::HttpLimits;
 use super::now;
@@ -29,6 +30,7 @@ struct CallerLimits {
     requests_per_minute: usize,
     calls: usize,
     subscriptions: usize,
+    body_units: usize,
 }
 
 impl Callers {
@@ -37,6 +39,7 @@ impl Callers {
             requests_per_minute: message.requests_per_minute,
             calls: http.calls_per_caller,
             subscriptions: message.subscriptions,
+            body_units: bodies::units(http.bodies_per_caller),
         };
         let newcomers = Caller::new(limits);
         Self { table: Mutex::new(callers::Callers::new(http.callers, newcomers)), limits }
@@ -58,6 +61,7 @@ struct Counts {
     pace: Mutex<Pace>,
     calls: Slots,
     subscriptions: Slots,
+    body_units: Slots,
 }
 
 impl Caller {
@@ -66,6 +70,7 @@ impl Caller {
             pace: Mutex::new(Pace::per_minute(limits.requests_per_minute)),
             calls: Slots::new(limits.calls),
             subscriptions: Slots::new(limits.subscriptions),
+            body_units: Slots::new(limits.body_units),
         }))
     }
 
@@ -84,6 +89,26 @@ impl Caller {
             true => Ok(()),
             false => Err(limits.too_many_requests(pace.wait_for(requests, now))),
         }
+    }
+}
+
+impl Caller {
+    /// Counts the body of a request until the request is answered; none if there is no room for it
+    /// beside the other requests of the caller.
+    pub(super) fn hold_body(&self, units: usize) -> Option<HeldBody> {
+        self.0.body_units.take(units).then(|| HeldBody { caller: self.clone(), units })
+    }
+}
+
+/// What the body of a request takes of its caller's room; given back when it is dropped.
+pub(super) struct HeldBody {
+    caller: Caller,
+    units: usize,
+}
+
+impl Drop for HeldBody {
+    fn drop(&mut self) {
+        self.caller.0.body_units.give_back(self.units);
     }
 }
 

@@ -24,7 +24,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 use tokio::sync::watch;
 
-use super::bodies::Bodies;
+use super::bodies::{self, Bodies};
 use super::body::Body;
 use super::callers::{Caller, Callers, Slots};
 use super::config::{self, HttpConfig};
@@ -257,7 +257,13 @@ impl Endpoint {
             return *refusal;
         }
         let most = core.server.limits().frame;
-        let bounds = Bounds { most, within: core.limits().body, bodies: &core.bodies };
+        let bounds = Bounds {
+            most,
+            within: core.limits().body,
+            bodies: &core.bodies,
+            free: bodies::free(knock.0.version, core.limits()),
+            caller: knock.caller(),
+        };
         let text = match read::whole(body, bounds).await {
             Ok(text) => text,
             Err(TooMuch::Bytes) => {

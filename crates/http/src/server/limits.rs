@@ -56,8 +56,13 @@ pub struct HttpLimits {
     /// How long a client may take to send the body of a request.
     pub body: Duration,
     /// Bytes of request bodies that are in memory at the same time, of all clients together, until
-    /// the requests are answered. The first 64 KiB of each body do not count.
+    /// the requests are answered. The first 64 KiB of a body do not count; over HTTP/2 the requests
+    /// of a connection share them. So all bodies together take this and 64 KiB for each connection.
     pub bodies: usize,
+    /// Bytes of request bodies of one caller whose requests are being served; a request for which
+    /// there is no room beside them is answered 503. Fewer than [`bodies`](Self::bodies), so that no
+    /// caller can take all the room with requests that run.
+    pub bodies_per_caller: usize,
     /// How long a client may take to send the body of a request while `bodies` is used up. The body
     /// that has taken longest then makes room for another one, and its request is answered 503. A
     /// request for which there is no room for so long is answered 503 too.
@@ -92,6 +97,7 @@ impl Default for HttpLimits {
             idle: Duration::from_secs(120),
             body: Duration::from_secs(30),
             bodies: 256 * 1024 * 1024,
+            bodies_per_caller: 128 * 1024 * 1024,
             crowded: Duration::from_secs(2),
             connections: 32_768,
             unreachable: Duration::from_secs(45),

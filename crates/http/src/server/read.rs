@@ -10,7 +10,8 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes};
 use http_body::Body;
 
-use super::bodies::{Bodies, FREE, NoRoom, Share};
+use super::bodies::{Bodies, NoRoom, Share};
+use super::callers::Caller;
 
 /// Why a body was not read.
 #[derive(Debug)]
@@ -40,6 +41,10 @@ pub(super) struct Bounds<'a> {
     pub(super) within: Duration,
     /// Room, together with all others.
     pub(super) bodies: &'a Arc<Bodies>,
+    /// Bytes that take no room.
+    pub(super) free: usize,
+    /// The caller that it comes from.
+    pub(super) caller: &'a Caller,
 }
 
 /// Reads a body of at most so many bytes. One that says beforehand that it is longer is not read
@@ -82,9 +87,9 @@ where
         if come > bounds.most {
             return Err(TooMuch::Bytes);
         }
-        if come > FREE {
+        if come > bounds.free {
             let share = share.get_or_insert_with(|| Box::new(bounds.bodies.share()));
-            share.hold(come - FREE).await?;
+            share.hold(come - bounds.free).await?;
         }
         // Most bodies come in one piece, which is then not copied.
         if first.is_empty() && whole.is_empty() {
@@ -101,10 +106,10 @@ where
         }
     }
     let text = if whole.is_empty() { first } else { whole.into() };
-    Ok(match share {
-        Some(share) => share.arrived(text),
-        None => text,
-    })
+    match share {
+        Some(share) => Ok(share.arrived(text, bounds.caller)?),
+        None => Ok(text),
+    }
 }
 
 /// The next piece of a body, unless it has to make room for another one.

@@ -188,6 +188,23 @@ bites! {
         within(async { while stage.endpoint.body_bytes() > 0 { tokio::task::yield_now().await } }).await;
     }
 
+    bodies_per_caller {
+        let stage = Stage::limited(|it| it.bodies_per_caller = 1 << 20).await;
+        let text = "x".repeat(700_000);
+        let mut held = Wire::send(stage.address, &call("hold", json!({ "text": text }))).await;
+        stage.play.running(1).await;
+        let other = call("echo", json!({ "text": text }));
+        let answer = stage.ask(&other).await;
+        assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
+        let mut neighbour = Wire::send_from(NEIGHBOUR, stage.address, &other).await;
+        assert_eq!(within(neighbour.answer()).await.status(), 200, "another caller has its own");
+        let small = call("echo", json!({ "text": "a" }));
+        assert_eq!(stage.ask(&small).await.status(), 200, "a small one needs no room");
+        stage.play.step(1);
+        assert_eq!(within(held.answer()).await.status(), 200);
+        within(async { while stage.ask(&other).await.status() != 200 {} }).await;
+    }
+
     crowded {
         let stage = Stage::limited(|it| (it.bodies, it.crowded) = (1 << 20, SHORT)).await;
         let text = "x".repeat(1_000_000);
