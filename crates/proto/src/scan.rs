@@ -322,6 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn an_escape_by_number_has_four_hexadecimal_digits() {
+        for at in 0..4 {
+            for digit in *b"09afAF" {
+                let mut digits = *b"1234";
+                digits[at] = digit;
+                let digits = str::from_utf8(&digits).unwrap();
+                assert!(accepts(&format!("\"\\u{digits}\"")), "{digits}");
+            }
+            // The neighbours of the digits and letters in ASCII, and the end of the string.
+            for other in *b"/:@G`g\" \\" {
+                let mut digits = *b"1234";
+                digits[at] = other;
+                let digits = str::from_utf8(&digits).unwrap();
+                assert!(!accepts(&format!("\"\\u{digits}\"")), "{digits}");
+                assert!(!accepts(&format!("{{\"a\":\"\\u{digits}\"}}")), "{digits}");
+            }
+        }
+        assert!(!accepts("\"\\u123"), "the text ends within the escape");
+    }
+
+    #[test]
     fn values_nest_as_deep_as_allowed() {
         let nested = |depth| ByteString::from("[".repeat(depth) + &"]".repeat(depth));
         assert!(Scanner::new(&nested(3), 3).value().is_some());
@@ -350,7 +371,7 @@ mod tests {
         }
 
         #[test]
-        fn both_readers_agree_on_strings(text in r#""([^"\\]|\\["nu]|[0-9a-f]{4}|\PC{0,40}){0,8}""#) {
+        fn both_readers_agree_on_strings(text in r#""([^"\\]|\\["nu]|[0-9a-f]{4}|\\u[0-9a-gA-G]{4}|\PC{0,40}){0,8}""#) {
             prop_assert_eq!(accepts(&text), serde_json::from_str::<IgnoredAny>(&text).is_ok());
         }
     }

@@ -120,4 +120,39 @@ mod tests {
             }
         }
     }
+
+    /// Longer than a word, the short strides and two long ones together.
+    const LONG: usize = 8 + FEW * 16 + 2 * 64 + 9;
+
+    #[test]
+    fn every_special_byte_ends_a_run_wherever_it_stands() {
+        let mut bytes = [b'a'; LONG];
+        for special in (0..0x20).chain([b'"', b'\\']) {
+            for at in 0..LONG {
+                bytes[at] = special;
+                assert_eq!(plain_run(&bytes), at, "{special:#x}");
+                bytes[at] = b'a';
+            }
+        }
+    }
+
+    #[test]
+    fn every_other_byte_stands_for_itself() {
+        let others = (0x20..=0xff).filter(|byte| !b"\"\\".contains(byte));
+        for plain in others {
+            assert_eq!(plain_run(&[plain; LONG]), LONG, "{plain:#x}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_text_is_read_back_by_others_whatever_it_holds_and_where() {
+        for special in (0..0x80).map(char::from).chain(['ü', '\u{2028}', '𝄞']) {
+            for at in [0, 1, 7, 8, 20, 135, 136, 150, 199, 200, LONG] {
+                let text = format!("{}{special}{}", "a".repeat(at), "b".repeat(LONG - at));
+                let mut json = String::new();
+                quote(&mut json, &text);
+                assert_eq!(json, serde_json::to_string(&text).unwrap());
+            }
+        }
+    }
 }
