@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use bowline::proto::schema::Validator;
 use serde_json::json;
 
+const TRANSPORTS: &str = include_str!("../../crates/bowline/src/manual/_11_transports.md");
 const SAFETY: &str = include_str!("../../crates/bowline/src/manual/_12_limits_and_safety.md");
 
 // spec: SCH-5
@@ -24,6 +25,18 @@ fn the_manual_names_the_dialects_of_json_schema_that_are_supported_and_no_other(
     ] {
         let is_supported = Validator::compile(&json!({ "$schema": uri })).is_ok();
         assert_eq!(named.contains(name), is_supported, "{name} in `{named}`");
+    }
+}
+
+// spec: TR-5
+#[test]
+fn the_manual_says_how_a_socket_carries_messages() {
+    let (_, sockets) = TRANSPORTS.split_once("# Sockets").expect("a section on sockets");
+    let (sockets, _) = sockets.split_once("\n\n# ").unwrap_or((sockets, ""));
+    let parts =
+        ["opens one connection", "one line of UTF-8", "`notifications/cancelled`", "closing"];
+    for part in parts {
+        assert!(sockets.contains(part), "set-up, framing, cancellation and end: `{part}`");
     }
 }
 

@@ -12,6 +12,9 @@ use bowline_proto::limits::Limits;
 use bowline_transport::socket::{UnixTransport, listen};
 use bowline_transport::transport::{Reader, Transport, Writer};
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
 use self::support::{Directory, echo, next, queue};
 
 #[tokio::test]
@@ -25,6 +28,24 @@ async fn a_client_talks_to_a_server_through_a_socket() {
     assert_eq!(next(&mut reader).await, "{\"a\":1}");
     writer.close().await;
     assert_eq!(reader.read().await.unwrap(), None);
+}
+
+// spec: TR-6
+#[tokio::test]
+async fn a_socket_carries_lines_as_standard_input_and_output_do() {
+    let directory = Directory::new();
+    let listener = listen(directory.0.join("socket")).await.unwrap();
+    let mut client = UnixStream::connect(listener.path()).await.unwrap();
+    let (mut reader, mut writer) = listener.accept().await.unwrap().split(&Limits::default());
+    client.write_all(b"{\"a\":1}\n{\"b\":2}\r\n").await.unwrap();
+    assert_eq!(next(&mut reader).await, "{\"a\":1}");
+    assert_eq!(next(&mut reader).await, "{\"b\":2}");
+    writer.write(&mut queue(["{\"c\":3}", "{\"d\":4}"])).await.unwrap();
+    writer.close().await;
+    drop(reader);
+    let mut written = String::new();
+    client.read_to_string(&mut written).await.unwrap();
+    assert_eq!(written, "{\"c\":3}\n{\"d\":4}\n");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod mirror;
 mod modern;
 mod nginx;
 mod older;
+mod owners;
 mod proxies;
 mod resume;
 mod sessions;

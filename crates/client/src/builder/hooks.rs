@@ -161,7 +161,8 @@ impl<S> ClientBuilder<S> {
     /// it is told that there are none. Deprecated by the specification since 2026-07-28.
     ///
     /// Roots that cannot be opened when the server asks are left out, and so are those that
-    /// [`permit_roots`](Self::permit_roots) does not permit.
+    /// [`permit_roots`](Self::permit_roots) does not permit. Up to 2025-11-25 the server is told when
+    /// that changes: the client looks at the roots that it gave out every ten seconds.
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.handlers.roots.list = Some(roots.into_iter().collect());
         self

@@ -257,7 +257,7 @@ async fn what_a_revision_has_no_words_for_cannot_be_declared_in_it() {
     assert_eq!(failed["result"]["isError"], true, "{failed}");
 }
 
-// spec: ELIC-41, ELIC-42, ELIC-43, ELIC-44, ELIC-50, ELIC-71
+// spec: ELIC-41, ELIC-43, ELIC-44, ELIC-50, ELIC-71
 #[tokio::test]
 async fn the_consent_of_one_user_is_not_that_of_another() {
     let server = server();
