@@ -11,9 +11,16 @@ use super::body::Body;
 use super::endpoint::Endpoint;
 #[cfg(feature = "http2")]
 use super::flow::Flow;
+use super::stall::Traffic;
 
-/// The endpoint that answers a request, held until the answer has been given away.
-pub(super) type Turn = Arc<Endpoint>;
+/// Held from the time when a request has come until its answer has been given away.
+pub(super) type Turn = Arc<Answering>;
+
+/// What answers the requests of a connection.
+pub(super) struct Answering {
+    pub(super) endpoint: Endpoint,
+    pub(super) traffic: Arc<Traffic>,
+}
 
 /// What an answer carries, given away in a turn.
 pub(super) struct Answer {

@@ -15,7 +15,7 @@ use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
-use super::answer::Turn;
+use super::answer::{Answering, Turn};
 use super::endpoint::Endpoint;
 use super::limits::HttpLimits;
 use super::stall::Traffic;
@@ -165,15 +165,14 @@ impl Open {
         let used = &self.used;
         let requests = used.requests.load(Ordering::Relaxed);
         let has_come = std::mem::replace(&mut self.before, requests) != requests;
-        let has_read = used.traffic.has_read();
-        if has_come || Arc::strong_count(&used.turn) > 1 || used.traffic.waits() {
+        let traffic = used.traffic();
+        if has_come || Arc::strong_count(&used.turn) > 1 || traffic.waits() {
             (self.unused, self.has_begun, self.told) = (0, false, None);
             return Verdict::Keep;
         }
-        // What was read before the first of these looks may belong to the last request. And over
-        // HTTP/2 there is more to be read than requests.
+        // Over HTTP/2 there is more to be read than requests.
         let is_http2 = used.is_http2.load(Ordering::Relaxed);
-        if has_read && self.unused > 0 && !self.has_begun && !is_http2 {
+        if traffic.has_read() && !self.has_begun && !is_http2 {
             (self.unused, self.has_begun) = (0, true);
         }
         self.unused += 1;
@@ -198,7 +197,6 @@ pub(super) struct Used {
     requests: AtomicUsize,
     /// Held while one of them is being answered.
     turn: Turn,
-    traffic: Arc<Traffic>,
     is_http2: AtomicBool,
     is_ending: AtomicBool,
     /// The task that serves it, once there is one.
@@ -207,13 +205,14 @@ pub(super) struct Used {
 
 impl Used {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        let (requests, traffic, is_http2, is_ending, server) = Default::default();
-        Self { requests, turn: Arc::new(endpoint), traffic, is_http2, is_ending, server }
+        let (requests, is_http2, is_ending, server) = Default::default();
+        let turn = Arc::new(Answering { endpoint, traffic: Arc::default() });
+        Self { requests, turn, is_http2, is_ending, server }
     }
 
     /// What its socket is seen to do.
     pub(super) fn traffic(&self) -> &Arc<Traffic> {
-        &self.traffic
+        &self.turn.traffic
     }
 
     /// Begins to answer a request; it is answered when the turn is dropped.

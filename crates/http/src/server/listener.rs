@@ -142,9 +142,10 @@ impl Connection {
             let mut knock = Knock::new(parts, origin.clone(), caller.clone());
             async move {
                 let response = match is_here {
-                    true => turn.answer_to(&mut knock, pin!(body)).await,
-                    false => turn.not_here(&knock),
+                    true => turn.endpoint.answer_to(&mut knock, pin!(body)).await,
+                    false => turn.endpoint.not_here(&knock),
                 };
+                turn.traffic.answered();
                 let response = response.map(|body| Answer::new(body, turn));
                 #[cfg(feature = "http2")]
                 if is_http2 {
