@@ -1,4 +1,4 @@
-//! An answer on its way, which keeps its connection in use until it has been given away.
+//! The body of an answer, which keeps its connection in use until HTTP has taken all of it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::endpoint::Endpoint;
 use super::flow::Flow;
 use super::stall::Traffic;
 
-/// Held from the time when a request has come until its answer has been given away.
+/// Held from the time when a request has come until HTTP has taken all of its answer.
 pub(super) type Turn = Arc<Answering>;
 
 /// What answers the requests of a connection.
@@ -22,7 +22,7 @@ pub(super) struct Answering {
     pub(super) traffic: Arc<Traffic>,
 }
 
-/// What an answer carries, given away in a turn.
+/// What an answer carries, during a turn.
 pub(super) struct Answer {
     body: Body,
     /// Only held.

@@ -1,4 +1,5 @@
-//! The connections that are open: each ended when it is of no use, and all of them told of the end.
+//! The connections that are open: each is ended when it is not used for too long, and all are when the
+//! server stops.
 //!
 //! They are looked at together, from time to time. So a request costs two additions, and a connection
 //! needs neither a clock of its own nor anything else to wait for beside its client.
@@ -29,10 +30,10 @@ pub(super) struct Connections {
 
 type Table = Mutex<HashMap<u64, Open>>;
 
-/// How often the connections are looked at within the shortest time that one may be of no use.
+/// How often the connections are looked at within the shortest time that one may be unused.
 const LOOKS: u32 = 2;
 
-/// How often to look at connections, and how many looks in a row one may be of no use.
+/// How often to look at connections, and how many looks in a row one may be unused.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks {
     pub(super) interval: Duration,
@@ -74,7 +75,7 @@ impl Connections {
         }
     }
 
-    /// Looks at every connection, and ends those that have been of no use for too long.
+    /// Looks at every connection, and ends those that have not been in use for too long.
     pub(super) fn look(&self, looks: Looks) {
         self.cut(|open| match open.look(looks) {
             Verdict::Keep => false,
@@ -136,7 +137,7 @@ struct Open {
     task: Option<AbortHandle>,
     /// How many requests had come when it was last looked at.
     before: usize,
-    /// How many looks in a row it was of no use, or its head was not complete.
+    /// How many looks in a row it was not in use.
     unused: u128,
     /// Whether a request is under way of which not even the head is there.
     has_begun: bool,
@@ -158,9 +159,9 @@ impl Open {
         Self { used, task: None, before: 0, unused: 0, has_begun: true, told: None }
     }
 
-    /// It is of use while a request is being answered, or an answer being written. Otherwise it is
-    /// idle, unless a request has begun: then it does not matter whether the client is silent, or
-    /// sends the head byte by byte.
+    /// A connection is in use while a request is being answered, or an answer is being written.
+    /// Otherwise it is idle, or the head of a request is under way. A client that is silent in the
+    /// middle of a head has as long as one that sends the head byte by byte.
     fn look(&mut self, looks: Looks) -> Verdict {
         let used = &self.used;
         let requests = used.requests.load(Ordering::Relaxed);
