@@ -226,11 +226,11 @@ impl Document {
     }
 
     /// Before 2025-11-25 an error must have an id, and there is none to give if the request could
-    /// not be read. There JSON-RPC's own `null` stands in its place, and in the body of an HTTP
-    /// answer nothing: the one thing that we say although the schema does not allow it.
+    /// not be read. There JSON-RPC's own `null` stands in its place: the one thing that we say
+    /// although the schema does not allow it.
     fn check_error(&self, item: &Value, revision: Revision) -> Result<(), SchemaError> {
         let mut item = item.clone();
-        if item["id"].is_null() && !revision.has_errors_without_id() {
+        if item.get("id") == Some(&Value::Null) && !revision.has_errors_without_id() {
             item["id"] = json!(0);
         }
         self.check(self.either("JSONRPCErrorResponse", "JSONRPCError")?, &item)
