@@ -105,20 +105,45 @@ async fn https_is_tunnelled_by_the_proxy_of_the_environment() {
     }
 }
 
+/// Leads to this machine, as `localhost` does, but is not known for that.
+fn here(address: SocketAddr) -> String {
+    format!("http://0.0.0.0:{}/mcp", address.port())
+}
+
 #[tokio::test]
 async fn servers_that_the_environment_excepts_are_called_directly() {
+    let (stage, proxy) = (Stage::open().await, Deserted::new());
+    let nginx = Nginx::before(stage.address).await;
+    Caller::of(&here(nginx.address))
+        .with("ALL_PROXY", format!("http://{USER}@{}", proxy.address()))
+        .with("NO_PROXY", "example.com, 0.0.0.0/8, localhost")
+        .succeeds()
+        .await;
+    proxy.is_deserted();
+    let requests = nginx.requests();
+    assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+}
+
+/// A proxy elsewhere has no way to them, and one that takes their requests sees secrets.
+#[tokio::test]
+async fn servers_on_this_machine_are_called_directly_whatever_the_environment_names() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     let (proxy, nginx) = (Deserted::new(), certificate.http1(stage.address).await);
+    let port = stage.address.port();
     for url in [
-        format!("http://{}/mcp", stage.address),
+        format!("http://127.0.0.1:{port}/mcp"),
+        format!("http://LOCALHOST:{port}/mcp"),
         format!("https://localhost:{}/mcp", nginx.address.port()),
     ] {
-        Caller::of(&url)
-            .with("SSL_CERT_FILE", certificate.file())
-            .with("ALL_PROXY", format!("http://{USER}@{}", proxy.address()))
-            .with("NO_PROXY", "example.com, 127.0.0.0/8, localhost")
-            .succeeds()
-            .await;
+        for proxy in [format!("http://{USER}@{}", proxy.address()), "no proxy".to_owned()] {
+            Caller::of(&url)
+                .with("SSL_CERT_FILE", certificate.file())
+                .with("HTTP_PROXY", &proxy)
+                .with("HTTPS_PROXY", &proxy)
+                .with("ALL_PROXY", &proxy)
+                .succeeds()
+                .await;
+        }
     }
     proxy.is_deserted();
     let requests = nginx.requests();
@@ -167,7 +192,7 @@ async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
     let (server, proxy, certificate) = (Deserted::new(), Deserted::new(), Certificate::new());
     for kind in ["https", "socks5"] {
         for scheme in ["http", "https"] {
-            let error = Caller::of(&format!("{scheme}://{}/mcp", server.address()))
+            let error = Caller::of(&format!("{scheme}://0.0.0.0:{}/mcp", server.address().port()))
                 .with("SSL_CERT_FILE", certificate.file())
                 .with("ALL_PROXY", format!("{kind}://{USER}@{}", proxy.address()))
                 .cannot_connect()
@@ -183,19 +208,20 @@ async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
 #[tokio::test]
 async fn a_proxy_that_cannot_be_read_is_refused_and_not_passed_by() {
     let (stage, server) = (Stage::open().await, Deserted::new());
+    let nginx = Nginx::before(stage.address).await;
     for (variable, value) in [
         ("HTTP_PROXY", "ftp://127.0.0.1:21"),
         ("http_proxy", "http://two words:1"),
         ("ALL_PROXY", ":::"),
     ] {
-        let error = Caller::of(&format!("http://{}/mcp", server.address()))
+        let error = Caller::of(&here(server.address()))
             .with(variable, value)
             .with("NO_PROXY", "example.com")
             .cannot_connect()
             .await;
         assert!(error.contains(&format!("`{variable}`")) && !error.contains(value), "{error}");
-        let excepted = Caller::of(&format!("http://{}/mcp", stage.address));
-        excepted.with(variable, value).with("NO_PROXY", "127.0.0.1").succeeds().await;
+        let excepted = Caller::of(&here(nginx.address));
+        excepted.with(variable, value).with("NO_PROXY", "0.0.0.0").succeeds().await;
     }
     server.is_deserted();
 }

@@ -1,6 +1,7 @@
 //! Where a server is, and what lies within its origin.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::Uri;
@@ -63,6 +64,16 @@ impl Address {
 
     pub(super) fn is_secure(&self) -> bool {
         self.0.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    /// Whether the host is this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        let host = self.host().trim_end_matches('.').to_ascii_lowercase();
+        let literal = host.trim_start_matches('[').trim_end_matches(']');
+        match literal.parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback(),
+            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        }
     }
 
     pub(super) fn uri(&self) -> &Uri {
@@ -183,6 +194,32 @@ mod tests {
         assert!(here.is_same_origin(&address("https://EXAMPLE.com:443/b?c")));
         for other in ["http://example.com/", "https://example.com:444/", "https://example.org/"] {
             assert!(!here.is_same_origin(&address(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn this_machine_has_many_names() {
+        for here in [
+            "localhost",
+            "LocalHost.:1",
+            "a.localhost",
+            "127.0.0.1",
+            "127.9.8.7:80",
+            "[::1]",
+            "[::ffff:127.0.0.1]:1",
+        ] {
+            assert!(address(&format!("http://{here}/mcp")).is_loopback(), "{here}");
+        }
+        for other in [
+            "example.com",
+            "localhost.example.com",
+            "notlocalhost",
+            "128.0.0.1",
+            "127.0.0.1.example.com",
+            "0.0.0.0",
+            "[::2]",
+        ] {
+            assert!(!address(&format!("http://{other}/mcp")).is_loopback(), "{other}");
         }
     }
 

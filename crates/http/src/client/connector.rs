@@ -62,13 +62,15 @@ pub(super) fn connect(
     http.set_keepalive(Some(KEEP_ALIVE));
     http.set_keepalive_interval(Some(KEEP_ALIVE));
     http.set_keepalive_retries(Some(3));
-    let matcher = Arc::new(Matcher::from_env());
-    if let Some(variable) = proxy::unread(&matcher, address.uri()) {
-        return Arc::new(Barred(format!(
-            "the environment's `{variable}` is not the address of a proxy; write it like \
-             `http://proxy.example:3128`, or except the server in `NO_PROXY`"
-        )));
-    }
+    let matcher = match proxy::of_environment(address) {
+        Ok(matcher) => Arc::new(matcher),
+        Err(variable) => {
+            return Arc::new(Barred(format!(
+                "the environment's `{variable}` is not the address of a proxy; write it like \
+                 `http://proxy.example:3128`, or except the server in `NO_PROXY`"
+            )));
+        }
+    };
     if address.is_secure() {
         return secured(Proxied::new(http, matcher), address, limits);
     }

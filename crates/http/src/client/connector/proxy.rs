@@ -18,11 +18,26 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use super::super::address::Address;
 use super::super::fetch::BoxError;
+
+/// The proxies that the environment names for a server. A server on this machine has none: a proxy
+/// elsewhere has no way to it, and would see what is sent, headers included.
+///
+/// # Errors
+///
+/// With the variable that cannot be read.
+pub(super) fn of_environment(server: &Address) -> Result<Matcher, &'static str> {
+    if server.is_loopback() {
+        return Ok(Matcher::builder().build());
+    }
+    let matcher = Matcher::from_env();
+    unread(&matcher, server.uri()).map_or(Ok(matcher), Err)
+}
 
 /// The variable that names a proxy for a server, if what it says cannot be read. Whoever sets one
 /// may rely on it, so it is not passed by.
-pub(super) fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
+fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
     let names = match server.scheme() == Some(&Scheme::HTTPS) {
         true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
         // Where this is set, whoever calls a script can set `HTTP_PROXY`: it is rightly ignored.
