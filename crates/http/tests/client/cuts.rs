@@ -1,6 +1,6 @@
 //! Connections that end at the wrong moment, at real sockets.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bowline_proto::client::{CallError, CallRequest};
 use bowline_proto::transmit::FailureKind;
@@ -62,7 +62,10 @@ async fn a_connection_is_looked_at_before_it_is_used_again() {
     let raw = Raw::new().await;
     let (link, socket) = raw.meet_modern().await;
     drop(socket);
-    std::thread::sleep(Duration::from_millis(50));
+    let closed = Instant::now();
+    while closed.elapsed() < Duration::from_millis(50) {
+        std::hint::spin_loop();
+    }
     let call = link.call(tool("pay"), None);
     let server = async {
         let mut socket = raw.accept().await;
