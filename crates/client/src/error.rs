@@ -97,9 +97,9 @@ impl Error {
     pub fn rpc(&self) -> Option<&ErrorObject> {
         match &self.0.kind {
             Kind::Call(CallError::Refused(error))
-            | Kind::Connect(ConnectError::Negotiation(NegotiationError::Refused(error))) => {
-                Some(error)
-            }
+            | Kind::Connect(ConnectError::Negotiation(NegotiationError::Refused {
+                error, ..
+            })) => Some(error),
             _ => None,
         }
     }

@@ -57,8 +57,26 @@ impl Asked<'_> {
             true => FailureKind::Lost,
             false => FailureKind::Refused(status.as_u16()),
         };
-        let reason = format!("{self}: {}", Said { status, body });
-        Failure { error: peek::error_without_id(body), ..failure(kind, reason) }
+        let error = peek::error_without_id(body);
+        let said = match &error {
+            Some(error) => format!("{status}: {}", Excerpt(&error.to_string())),
+            None => Said { status, body }.to_string(),
+        };
+        let advice = self.advice(status);
+        Failure { error, ..failure(kind, format!("{self}: {said}{advice}")) }
+    }
+
+    /// What to do about a status that says nothing about the message.
+    fn advice(self, status: StatusCode) -> &'static str {
+        match status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE
+                if self.method == Method::POST =>
+            {
+                "; check the path of the address, which is often `/mcp`"
+            }
+            StatusCode::UNAUTHORIZED => "; send credentials, such as a header `Authorization`",
+            _ => "",
+        }
     }
 
     /// The session that the message belongs to is gone.
@@ -153,6 +171,22 @@ mod tests {
         let failure = asked.refused(StatusCode::OK, &Bytes::new());
         assert_eq!(failure.kind, FailureKind::Lost);
         assert!(failure.reason.ends_with("200 OK, without a body"), "{}", failure.reason);
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do_if_that_is_known() {
+        let address = Address::parse("http://localhost/wrong").unwrap();
+        let asked = Asked { method: &Method::POST, address: &address };
+        let body = Bytes::from_static(br#"{"error":{"code":-32600,"message":"nothing here"}}"#);
+        let failure = asked.refused(StatusCode::NOT_FOUND, &body);
+        let expected = "POST http://localhost/wrong: 404 Not Found: nothing here (-32600); check the \
+                        path of the address, which is often `/mcp`";
+        assert_eq!(failure.reason, expected);
+        let failure = asked.refused(StatusCode::UNAUTHORIZED, &Bytes::new());
+        assert!(failure.reason.ends_with("; send credentials, such as a header `Authorization`"));
+        let asked = Asked { method: &Method::GET, address: &address };
+        let failure = asked.refused(StatusCode::METHOD_NOT_ALLOWED, &Bytes::new());
+        assert!(failure.reason.ends_with("405 Method Not Allowed, without a body"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bowline_http::client::{Body, HttpTransport};
 use bowline_http::server::{Endpoint, HttpConfig, Listener};
 use bowline_proto::request::{Advance, Outgoing, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
-use bowline_transport::connect::Link;
+use bowline_transport::connect::{Link, connect};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::Json;
@@ -20,7 +20,7 @@ use bowline_types::revision::Revision;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 
-use crate::support::{User, link, tool};
+use crate::support::{User, config, link, tool};
 
 /// Three tools: one answers, one tells of its progress first, one takes for ever.
 #[derive(Clone, Default)]
@@ -176,6 +176,20 @@ async fn the_transport_of_2024_is_spoken_with_our_own_server() {
     talk.progress = true;
     link.call(talk, None).await.unwrap();
     link.close().await;
+}
+
+#[tokio::test]
+async fn a_wrong_path_is_reported_with_address_and_status_and_what_to_do() {
+    let (url, _stop) = served(Tools::default(), HttpConfig::new()).await;
+    let url = url.replace("/mcp", "/wrong");
+    let modern = [Revision::V2026_07_28];
+    for revisions in [&Revision::ALL[..], &modern, &[Revision::V2025_11_25]] {
+        let transport = HttpTransport::new(&url).unwrap();
+        let error = connect(transport, config(revisions), Arc::new(User::default())).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(&format!("POST {url}: 404 Not Found: ")), "{error}");
+        assert!(error.contains("check the path"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -82,9 +82,7 @@ pub(super) fn probed(
         },
         Err(error) => match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => refused(config, asked, error),
-            code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
-                Step::Failed(NegotiationError::Refused(error.clone()))
-            }
+            code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => refusal(error),
             _ => shake(config, &format!("it refused the probe: {error}")),
         },
     }
@@ -95,7 +93,15 @@ pub(super) fn probed(
 pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &Failure) -> Step {
     const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
-        (Some(error), _) => probed(config, asked, Err(error)),
+        (Some(error), _) => match probed(config, asked, Err(error)) {
+            Step::Failed(NegotiationError::Refused { error, .. }) => {
+                Step::Failed(NegotiationError::Refused { error, how: Some(failure.reason.clone()) })
+            }
+            Step::Failed(NegotiationError::Legacy(_)) => {
+                shake(config, &format!("it refused the probe: {}", failure.reason))
+            }
+            step => step,
+        },
         (None, FailureKind::Refused(status @ 400..=499))
             if !NOT_OF_THE_PROTOCOL.contains(&status) =>
         {
@@ -114,7 +120,7 @@ pub(super) fn unanswered(config: &ClientConfig) -> Step {
 pub(super) fn shaken(config: &ClientConfig, outcome: Result<&Json, &ErrorObject>) -> Step {
     let result = match outcome {
         Ok(result) => result,
-        Err(error) => return Step::Failed(NegotiationError::Refused(error.clone())),
+        Err(error) => return refusal(error),
     };
     let result: InitializeResult = match result.parse() {
         Ok(result) => result,
@@ -157,13 +163,11 @@ fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
 /// The server is modern and does not speak what we asked in: goes on with what it does speak.
 fn refused(config: &ClientConfig, asked: Asked, error: &ErrorObject) -> Step {
     let Some(data) = error.parse_data::<UnsupportedVersion>() else {
-        return Step::Failed(NegotiationError::Refused(error.clone()));
+        return refusal(error);
     };
     match common(config, &data.supported) {
         // It contradicts itself, as one that has just learned the revision may do once.
-        Some(revision) if revision == asked.revision && 1 < asked.probes => {
-            Step::Failed(NegotiationError::Refused(error.clone()))
-        }
+        Some(revision) if revision == asked.revision && 1 < asked.probes => refusal(error),
         Some(revision) if revision.is_modern() => Step::Probe(revision),
         Some(revision) => Step::Shake(revision),
         None => Step::Failed(NegotiationError::NoCommonRevision(data.supported)),
@@ -174,6 +178,10 @@ fn refused(config: &ClientConfig, asked: Asked, error: &ErrorObject) -> Step {
 fn common(config: &ClientConfig, theirs: &[String]) -> Option<Revision> {
     let spoken = |revision: &Revision| theirs.iter().any(|date| date == revision.as_str());
     config.revisions().iter().copied().find(spoken)
+}
+
+fn refusal(error: &ErrorObject) -> Step {
+    Step::Failed(NegotiationError::Refused { error: error.clone(), how: None })
 }
 
 fn shake(config: &ClientConfig, why: &str) -> Step {
@@ -192,7 +200,12 @@ pub enum NegotiationError {
     /// The server needs a handshake, and this client speaks only revisions without one.
     Legacy(String),
     /// The server refused.
-    Refused(ErrorObject),
+    Refused {
+        /// With this error.
+        error: ErrorObject,
+        /// Where and with which status, if it came with a status of HTTP, and what to do.
+        how: Option<String>,
+    },
     /// The server's answer makes no sense.
     Invalid(String),
     /// The server did not answer in time.
@@ -218,7 +231,12 @@ impl fmt::Display for NegotiationError {
                     "the server seems to need a handshake ({why}), which this client does not speak"
                 )
             }
-            Self::Refused(error) => write!(f, "the server refused to begin: {error}"),
+            Self::Refused { error, how: None } => {
+                write!(f, "the server refused to begin: {error}")
+            }
+            Self::Refused { how: Some(how), .. } => {
+                write!(f, "the server refused to begin: {how}")
+            }
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
             Self::Unreachable(reason) => f.write_str(reason),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),

@@ -25,9 +25,10 @@ impl ClientConnection {
             }
             Waiting::Handshake => {
                 let Failure { error, reason, .. } = failure;
-                let error = error.map_or(NegotiationError::Unreachable(reason), |error| {
-                    NegotiationError::Refused(error)
-                });
+                let error = match error {
+                    Some(error) => NegotiationError::Refused { error, how: Some(reason) },
+                    None => NegotiationError::Unreachable(reason),
+                };
                 self.step(Step::Failed(error), now);
             }
             Waiting::Call(flight) => self.call_failed(flight, failure, now),
