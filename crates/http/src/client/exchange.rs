@@ -67,22 +67,22 @@ impl Exchange {
     ///
     /// Calls wait until the server has answered the GET for that stream. Servers send questions on
     /// it, and some discard a question that comes before the stream stands.
-    pub(super) async fn begin(self) {
+    pub(super) async fn begin(self, session: Session) {
         let shared = &*self.shared;
         shared.speak(self.mirror.revision);
         if let Err(failure) = self.accepted(shared.current()).await {
             self.fail(failure).await;
         }
         if shared.current().post_to.is_some() {
-            return shared.begin();
+            return shared.begin(&session);
         }
         let begin_at_last = async {
             sleep(shared.limits.opening).await;
-            shared.begin();
+            shared.begin(&session);
             pending::<()>().await;
         };
         tokio::select! {
-            () = listen(shared) => {}
+            () = listen(shared, || shared.begin(&session)) => {}
             () = begin_at_last => {}
         }
     }

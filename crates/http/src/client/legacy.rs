@@ -12,13 +12,13 @@ use super::shared::Shared;
 /// Statuses by which servers say that they have no stream of their own.
 const NO_STREAM: [u16; 4] = [400, 404, 405, 501];
 
-/// Hands on what the server says of its own accord, for as long as it has a stream for that. Lets
-/// calls go as soon as the server has answered the first GET.
-pub(super) async fn listen(shared: &Shared) {
+/// Hands on what the server says of its own accord, for as long as it has a stream for that. Calls
+/// `tried` after each GET for it, whatever came of it.
+pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
     let mut resumption = Resumption::default();
     let mut is_new = true;
     loop {
-        let mut events = match resumption.resume(shared, || shared.begin()).await {
+        let mut events = match resumption.resume(shared, &tried).await {
             Ok(events) => events,
             Err(failure) if is_new && has_no_stream(&failure) => return,
             Err(failure) => {

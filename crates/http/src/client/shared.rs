@@ -60,6 +60,8 @@ pub(super) struct Session {
     pub(super) post_to: Option<Address>,
     /// Whether the handshake is under way.
     is_beginning: bool,
+    /// Which handshake it is.
+    handshake: u64,
 }
 
 /// Headers that all messages of a session bear alike, made once.
@@ -123,15 +125,20 @@ impl Shared {
 
     /// A handshake begins: whatever stood is forgotten, and all else waits for its end.
     pub(super) fn shake_hands(&self) {
+        let mut session = self.session();
         self.open.send_replace(false);
-        *self.session() = Session { is_beginning: true, ..Session::default() };
+        let handshake = session.handshake + 1;
+        *session = Session { is_beginning: true, handshake, ..Session::default() };
     }
 
-    /// The handshake is over, and it is known as far as can be whether the server has a stream of its
-    /// own.
-    pub(super) fn begin(&self) {
-        self.session().is_beginning = false;
-        self.open.send_replace(true);
+    /// The handshake of this session is over, and it is known as far as can be whether the server has
+    /// a stream of its own. Does nothing once a newer handshake has begun.
+    pub(super) fn begin(&self, session: &Session) {
+        let mut current = self.session();
+        if current.handshake == session.handshake {
+            current.is_beginning = false;
+            self.open.send_replace(true);
+        }
     }
 
     /// Waits until a handshake under way is over, and gives the session that stands then.
@@ -365,16 +372,32 @@ fn request(
 mod tests {
     use super::*;
 
-    // spec: SESS-4
-    #[test]
-    fn a_session_id_is_never_shown() {
+    fn shared() -> Shared {
         let (units, _received) = mpsc::channel(1);
         let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
         let mut headers = HeaderMap::new();
         let fetch =
             super::super::connector::connect(&address, &mut headers, &HttpClientLimits::default());
         let whom = (address, headers, fetch);
-        let shared = Shared::new(whom, Limits::default(), HttpClientLimits::default(), units);
+        Shared::new(whom, Limits::default(), HttpClientLimits::default(), units)
+    }
+
+    #[test]
+    fn a_handshake_that_was_given_up_lets_no_calls_go() {
+        let shared = shared();
+        shared.shake_hands();
+        let first = shared.current();
+        shared.shake_hands();
+        shared.begin(&first);
+        assert!(shared.current().is_beginning);
+        shared.begin(&shared.current());
+        assert!(!shared.current().is_beginning);
+    }
+
+    // spec: SESS-4
+    #[test]
+    fn a_session_id_is_never_shown() {
+        let shared = shared();
         shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
         let headers = shared.headers_without_message();
         assert_eq!(headers[&SESSION_ID], "s3cret");

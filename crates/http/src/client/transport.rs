@@ -223,7 +223,7 @@ impl HttpWriter {
                 }
             }
             (Role::Within | Role::Ends, Some(Method::Initialized)) => {
-                let session = tokio::spawn(exchange.begin());
+                let session = tokio::spawn(exchange.begin(self.shared.current()));
                 self.session = Some(session.abort_handle());
                 self.others.push(session);
             }
