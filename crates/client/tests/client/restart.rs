@@ -160,7 +160,7 @@ async fn a_session_sets_its_level_and_subscribes_again() {
     assert_eq!(heard, expected);
 }
 
-// spec: STDIO-16
+// spec: STDIO-16, SUB-17
 #[tokio::test]
 async fn a_modern_subscription_is_opened_again() {
     let mortal = Mortal::new();
