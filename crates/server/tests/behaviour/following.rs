@@ -207,10 +207,12 @@ async fn a_server_may_let_nobody_follow_its_resources() {
         let answer = wire.ask(request(id, method, &json!({ "uri": "a://board" }))).await;
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
-    // Changes are told in their order, so the first thing that is told is the second change.
+    // Both changes would be told together, before the answer to what is asked after the first.
     server.notify().resource_updated("a://board");
     server.registry().insert(Prompt::new("new", || async { "new" })).unwrap();
     assert_eq!(wire.hear().await["method"], "notifications/prompts/list_changed");
+    let next = wire.ask(request(4, "ping", &json!({}))).await;
+    assert_eq!(next["id"], 4, "told though nothing was declared: {next}");
     let peer = Peer::new(&server, Revision::LATEST);
     let wish = listen(&["a://board"]);
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));
