@@ -34,7 +34,7 @@ impl Server {
     pub fn http(&self) -> Http {
         Http {
             server: self.clone(),
-            config: HttpConfig::new(),
+            config: Arc::new(HttpConfig::new()),
             problem: None,
             open_to_all: false,
             endpoint: Arc::default(),
@@ -47,7 +47,8 @@ impl Server {
 #[derive(Clone)]
 pub struct Http {
     server: Server,
-    config: HttpConfig,
+    /// Shared by all clones: frameworks clone their services for every request.
+    config: Arc<HttpConfig>,
     /// A setting that made no sense; told when the server is built.
     problem: Option<String>,
     open_to_all: bool,
@@ -139,7 +140,7 @@ impl Http {
 
     /// With other settings: an endpoint that clones have built already is theirs, not ours.
     fn changed(mut self, change: impl FnOnce(HttpConfig) -> HttpConfig) -> Self {
-        self.config = change(self.config);
+        self.config = Arc::new(change(Arc::unwrap_or_clone(self.config)));
         self.endpoint = Arc::default();
         self
     }
@@ -159,7 +160,7 @@ impl Http {
             return Err(BuildError::new(problem.clone()));
         }
         let service = self.server.build()?;
-        Ok(Endpoint::new(service, Arc::new(self.server.config()), self.config.clone()))
+        Ok(Endpoint::new(service, Arc::new(self.server.config()), HttpConfig::clone(&self.config)))
     }
 
     /// Serves on an address until the process is told to stop, then lets calls come to an end,
