@@ -13,8 +13,8 @@ use crate::request::{Connection, Owner, Peer};
 pub enum CallerId {
     /// The owner that a verified credential names.
     Known(Owner),
-    /// An address, or the network of 64 bits that an IPv6 address belongs to: whoever has one
-    /// address there has all of them.
+    /// An IPv4 address, or the first 64 bits of an IPv6 address: providers give every customer all
+    /// addresses that begin so.
     Network(IpAddr),
     /// A connection, where neither is known.
     Connection(Connection),
@@ -59,8 +59,8 @@ impl Count for Pace {
     }
 }
 
-/// How often at most it is looked for callers that can be forgotten: that takes longer, the more
-/// there are, and a peer with many addresses must not make every request take so long.
+/// The least time between two searches for callers that can be forgotten. A search visits every
+/// caller, and a peer with many addresses must not cause one with each request.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What is counted, for each caller. Keys are hashed in a way that callers cannot foresee.
@@ -70,7 +70,7 @@ pub struct Callers<C> {
     most: usize,
     /// Shared by those who came when there were too many to be told apart.
     newcomers: C,
-    /// When it was last looked for callers that can be forgotten.
+    /// When callers that can be forgotten were last searched for.
     looked: Option<Instant>,
 }
 

@@ -75,8 +75,29 @@ impl EventLog {
         value.put_slice(message);
         let kept = if is_last { self.kept } else { WHILE_OPEN };
         let position = self.backend.append(&self.log, value.freeze(), kept).await?;
-        self.backend.publish(&self.topic, Bytes::new()).await?;
+        self.nudge().await?;
         Ok(position)
+    }
+
+    /// Tells whoever replays the stream to look at it again.
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails.
+    pub async fn nudge(&self) -> Result<(), Error> {
+        self.backend.publish(&self.topic, Bytes::new()).await
+    }
+
+    /// Whether the event at a position is the last of the stream, and still kept.
+    ///
+    /// # Errors
+    ///
+    /// If the backend fails.
+    pub async fn ends_at(&self, position: Position) -> Result<bool, Error> {
+        let Some(before) = position.0.checked_sub(1) else { return Ok(false) };
+        let read = self.backend.read(&self.log, Position(before), 1).await?;
+        let is_there = |item: &Item| item.position == position && is_last(&item.value);
+        Ok(read.items.first().is_some_and(is_there))
     }
 
     /// Forgets everything.
@@ -137,6 +158,14 @@ impl Replay {
         self.after
     }
 
+    /// Passes over what comes up to a position.
+    pub fn skip_to(&mut self, position: Position) {
+        while self.ready.as_slice().first().is_some_and(|item| item.position <= position) {
+            self.ready.next();
+        }
+        self.after = self.after.max(position);
+    }
+
     /// Whether more is known of the stream already.
     pub fn has_more(&self) -> bool {
         !self.ready.as_slice().is_empty()
@@ -193,8 +222,12 @@ impl Replay {
     fn take(&mut self) -> Option<Event> {
         let item = self.ready.next()?;
         self.after = item.position;
-        let is_last = item.value.first() == Some(&1);
         let message = item.value.slice(item.value.len().min(1)..);
-        Some(Event { position: item.position, message, is_last })
+        Some(Event { position: item.position, message, is_last: is_last(&item.value) })
     }
+}
+
+/// Whether an item of a log is the last event of its stream.
+fn is_last(value: &Bytes) -> bool {
+    value.first() == Some(&1)
 }

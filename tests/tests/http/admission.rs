@@ -1,13 +1,19 @@
 //! How much one caller may ask for: how often, how many calls at a time, how many subscriptions.
 
+use std::future::ready;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
+use axum::Router;
+use axum::extract::{self, ConnectInfo};
+use axum::middleware::map_request;
 use bowline::proto::limits::Limits;
-use bowline::proto::request::Owner;
+use bowline::proto::request::{Owner, Peer};
 use bowline::types::revision::Revision;
 use bowline_http::server::Sessions;
 use bowline_server::http::Http;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::sessions::asked;
 use crate::stage::{
@@ -145,6 +151,30 @@ async fn who_has_credentials_is_counted_by_them_and_not_by_address() {
     for owner in [&ann, &bob, &Owner::anonymous()] {
         for status in [200, 200, 429] {
             assert_eq!(asked(&endpoint, owner, &echo()).await.0, status, "{owner:?}");
+        }
+    }
+}
+
+// As the manual says how to mount it.
+#[tokio::test]
+async fn a_mounted_endpoint_counts_by_the_address_that_a_layer_names() {
+    let mut limits = Limits::default();
+    limits.requests_per_minute = 2;
+    let name = |ConnectInfo(from): ConnectInfo<SocketAddr>, mut request: extract::Request| {
+        request.extensions_mut().insert(Peer(from.ip()));
+        ready(request)
+    };
+    let app = Router::new()
+        .nest_service("/mcp", server().0.limits(limits).http())
+        .layer(map_request(name))
+        .into_make_service_with_connect_info::<SocketAddr>();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    for from in [IpAddr::V4(Ipv4Addr::LOCALHOST), NEIGHBOUR] {
+        for status in [200, 200, 429] {
+            let mut wire = Wire::send_from(from, address, &echo()).await;
+            assert_eq!(within(wire.answer()).await.status(), status, "{from}");
         }
     }
 }

@@ -1,12 +1,18 @@
 //! What came before sessions, and what does without them: HTTP+SSE of 2024-11-05, and no sessions.
 
+use std::sync::Arc;
+
+use bowline::Ask;
 use bowline::types::revision::Revision;
-use bowline_http::server::Sessions;
+use bowline_http::server::{Body, Endpoint, Sessions};
 use bowline_server::http::Http;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::sessions::answer_to;
-use crate::stage::{Session, Stage, initialize, request, text_of, within};
+use crate::stage::{Session, Stage, call, initialize, limits, request, server, text_of, within};
 use crate::wire::{Request, Wire};
 
 /// A client of 2024-11-05.
@@ -85,6 +91,111 @@ async fn a_client_of_2024_hears_logs_and_answers_questions() {
     assert_eq!(text_of(&old.next().await), "sure");
 }
 
+#[tokio::test]
+async fn calls_of_a_client_of_2024_are_counted_like_all_others() {
+    let limits = limits(|it| (it.calls, it.calls_per_caller) = (1, 1));
+    let stage = Stage::with(|http| http.sse2024().limits(limits)).await;
+    let mut old = Old::open(&stage).await;
+    old.shake_hands(&stage).await;
+    let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
+    for _ in 0..3 {
+        assert_eq!(old.post(&stage, hold.clone()).await, 202);
+        stage.play.running(1).await;
+        assert_eq!(old.post(&stage, echo(2)).await, 429);
+        assert_eq!(stage.ask(&call("echo", json!({ "text": "a" }))).await.status(), 429);
+        stage.play.step(1);
+        assert_eq!(text_of(&old.next().await), "held");
+        // Its place is free as soon as it is answered, and so is that of one that is cancelled.
+        assert_eq!(old.post(&stage, echo(3)).await, 202);
+        assert_eq!(text_of(&old.next().await), "3");
+        assert_eq!(old.post(&stage, hold.clone()).await, 202);
+        stage.play.running(1).await;
+        let params = json!({ "requestId": 1 });
+        let cancel =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        assert_eq!(old.post(&stage, cancel.to_string()).await, 202);
+        stage.play.running(0).await;
+    }
+    // What ends with its stream gives its place back too.
+    assert_eq!(old.post(&stage, hold).await, 202);
+    stage.play.running(1).await;
+    drop(old);
+    let echo = call("echo", json!({ "text": "a" }));
+    within(async { while stage.ask(&echo).await.status() != 200 {} }).await;
+}
+
+/// An endpoint of 2024-11-05 without a socket, so that its stream is read only when a test does.
+struct Unread {
+    endpoint: Endpoint,
+    stream: Body,
+    target: String,
+}
+
+impl Unread {
+    async fn open(endpoint: Endpoint) -> Self {
+        let get = http::Request::get("/mcp").header("Host", "localhost");
+        let get = get.header("Accept", "text/event-stream").body(Full::new(Bytes::new()));
+        let stream = endpoint.answer(get.unwrap()).await.into_body();
+        let mut unread = Self { endpoint, stream, target: String::new() };
+        unread.target = unread.next().await.split_once("data: ").unwrap().1.trim().to_owned();
+        unread
+    }
+
+    async fn post(&self, body: impl Into<String>) -> u16 {
+        let post = http::Request::post(&self.target)
+            .header("Host", "localhost")
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream")
+            .body(Full::new(Bytes::from(body.into())));
+        self.endpoint.answer(post.unwrap()).await.status().as_u16()
+    }
+
+    /// The text of the next event.
+    async fn next(&mut self) -> String {
+        let frame = within(self.stream.frame()).await.unwrap().unwrap();
+        String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap()
+    }
+}
+
+// spec: SSE1-4
+#[tokio::test]
+async fn no_answer_is_dropped_while_the_stream_of_2024_is_not_read() {
+    let asked = Arc::new(Notify::new());
+    let told = asked.clone();
+    let server = server().0.on_roots_changed(move |ask: Ask| {
+        told.notify_one();
+        async move {
+            let _ = ask.roots().await;
+        }
+    });
+    let http = server.http().sse2024().limits(limits(|it| it.queue = 200));
+    let mut old = Unread::open(http.build().unwrap()).await;
+    let capabilities = json!({ "roots": { "listChanged": true } });
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2024-11-05", "capabilities": capabilities, "clientInfo": client });
+    assert_eq!(old.post(request(0, "initialize", params)).await, 202);
+    assert!(old.next().await.contains("protocolVersion"));
+    let notice = |method: &str| json!({ "jsonrpc": "2.0", "method": method }).to_string();
+    assert_eq!(old.post(notice("notifications/initialized")).await, 202);
+    // Answers that fit into the queue, and a question that does not.
+    let ping = |id: usize| request(id, "ping", json!({}));
+    for id in 1..=5 {
+        assert_eq!(old.post(ping(id)).await, 202);
+    }
+    assert_eq!(old.post(notice("notifications/roots/list_changed")).await, 202);
+    within(asked.notified()).await;
+    // No more is taken until the client reads, but what needs no answer.
+    assert_eq!(old.post(ping(6)).await, 503);
+    assert_eq!(old.post(notice("notifications/x")).await, 202);
+    for id in 1..=5 {
+        let answer = old.next().await;
+        assert!(answer.contains(&format!("\"id\":{id},")), "{answer}");
+    }
+    assert!(old.next().await.contains("roots/list"));
+    assert_eq!(old.post(ping(7)).await, 202);
+    assert!(old.next().await.contains("\"id\":7"));
+}
+
 // spec: SSE1-2
 #[tokio::test]
 async fn a_client_of_2024_ends_with_its_stream() {
@@ -159,6 +270,33 @@ async fn without_sessions_every_request_stands_for_itself() {
     assert_eq!(stage.ask(&batch).await.status(), 200, "no header means 2025-03-26");
     let batch = batch.with("MCP-Protocol-Version", "2025-06-18");
     assert_eq!(stage.ask(&batch).await.status(), 400);
+}
+
+// spec: CANC-5, CANC-6
+#[tokio::test]
+async fn without_sessions_hanging_up_is_the_way_to_cancel() {
+    let stage = stateless().await;
+    let versioned = |body: String| Request::post(body).with("MCP-Protocol-Version", "2025-11-25");
+    let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
+    let tell = request(1, "tools/call", json!({ "name": "tell", "arguments": { "count": 2 } }));
+    for body in [hold, tell] {
+        let wire = Wire::send(stage.address, &versioned(body)).await;
+        stage.play.running(1).await;
+        // No request can say which of all calls with this id it means.
+        let params = json!({ "requestId": 1 });
+        let cancel =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        assert_eq!(stage.ask(&versioned(cancel.to_string())).await.status(), 202);
+        stage.play.running(1).await;
+        drop(wire);
+        stage.play.running(0).await;
+    }
+    // Also if the answer has begun, as a stream.
+    let pause = json!({ "name": "pause", "arguments": { "milliseconds": 1 } });
+    let wire = stage.stream(&versioned(request(1, "tools/call", pause))).await;
+    stage.play.running(1).await;
+    drop(wire);
+    stage.play.running(0).await;
 }
 
 // spec: SESS-17

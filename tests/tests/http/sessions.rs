@@ -107,7 +107,8 @@ pub(crate) async fn asked(
     let answer = endpoint.answer(asked.body(body).unwrap()).await;
     let status = answer.status().as_u16();
     let session = answer.headers().get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
-    let is_stream = answer.headers()["content-type"] == "text/event-stream";
+    let kind = answer.headers().get("content-type");
+    let is_stream = kind.is_some_and(|kind| kind == "text/event-stream");
     let body = match is_stream {
         true => Bytes::new(),
         false => answer.into_body().collect().await.unwrap().to_bytes(),

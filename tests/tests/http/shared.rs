@@ -1,19 +1,18 @@
 //! Several endpoints that share a store serve the same sessions.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
 use bowline_http::store::Memory;
-use bowline_http::store::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, Position, Read, Result, Written,
-};
+use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::events::EventLog;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::rigged::{Rig, Rigged};
 use crate::sessions::{answer_to, asked};
 use crate::stage::{Session, Stage, initialize, limits, request, server, text_of, within};
 use crate::wire::{Request, Wire};
@@ -485,107 +484,42 @@ async fn a_store_that_fails_is_503_and_says_so() {
     assert_eq!(stage.endpoint.sessions(), 1, "the handshake that failed left nothing");
 }
 
-/// A store in which things happen when it is told so.
-struct Rigged {
-    memory: Memory,
-    rig: Mutex<Option<Rig>>,
-}
-
-#[derive(Clone)]
-enum Rig {
-    /// Everything fails.
-    Fails,
-    /// Somebody else follows a resource in a session, just before its record is written.
-    Meddles(Key),
-}
-
-impl Rigged {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { memory: Memory::default(), rig: Mutex::new(None) })
+// spec: RESUME-5
+#[tokio::test]
+async fn whoever_waits_for_an_answer_that_the_store_refuses_is_not_left_waiting() {
+    let store = Rigged::new();
+    let a = Stage::with(|http| http.store(store.clone())).await;
+    let b = Stage::with(|http| http.store(store.clone())).await;
+    let session = a.session(Revision::V2025_11_25).await;
+    a.play.step(1);
+    let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    let first = within(wire.message()).await.unwrap().id.unwrap();
+    drop(wire);
+    let again = session.resume(&first);
+    let mut waiting = [a.stream(&again).await, b.stream(&again).await];
+    store.rig(Rig::RefusesEvents);
+    a.play.step(1);
+    for wire in &mut waiting {
+        assert_eq!(within(wire.messages()).await, []);
+        assert!(wire.is_whole());
     }
-
-    fn rig(&self, rig: impl Into<Option<Rig>>) {
-        *self.rig.lock().unwrap() = rig.into();
-    }
-
-    fn inner<'a, T: Send + 'a>(
-        &'a self,
-        work: impl FnOnce(&'a Memory) -> BoxFuture<'a, Result<T>>,
-    ) -> BoxFuture<'a, Result<T>> {
-        match *self.rig.lock().unwrap() {
-            Some(Rig::Fails) => Box::pin(std::future::ready(Err(Error::new("out of order")))),
-            _ => work(&self.memory),
-        }
-    }
-
-    async fn meddle(&self, key: &Key) {
-        let meddles = |rig: &mut Rig| matches!(rig, Rig::Meddles(other) if other == key);
-        if self.rig.lock().unwrap().take_if(meddles).is_none() {
-            return;
-        }
-        let entry = self.memory.get(key).await.unwrap().unwrap();
-        let mut record: Value = serde_json::from_slice(&entry.value).unwrap();
-        record["session"]["followed"] = json!(["note://a"]);
-        let hour = Duration::from_secs(3600);
-        let record = record.to_string().into();
-        self.memory.put(key, record, hour, Expect::Anything).await.unwrap();
+    // There is nothing to come back for.
+    for stage in [&a, &b] {
+        let answer = stage.ask(&again).await;
+        assert_eq!(answer.status(), 400, "{answer:?}");
+        assert!(answer.reason().contains("ask again"), "{answer:?}");
     }
 }
 
-impl Backend for Rigged {
-    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
-        self.inner(|inner| inner.get(key))
-    }
-
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<Written>> {
-        Box::pin(async move {
-            self.meddle(key).await;
-            self.inner(|inner| inner.put(key, value, expiry, expect)).await
-        })
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        self.inner(|inner| inner.delete(key))
-    }
-
-    fn scan<'a>(
-        &'a self,
-        prefix: &'a Key,
-        after: Option<&'a Key>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>>> {
-        self.inner(|inner| inner.scan(prefix, after, limit))
-    }
-
-    fn append<'a>(
-        &'a self,
-        log: &'a Key,
-        value: Bytes,
-        expiry: Duration,
-    ) -> BoxFuture<'a, Result<Position>> {
-        self.inner(|inner| inner.append(log, value, expiry))
-    }
-
-    fn read<'a>(
-        &'a self,
-        log: &'a Key,
-        after: Position,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Read>> {
-        self.inner(|inner| inner.read(log, after, limit))
-    }
-
-    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        self.inner(|inner| inner.publish(topic, value))
-    }
-
-    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        self.inner(|inner| inner.listen(topic))
-    }
+#[tokio::test]
+async fn a_call_that_has_run_is_not_to_be_sent_again_if_the_store_fails() {
+    let store = Rigged::new();
+    let stage = Stage::with(|http| http.store(store.clone())).await;
+    let session = stage.session(Revision::V2025_11_25).await;
+    let subscribe = method(&session, 7, "resources/subscribe", json!({ "uri": "note://a" }));
+    store.rig(Rig::RefusesValues);
+    let answer = stage.ask(&subscribe).await;
+    assert_eq!((answer.status(), answer.code()), (503, -32603), "{answer:?}");
+    assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (None, &json!(7)));
+    assert!(answer.reason().contains("may have run"), "{answer:?}");
 }

@@ -184,6 +184,16 @@ async fn ask(State(play): State<Play>, ask: Ask) -> bowline::Result<&'static str
     Ok(if ask.confirm("Sure?").await? { "sure" } else { "not sure" })
 }
 
+/// Ask the user, and take the question back at the next step
+#[tool]
+async fn withdraw(State(play): State<Play>, ask: Ask) -> &'static str {
+    let _running = play.run();
+    tokio::select! {
+        _ = ask.confirm("Sure?") => "answered",
+        () = play.may_step() => "withdrawn",
+    }
+}
+
 /// Send the client away, and wait for a step
 #[tool]
 async fn pause(State(play): State<Play>, context: Context, milliseconds: u64) -> &'static str {
@@ -214,7 +224,7 @@ pub(crate) fn server() -> (Server, Play) {
     let server = Server::new("stage", "1.0.0")
         .limits(limits)
         .state(play.clone())
-        .tools(tools![echo, forever, hold, tell, advance, flood, burst, long, ask, pause])
+        .tools(tools![echo, forever, hold, tell, advance, flood, burst, long, ask, withdraw, pause])
         .tool(Tool::new("place", place))
         .resource(Resource::new("note://a", || async { "a" }))
         .resource(Resource::new("note://b", || async { "b" }));

@@ -1,5 +1,6 @@
 //! What is counted of each caller: how often it asks, its calls, and its subscriptions.
 
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -21,6 +22,8 @@ const RETRY: TooManyRequests = TooManyRequests { retry_after_ms: 1000 };
 /// The callers of an endpoint.
 pub(super) struct Callers {
     table: Mutex<callers::Callers<Caller>>,
+    /// Those that are too many to be told apart.
+    newcomers: Caller,
     limits: CallerLimits,
 }
 
@@ -42,7 +45,8 @@ impl Callers {
             body_units: bodies::units(http.bodies_per_caller),
         };
         let newcomers = Caller::new(limits);
-        Self { table: Mutex::new(callers::Callers::new(http.callers, newcomers)), limits }
+        let table = Mutex::new(callers::Callers::new(http.callers, newcomers.clone()));
+        Self { table, newcomers, limits }
     }
 
     /// What is counted of a caller.
@@ -51,6 +55,18 @@ impl Callers {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.count(id, now(), || Caller::new(self.limits)).clone()
     }
+
+    /// Whether a caller was not told from others when it came. There may be room for it now.
+    pub(super) fn is_newcomer(&self, caller: &Caller) -> bool {
+        *caller == self.newcomers
+    }
+}
+
+/// The refusal of something of which a caller has too many; with time there may be fewer.
+#[cold]
+pub(super) fn too_many(most: &str) -> ErrorObject {
+    let message = format!("no more than {most} at a time; try again");
+    ErrorObject::new(code::TOO_MANY_REQUESTS, message).with_data(&RETRY)
 }
 
 /// One caller, or all that are too many to be told apart. Cheap to clone; all clones count together.
@@ -109,6 +125,20 @@ pub(super) struct HeldBody {
 impl Drop for HeldBody {
     fn drop(&mut self) {
         self.caller.0.body_units.give_back(self.units);
+    }
+}
+
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Caller {}
+
+impl Hash for Caller {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
     }
 }
 
@@ -229,8 +259,7 @@ impl Kind {
         match self {
             Self::Call => {
                 let most = counted(core.limits().calls_per_caller, "call");
-                let message = format!("no more than {most} of one caller at a time; try again");
-                ErrorObject::new(code::TOO_MANY_REQUESTS, message).with_data(&RETRY)
+                too_many(&format!("{most} of one caller"))
             }
             // It is for the client to end one, and no time that passes does.
             Self::Subscription => core.server.limits().too_many_subscriptions(),

@@ -195,8 +195,13 @@ impl Endpoint {
         B: http_body::Body,
         B::Error: fmt::Display,
     {
+        let callers = &self.0.core.callers;
         if let Some(id) = knock.0.extensions.get::<Owner>().and_then(CallerId::known) {
-            knock.2 = self.0.core.callers.find(id);
+            knock.2 = callers.find(id);
+        } else if callers.is_newcomer(&knock.2)
+            && let Some(peer) = knock.1.get::<Peer>()
+        {
+            knock.2 = callers.find((*peer).into());
         }
         match knock.0.method {
             Method::POST => self.post(knock, body).await,

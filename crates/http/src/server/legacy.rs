@@ -15,24 +15,24 @@ use bowline_proto::frame::{Frame, Message, MethodName};
 use bowline_proto::mirror::Field;
 use bowline_proto::transmit::Role;
 use bowline_proto::wire;
-use bowline_store::backend::Position;
 use bowline_store::events::{Replay, ReplayError};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::text::counted;
 use bytes::Bytes;
 use http::header::HeaderValue;
 use http::{HeaderName, Response, StatusCode};
 
-use self::drive::{Drive, Listening, Said};
-use self::session::{Busy, Kind, STANDALONE, Session};
+use self::drive::{Drive, Said};
+use self::session::{Busy, Kind, STANDALONE, Session, Start};
 use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
-use self::stream::{GetStream, Place, PostStream, Resumed, Start};
+use self::stream::{GetStream, Place, PostStream, Resumed};
 use super::body::{Body, Told};
-use super::callers::Places;
-use super::endpoint::{Knock, Shared};
+use super::callers::{self, Places};
+use super::endpoint::{Core, Knock, Shared};
 use super::{head, reply};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -98,8 +98,8 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
     if !core.keeps_sessions() {
         return reply::json(StatusCode::OK, message);
     }
-    if shared.sessions.insert(&session).is_none() {
-        return not_now(asked.as_ref(), &NotNow::Full);
+    if let Err(why) = shared.sessions.insert(&session, knock.caller()) {
+        return not_now(core, asked.as_ref(), &why);
     }
     if let Err(error) = shared.sessions.share(&session).await {
         shared.sessions.remove(&session);
@@ -142,7 +142,7 @@ async fn stateless(
 /// Said when no more calls are taken for now.
 const TOO_MANY_CALLS: &str = "too many calls wait for their turn in this session; try again";
 
-/// Said to who comes too late.
+/// Said to clients whose request comes too late.
 const STOPPING: &str = "the server is stopping";
 
 /// A message that its session has taken.
@@ -237,23 +237,30 @@ pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     }
 }
 
-/// Opens the GET stream, with what the client missed if it comes back.
+/// Opens the GET stream, with what the client missed if it comes back. A stream that is open is
+/// ended only once nothing can keep the new one from being opened.
 async fn listen(session: Arc<Session>, missed: Option<Replay>) -> Response<Body> {
     let keep_alive = session.core.limits().keep_alive;
-    let listening = Listening::new(session.clone());
+    let _coming = session.announce_listener();
     if let Err(error) = session.claim().await {
         return failing(None, &error);
     }
-    // Followed only now: what another endpoint tells before it has heard of us is not ours to tell.
-    let start = if missed.is_some() { Start::Again } else { Start::Fresh };
-    let replay = match missed {
-        Some(replay) => Ok(replay),
-        None => session.log(STANDALONE).follow().await,
+    let (replay, start) = match missed {
+        Some(replay) => {
+            let after = replay.position();
+            (replay, Start::Again(after))
+        }
+        // Followed only now: what another endpoint tells before it has heard of us is not ours to
+        // tell.
+        None => match session.log(STANDALONE).follow().await {
+            Ok(replay) => {
+                let after = replay.position();
+                (replay, Start::Fresh(after))
+            }
+            Err(error) => return failing(None, &error),
+        },
     };
-    match replay {
-        Ok(replay) => reply::events(Told::by(GetStream::new(listening, replay, start)), keep_alive),
-        Err(error) => failing(None, &error),
-    }
+    reply::events(Told::by(GetStream::new(&session, replay, start)), keep_alive)
 }
 
 /// Goes on with a stream from where the client left it. What cannot be told any more is an error,
@@ -274,9 +281,13 @@ async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
     if place.stream == STANDALONE {
         return listen(session, Some(replay)).await;
     }
-    // Every stream that has ended said at least its last word.
-    if !is_going_on && place.position == Position(0) && !replay.has_more() {
-        return forgotten(id);
+    // Every stream that has ended has a last event, unless the store refused it.
+    if !is_going_on && !replay.has_more() {
+        match session.log(place.stream).ends_at(place.position).await {
+            Ok(true) => {}
+            Ok(false) => return forgotten(id),
+            Err(error) => return failing(None, &error),
+        }
     }
     let keep_alive = session.core.limits().keep_alive;
     reply::events(Told::by(Resumed::new(&session, place.stream, replay, is_going_on)), keep_alive)
@@ -319,8 +330,8 @@ fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body
         .ok_or_else(|| refused(ErrorObject::unsupported_version(version, spoken)))
 }
 
-/// The session that an HTTP request names, if it names one. What it brings is told apart if it has
-/// to be refused.
+/// The session that an HTTP request names, if it names one. A refusal has the id of the request that
+/// `frame` is.
 async fn find(
     shared: &Shared,
     knock: &Knock,
@@ -333,9 +344,9 @@ async fn find(
             let session = match shared.core.config.is_shared {
                 false => shared.sessions.known(id, &owner, Kind::Streamable),
                 // Boxed, since every connection has room for what a request waits for.
-                true => Box::pin(shared.sessions.find(id, &owner))
-                    .await
-                    .map_err(|why| Box::new(not_now(frame.and_then(Frame::id), &why)))?,
+                true => Box::pin(shared.sessions.find(id, &owner, knock.caller())).await.map_err(
+                    |why| Box::new(not_now(&shared.core, frame.and_then(Frame::id), &why)),
+                )?,
             };
             session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
@@ -363,8 +374,12 @@ fn forgotten(id: &str) -> Response<Body> {
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }
 
-fn not_now(id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
+fn not_now(core: &Core, id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
     match why {
+        NotNow::FullOfCaller => {
+            let most = counted(core.limits().sessions_per_caller, "session");
+            reply::refuse(id, &callers::too_many(&format!("{most} of one caller")))
+        }
         NotNow::Store(error) => failing(id, error),
         NotNow::Full => reply::busy(id, "too many sessions are open; try again later"),
         NotNow::Stopping => reply::busy(id, STOPPING),

@@ -27,6 +27,10 @@ pub struct HttpLimits {
     /// longest makes room; if none is idle, the handshake is answered 503. Where the store is shared,
     /// who makes room is only forgotten here, and can come back.
     pub sessions: usize,
+    /// Sessions of one caller that stand at the same time. When they are that many, the one of them
+    /// that has been idle longest makes room; if none is idle, the handshake is answered 429. Fewer
+    /// than [`sessions`](Self::sessions), so that nobody can make everybody else's make room.
+    pub sessions_per_caller: usize,
     /// How long a session may be idle. Running calls and open streams are no idleness.
     pub session_idle: Duration,
     /// How long a client may take from the answer of the handshake to `notifications/initialized`.
@@ -86,6 +90,7 @@ impl Default for HttpLimits {
             streams: 16_384,
             callers: 10_000,
             sessions: 16_384,
+            sessions_per_caller: 12_288,
             session_idle: Duration::from_secs(600),
             session_opening: Duration::from_secs(30),
             queue: 256 * 1024,

@@ -13,7 +13,9 @@ use tokio::task::JoinSet;
 use super::{SHORT, bites};
 use crate::h2::H2;
 use crate::slow::resident;
-use crate::stage::{NEIGHBOUR, Stage, call, initialize, limits, listen, text_of, within};
+use crate::stage::{
+    NEIGHBOUR, Session, Stage, call, initialize, limits, listen, request, text_of, within,
+};
 use crate::wire::{Request, Wire};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -82,8 +84,42 @@ bites! {
         let another = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
         assert_eq!(stage.ask_from(another, &echo).await.status(), 429, "counted together");
         assert_eq!(stage.ask(&echo).await.status(), 200);
+        // Whoever came when there was no room is told apart once there is, connected as it is.
+        let mut waiting = Wire::send_from(another, stage.address, &echo).await;
+        assert_eq!(within(waiting.answer()).await.status(), 429);
+        drop(first);
+        within(async {
+            loop {
+                waiting.write(&echo.bytes()).await;
+                if waiting.answer().await.status() == 200 {
+                    return;
+                }
+            }
+        })
+        .await;
         drop(held);
-        within(async { while stage.ask_from(another, &echo).await.status() != 200 {} }).await;
+    }
+
+    sessions_per_caller {
+        let stage = Stage::limited(|it| (it.sessions, it.sessions_per_caller) = (3, 1)).await;
+        let handshake = Request::post(initialize(Revision::V2025_11_25));
+        let answer = stage.ask_from(NEIGHBOUR, &handshake).await;
+        let id = answer.header("mcp-session-id").unwrap().to_owned();
+        let neighbour = Session { id, revision: Revision::V2025_11_25 };
+        let list = |session: &Session| session.post(request(1, "tools/list", json!({})));
+        let mut before = stage.session(Revision::V2025_11_25).await;
+        for _ in 0..5 {
+            let session = stage.session(Revision::V2025_11_25).await;
+            assert_eq!(stage.ask(&list(&before)).await.status(), 404, "its own makes room");
+            before = session;
+        }
+        let stream = stage.stream(&before.get()).await;
+        let refused = stage.ask(&handshake).await;
+        assert_eq!((refused.status(), refused.code()), (429, 429), "{refused:?}");
+        assert_eq!((refused.header("retry-after"), &refused.json()["id"]), (Some("1"), &json!(0)));
+        assert_eq!(stage.ask_from(NEIGHBOUR, &list(&neighbour)).await.status(), 200);
+        drop(stream);
+        within(async { while stage.ask(&handshake).await.status() != 200 {} }).await;
     }
 
     queue {

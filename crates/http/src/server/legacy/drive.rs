@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use bytes::Bytes;
 
 use super::super::calls;
 use super::item::{Item, Line};
-use super::session::{Busy, Received, Session, Standing, StreamLog};
+use super::session::{Busy, Ear, Opened, Received, Session, Start, StreamLog};
 
 /// Something to send.
 pub(super) enum Said {
@@ -27,7 +28,8 @@ pub(super) enum Said {
 /// Drives what speaks on one line.
 ///
 /// Dropping it is no cancellation: what runs is driven to its end by a task, and what it says is
-/// written into the log, if there is one, for a client that comes back.
+/// written into the log, if there is one, for a client that comes back. Only if the session lasts
+/// for one request, it is: its client can neither come back nor cancel in any other way.
 pub(super) struct Drive {
     busy: Busy,
     /// What comes before all that waits on the line.
@@ -40,7 +42,6 @@ pub(super) struct Drive {
     logged: Option<Box<Logged>>,
     /// Whether it drives the subscription on behalf of the session too.
     follows: bool,
-    standing: Option<Standing>,
     is_answered: bool,
     is_detached: bool,
 }
@@ -70,7 +71,6 @@ impl Drive {
             calls: Running::default(),
             logged: None,
             follows: false,
-            standing: None,
             is_answered: false,
             is_detached: false,
         }
@@ -197,13 +197,8 @@ impl Drive {
     }
 
     fn poll_standing(&mut self, cx: &mut Context<'_>) {
-        if self.follows && self.standing.is_none() {
-            self.standing = self.session().take_standing();
-        }
-        if let Some(standing) = &mut self.standing
-            && standing.poll(&self.busy.session, cx).is_ready()
-        {
-            self.standing = None;
+        if self.follows {
+            self.session().poll_standing(Ear::Only, cx);
         }
     }
 
@@ -240,7 +235,8 @@ impl Drop for Drive {
     fn drop(&mut self) {
         let is_recorded = self.logged.as_ref().is_none_or(|logged| logged.unrecorded.is_none());
         let is_over = is_recorded && (self.is_over || self.line.is_over());
-        if self.is_detached || is_over || self.session().is_closed() {
+        let session = self.session();
+        if self.is_detached || is_over || session.is_for_one_request() || session.is_closed() {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
@@ -252,7 +248,6 @@ impl Drop for Drive {
             calls: std::mem::take(&mut self.calls),
             logged: self.logged.take(),
             follows: false,
-            standing: None,
             is_answered: self.is_answered,
             is_detached: true,
         };
@@ -304,50 +299,49 @@ impl Running {
     }
 }
 
-/// The subscription on behalf of a session, driven by the stream that tells of it.
+/// What a session says outside of calls, heard by the stream that tells of it.
 pub(super) struct Listening {
     pub(super) session: Arc<Session>,
     line: Arc<Line>,
     ear: Ear,
-    standing: Option<Standing>,
+    /// The last event of the log that is for us to tell.
+    until: Arc<AtomicU64>,
     /// What was taken last and is not in the log for certain.
     unrecorded: Option<(Role, Bytes)>,
     stopped: BoxFuture<()>,
     _busy: Option<Busy>,
 }
 
-/// Who listens to what a session says outside of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ear {
-    /// A GET stream, by its number.
-    Stream(u64),
-    /// Somebody who passes it on to the endpoint that has the GET stream.
-    Relay,
-}
-
 impl Listening {
-    pub(super) fn new(session: Arc<Session>) -> Self {
-        let (line, listener) = session.listen();
-        let busy = Busy::new(session.clone());
-        Self::by(Ear::Stream(listener), line, session, Some(busy))
+    /// Opens the GET stream; gives the last event of the log that is not for it to tell.
+    pub(super) fn new(session: &Arc<Session>, start: Start) -> (Self, Position) {
+        let Opened { line, number, until, after } = session.listen(start);
+        let mut listening = Self::along(line, session.clone());
+        listening.ear = Ear::Stream(number);
+        listening.until = until;
+        listening._busy = Some(Busy::new(session.clone()));
+        (listening, after)
     }
 
     /// Listens on behalf of another endpoint. No use of the session: that is where the stream is.
     pub(super) fn relay(session: Arc<Session>) -> Self {
-        Self::by(Ear::Relay, session.standalone(), session, None)
+        Self::along(session.standalone(), session)
     }
 
-    fn by(ear: Ear, line: Arc<Line>, session: Arc<Session>, busy: Option<Busy>) -> Self {
+    fn along(line: Arc<Line>, session: Arc<Session>) -> Self {
+        let (ear, until, unrecorded, _busy) = (Ear::Relay, Arc::default(), None, None);
         let stopped = session.core.stopped();
-        Self { _busy: busy, session, line, ear, standing: None, unrecorded: None, stopped }
+        Self { session, line, ear, until, unrecorded, stopped, _busy }
     }
 
-    /// Whether anybody is to hear it from here.
-    pub(super) fn counts(&self) -> bool {
-        match self.ear {
-            Ear::Stream(listener) => self.session.listens(listener),
-            Ear::Relay => self.session.relays(),
-        }
+    /// Whether another stream, here or elsewhere, has taken over.
+    pub(super) fn is_superseded(&self) -> bool {
+        !self.session.hears(self.ear) && !self.session.is_closed()
+    }
+
+    /// Whether an event of the log is for us to tell.
+    pub(super) fn may_tell(&self, position: Position) -> bool {
+        self.session.may_tell(&self.until, position)
     }
 
     /// The next message, or `None` when somebody else listens, or nobody should. Cancel-safe.
@@ -366,17 +360,10 @@ impl Listening {
         loop {
             // Registered before anything is looked at, so that nothing is missed.
             self.line.register(cx);
-            if !self.counts() || self.stopped.as_mut().poll(cx).is_ready() {
+            if !self.session.hears(self.ear) || self.stopped.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            if self.standing.is_none() {
-                self.standing = self.session.take_standing();
-            }
-            if let Some(standing) = &mut self.standing
-                && standing.poll(&self.session, cx).is_ready()
-            {
-                self.standing = None;
-            }
+            self.session.poll_standing(self.ear, cx);
             match self.line.take() {
                 Some(Item::Message(role, message)) => {
                     return Poll::Ready(Some((role, message)));
@@ -396,9 +383,7 @@ impl Drop for Listening {
         match self.ear {
             Ear::Stream(listener) => self.session.stop_listening(listener),
             Ear::Relay => self.session.stop_relaying(),
-        }
-        if let Some(standing) = self.standing.take() {
-            self.session.give_back(standing);
+            Ear::Only => {}
         }
     }
 }

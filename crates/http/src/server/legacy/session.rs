@@ -6,6 +6,7 @@
 mod busy;
 mod end;
 mod hand;
+mod listening;
 mod shared;
 
 use std::collections::HashSet;
@@ -33,7 +34,10 @@ use tokio::sync::Notify;
 pub(super) use self::busy::Busy;
 pub(super) use self::hand::Completed;
 use self::hand::Hand;
+pub(super) use self::listening::{Ear, Opened, Start};
+use self::listening::{Listener, Parked, Standing};
 use self::shared::Share;
+use super::super::callers::Places;
 use super::super::calls;
 use super::super::endpoint::Core;
 use super::super::line::Left;
@@ -54,8 +58,8 @@ pub(super) struct Session {
     state: Mutex<State>,
     /// Answers and streams under way.
     busy: AtomicUsize,
-    /// Told to whoever waits for the end.
-    closed: Notify,
+    /// Told to whoever waits for the end of the session, or of one of its streams.
+    ended: Notify,
 }
 
 /// Where the answers to POSTs go.
@@ -71,13 +75,14 @@ struct State {
     connection: ServerConnection,
     /// Where the messages of a call go.
     lines: Numbered<Arc<Line>>,
+    /// The places of calls, where no answer of their own holds them (2024-11-05).
+    places: Numbered<Arc<Places>>,
     /// Where messages go that belong to no call.
     standalone: Arc<Line>,
-    /// The subscription on behalf of the session, while nobody drives it.
-    standing: Option<Standing>,
-    /// Which GET stream is the one that counts; an older one ends itself.
-    listener: u64,
-    is_listened_to: bool,
+    /// The subscription on behalf of the session.
+    standing: Standing,
+    /// The GET stream.
+    listener: Listener,
     used: Instant,
     is_initialized: bool,
     is_closed: bool,
@@ -91,12 +96,6 @@ struct State {
     streams: u64,
     /// Those of them that have not come to their end, whether or not anybody reads them.
     going_on: HashSet<u64>,
-}
-
-/// The subscription on behalf of a session.
-pub(super) struct Standing {
-    number: ExchangeId,
-    call: BoxFuture<Outcome>,
 }
 
 /// What belongs to no POST.
@@ -125,18 +124,20 @@ impl Session {
             let connection =
                 ServerConnection::new(core.server.clone(), owner.clone(), back).without_pace();
             let standalone = Arc::new(Line::new(core.limits().queue));
+            let mut state = State::new(connection, standalone);
             if kind == Kind::Sse2024 {
-                // Whoever reads it goes on as long as the client does.
-                standalone.open();
+                // Its one stream is there as long as the client is.
+                state.standalone.open();
+                state.listener = Listener::always_open();
             }
             Self {
                 id,
                 owner,
                 core: core.clone(),
                 kind,
-                state: Mutex::new(State::new(connection, standalone)),
+                state: Mutex::new(state),
                 busy: AtomicUsize::new(0),
-                closed: Notify::new(),
+                ended: Notify::new(),
             }
         })
     }
@@ -152,9 +153,19 @@ impl Session {
         frame: Frame,
         attached: Extensions,
     ) -> Result<Received, Box<Frame>> {
+        self.receive_with(frame, attached, None)
+    }
+
+    /// The same, with places that the calls hold which it opens.
+    pub(super) fn receive_with(
+        self: &Arc<Self>,
+        frame: Frame,
+        attached: Extensions,
+        places: Option<&Arc<Places>>,
+    ) -> Result<Received, Box<Frame>> {
         let (received, aside) = {
             let mut state = self.lock();
-            if frame.requests() > 0 && !state.connection.wants_input() {
+            if frame.requests() > 0 && !self.takes_calls(&state) {
                 return Err(Box::new(frame));
             }
             let now = now();
@@ -165,6 +176,9 @@ impl Session {
             let line = self.line_of(&state, opened.clone().count());
             for number in opened {
                 state.lines.insert(ExchangeId(number), line.clone());
+                if let Some(places) = places {
+                    state.places.insert(ExchangeId(number), places.clone());
+                }
             }
             // On a line that is new, nothing waits.
             let is_free = self.kind == Kind::Streamable;
@@ -176,6 +190,12 @@ impl Session {
         };
         self.start(aside);
         Ok(received)
+    }
+
+    /// Whether one more call may wait for its turn, and its answer for being read.
+    fn takes_calls(&self, state: &State) -> bool {
+        let is_read = self.kind == Kind::Streamable || !state.standalone.is_full();
+        is_read && state.connection.wants_input()
     }
 
     /// The line for the answers to a message that opened so many calls.
@@ -194,6 +214,7 @@ impl Session {
         let (completed, aside) = {
             let mut state = self.lock();
             state.connection.complete(number, outcome);
+            state.places.remove(number);
             let line = state.lines.remove(number);
             // Nothing comes to a line but under our lock, so what is left there stays what it is.
             let left = line.as_ref().map(|line| line.release());
@@ -222,7 +243,7 @@ impl Session {
                     // Polled once, so that it knows from now on what changes.
                     let begun = calls::poll(&mut call, &mut Context::from_waker(Waker::noop()));
                     if begun.is_pending() {
-                        self.give_back(Standing { number, call });
+                        self.park(Parked { number, call });
                     }
                 }
                 Aside::Notice(request) => {
@@ -244,9 +265,14 @@ impl Session {
         self.lock().connection.revision()
     }
 
+    /// Whether no other request can belong to it.
+    pub(super) fn is_for_one_request(&self) -> bool {
+        self.id.is_empty()
+    }
+
     /// A new stream, if the client can come back to it.
     pub(super) fn new_stream(self: &Arc<Self>) -> Option<StreamLog> {
-        if self.id.is_empty() {
+        if self.is_for_one_request() {
             return None;
         }
         let number = {
@@ -294,56 +320,9 @@ impl Session {
         Some(position)
     }
 
-    /// Begins to listen: gives the line to read, and the number that says who listens. Whoever did
-    /// so before is told to stop.
-    pub(super) fn listen(&self) -> (Arc<Line>, u64) {
-        let mut state = self.lock();
-        state.listener += 1;
-        state.is_listened_to = true;
-        state.standalone.nudge();
-        (state.standalone.clone(), state.listener)
-    }
-
     /// The line of messages that belong to no call.
     pub(super) fn standalone(&self) -> Arc<Line> {
         self.lock().standalone.clone()
-    }
-
-    pub(super) fn is_listened_to(&self) -> bool {
-        self.lock().is_listened_to
-    }
-
-    /// Whether this is the GET stream that counts.
-    pub(super) fn listens(&self, listener: u64) -> bool {
-        let state = self.lock();
-        state.listener == listener && !state.is_closed && state.may_listen()
-    }
-
-    /// A GET stream has ended.
-    pub(super) fn stop_listening(self: &Arc<Self>, listener: u64) {
-        let is_last = {
-            let mut state = self.lock();
-            let is_last = state.listener == listener;
-            state.is_listened_to &= !is_last;
-            is_last && !state.is_closed
-        };
-        if is_last {
-            self.release();
-        }
-    }
-
-    /// The subscription on behalf of the session, to be driven.
-    pub(super) fn take_standing(&self) -> Option<Standing> {
-        self.lock().standing.take()
-    }
-
-    /// Gives the subscription back, to be driven by whoever comes next.
-    pub(super) fn give_back(&self, standing: Standing) {
-        let mut state = self.lock();
-        if !state.is_closed {
-            state.standing = Some(standing);
-            state.standalone.nudge();
-        }
     }
 
     /// Whether the session has been of no use since a moment, or was never opened in time.
@@ -365,7 +344,7 @@ impl Session {
     }
 
     /// Whether an answer or a stream is under way.
-    fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Relaxed) > 0
     }
 
@@ -384,13 +363,24 @@ impl Session {
 
     /// Resolves when the session is closed.
     pub(super) fn closed(self: &Arc<Self>) -> BoxFuture<()> {
+        self.until(|state| state.is_closed)
+    }
+
+    /// Resolves when something has ended.
+    fn until(
+        self: &Arc<Self>,
+        has_ended: impl Fn(&State) -> bool + Send + 'static,
+    ) -> BoxFuture<()> {
         let session = self.clone();
         Box::pin(async move {
-            let mut closed = pin!(session.closed.notified());
-            // Awaited before it is looked at, so that the end is not missed in between.
-            closed.as_mut().enable();
-            if !session.is_closed() {
-                closed.await;
+            loop {
+                let mut ended = pin!(session.ended.notified());
+                // Awaited before it is looked at, so that the end is not missed in between.
+                ended.as_mut().enable();
+                if has_ended(&session.lock()) {
+                    return;
+                }
+                ended.await;
             }
         })
     }
@@ -410,10 +400,10 @@ impl State {
         Self {
             connection,
             lines: Numbered::default(),
+            places: Numbered::default(),
             standalone,
-            standing: None,
-            listener: 0,
-            is_listened_to: false,
+            standing: Standing::None,
+            listener: Listener::default(),
             used: now(),
             is_initialized: false,
             is_closed: false,
@@ -446,7 +436,7 @@ impl State {
                 Some(line) => hand.give(line, item),
                 None => {
                     self.standalone.push(item);
-                    if !self.is_listened_to {
+                    if !self.listener.is_open() {
                         self.standalone.drop_oldest();
                     }
                 }
@@ -481,6 +471,7 @@ impl State {
 
     /// A call has nothing more to say.
     fn close_line(&mut self, number: ExchangeId) {
+        self.places.remove(number);
         if let Some(line) = self.lines.remove(number) {
             line.release();
         }
@@ -490,16 +481,6 @@ impl State {
 /// Whether a call only tells the service something.
 fn is_notice(request: &Request) -> bool {
     request.parts.method.row().kind == method::Kind::Notification
-}
-
-impl Standing {
-    /// Drives the subscription. It says what it has to say through the session's lines.
-    pub(super) fn poll(&mut self, session: &Arc<Session>, cx: &mut Context<'_>) -> Poll<()> {
-        let outcome = std::task::ready!(calls::poll(&mut self.call, cx));
-        // It has left its line long ago.
-        let _ = session.complete(self.number, outcome);
-        Poll::Ready(())
-    }
 }
 
 /// The log of a stream that has not come to its end; it has when this is dropped.
@@ -515,19 +496,31 @@ impl StreamLog {
         self.session.mark(self.number).await;
     }
 
-    /// As [`Session::record`].
+    /// As [`Session::record`]. After the last message the stream has ended, whether or not the
+    /// store took it.
     pub(super) async fn record(&self, message: &[u8], is_last: bool) -> Option<Position> {
         let position = self.session.record(&self.log, message, is_last).await;
         if is_last {
+            self.end();
             self.session.unmark(self.number).await;
+            if position.is_none() {
+                // Whoever waits for it elsewhere looks, and finds that the stream has ended.
+                let _ = self.log.nudge().await;
+            }
         }
         position
+    }
+
+    fn end(&self) {
+        if self.session.lock().going_on.remove(&self.number) {
+            self.session.ended.notify_waiters();
+        }
     }
 }
 
 impl Drop for StreamLog {
     fn drop(&mut self) {
-        self.session.lock().going_on.remove(&self.number);
+        self.end();
     }
 }
 

@@ -1,6 +1,7 @@
 //! All sessions: found by id and owner, bounded in number, swept when idle.
 
-use std::collections::HashMap;
+mod table;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -13,6 +14,8 @@ use bowline_transport::task::spawn;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
+use self::table::{Bounds, Full, Idle};
+use super::super::callers::Caller;
 use super::super::endpoint::Core;
 use super::super::now;
 use super::session::{Kind, Session};
@@ -37,6 +40,8 @@ pub(super) enum NotNow {
     Store(Error),
     /// There are too many sessions here, and all are of use.
     Full,
+    /// There are too many sessions of the caller here, and all are of use.
+    FullOfCaller,
     /// The server is stopping.
     Stopping,
 }
@@ -47,14 +52,34 @@ impl From<Error> for NotNow {
     }
 }
 
-/// Ids are random, but a client may keep those that collide and end the others, so the hash is keyed.
-type Table = Mutex<HashMap<String, Arc<Session>>>;
+impl From<Full> for NotNow {
+    fn from(full: Full) -> Self {
+        match full {
+            Full::OfAll => Self::Full,
+            Full::OfCaller => Self::FullOfCaller,
+        }
+    }
+}
+
+type Table = Mutex<table::Table<Arc<Session>, Caller>>;
+
+impl Idle for Arc<Session> {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn idle_since(&self) -> Option<Instant> {
+        Session::idle_since(self)
+    }
+}
 
 impl Sessions {
     pub(in super::super) fn new(core: Arc<Core>) -> Self {
+        let limits = core.limits();
+        let bounds = Bounds { all: limits.sessions, of_caller: limits.sessions_per_caller };
         Self {
             core,
-            table: Arc::default(),
+            table: Arc::new(Mutex::new(table::Table::new(bounds))),
             is_swept: AtomicBool::new(false),
             attending: OnceCell::new(),
         }
@@ -78,6 +103,7 @@ impl Sessions {
         &self,
         id: &str,
         owner: &Owner,
+        caller: &Caller,
     ) -> Result<Option<Arc<Session>>, NotNow> {
         match self.known(id, owner, Kind::Streamable) {
             Some(session) if session.look().await? => Ok(Some(session)),
@@ -85,13 +111,18 @@ impl Sessions {
                 self.remove(&session);
                 Ok(None)
             }
-            None if record::is_id(id) => self.restore(id, owner).await,
+            None if record::is_id(id) => self.restore(id, owner, caller).await,
             None => Ok(None),
         }
     }
 
     /// Makes a copy of a session that another endpoint shares.
-    async fn restore(&self, id: &str, owner: &Owner) -> Result<Option<Arc<Session>>, NotNow> {
+    async fn restore(
+        &self,
+        id: &str,
+        owner: &Owner,
+        caller: &Caller,
+    ) -> Result<Option<Arc<Session>>, NotNow> {
         if self.core.is_stopping() {
             return Err(NotNow::Stopping);
         }
@@ -99,16 +130,16 @@ impl Sessions {
         let Some(session) = Session::restore(id, owner, &self.core).await? else {
             return Ok(None);
         };
-        match self.insert(&session) {
-            Some(kept) => {
+        match self.insert(&session, caller) {
+            Ok(kept) => {
                 if !Arc::ptr_eq(&kept, &session) {
                     session.let_go();
                 }
                 Ok(Some(kept))
             }
-            None => {
+            Err(not_now) => {
                 session.let_go();
-                Err(NotNow::Full)
+                Err(not_now)
             }
         }
     }
@@ -137,26 +168,23 @@ impl Sessions {
         lock(&self.table).len()
     }
 
-    /// Keeps a session; gives the one that is kept, since somebody may have been faster. If there
-    /// are too many, the one that has been idle longest makes room; `None` if none is idle.
-    pub(super) fn insert(&self, session: &Arc<Session>) -> Option<Arc<Session>> {
+    /// Keeps a session; gives the one that is kept, since another request may have been faster. If
+    /// there are too many, one that is idle makes room.
+    pub(super) fn insert(
+        &self,
+        session: &Arc<Session>,
+        caller: &Caller,
+    ) -> Result<Arc<Session>, NotNow> {
         let evicted = {
             let mut table = lock(&self.table);
-            let mut evicted = None;
             if let Some(kept) = table.get(&session.id) {
-                return Some(kept.clone());
+                return Ok(kept.clone());
             }
-            if table.len() >= self.core.limits().sessions {
-                let idle = table.values().filter_map(|it| Some((it.idle_since()?, it.id.clone())));
-                let (_, longest) = idle.min()?;
-                evicted = table.remove(&longest);
-            }
-            table.insert(session.id.clone(), session.clone());
-            evicted
+            table.insert(session.clone(), caller.clone(), now())?
         };
         evicted.iter().for_each(Session::let_go);
         self.sweep();
-        Some(session.clone())
+        Ok(session.clone())
     }
 
     /// Ends a session.
@@ -167,8 +195,8 @@ impl Sessions {
 
     /// Ends all of them, as far as they are not shared.
     pub(in super::super) fn close(&self) {
-        let sessions = std::mem::take(&mut *lock(&self.table));
-        sessions.values().for_each(Session::let_go);
+        let sessions = lock(&self.table).take();
+        sessions.iter().for_each(Session::let_go);
     }
 
     /// Looks for idle sessions from now on, as long as there is a table.
@@ -199,6 +227,9 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
         let now = now();
         for session in sessions {
             session.handle_timeout(now);
+            if session.is_busy() {
+                lock(&table).touch(&session.id, now);
+            }
             if session.copy().is_some() {
                 tend(&table, session, now);
             } else if session.is_idle(now, idle, opening) {
@@ -255,7 +286,7 @@ fn forget(table: &Table, session: &Arc<Session>) {
 }
 
 /// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
-fn lock(table: &Table) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+fn lock(table: &Table) -> MutexGuard<'_, table::Table<Arc<Session>, Caller>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

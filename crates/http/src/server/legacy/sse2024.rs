@@ -9,11 +9,16 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::{Response, StatusCode};
 
 use super::super::body::{Body, Tell, Told};
+use super::super::callers::Places;
 use super::super::endpoint::{Knock, Shared};
 use super::super::reply;
 use super::drive::{Drive, Said};
 use super::session::{Busy, Kind, Session};
-use super::sessions::{NotNow, Sessions};
+use super::sessions::Sessions;
+
+/// Said when no more calls are taken for now.
+const UNREAD: &str = "too many calls wait for their turn, or too many answers to be read from the \
+                      stream; try again";
 
 /// The part of the query that names a session.
 const QUERY: &str = "session=";
@@ -30,8 +35,8 @@ pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
     // Begun before anybody could take it for idle.
     let mut drive = Drive::along(Busy::new(session.clone()), session.standalone());
     drive.follow();
-    if shared.sessions.insert(&session).is_none() {
-        return super::not_now(None, &NotNow::Full);
+    if let Err(why) = shared.sessions.insert(&session, knock.caller()) {
+        return super::not_now(&shared.core, None, &why);
     }
     let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);
     let open = Open { shared: shared.clone(), session };
@@ -47,9 +52,16 @@ pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
 
 /// Takes a message; its answer comes on the stream.
 pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: &mut Knock) -> Response<Body> {
-    match session.receive(frame, knock.attach()) {
+    let places = match frame.requests() {
+        0 => None,
+        calls => match Places::of_calls(&session.core, knock.caller(), calls) {
+            Ok(places) => Some(Arc::new(places)),
+            Err(error) => return reply::refuse(frame.id(), &error),
+        },
+    };
+    match session.receive_with(frame, knock.attach(), places.as_ref()) {
         Ok(_) => reply::accepted(),
-        Err(frame) => reply::busy(frame.id(), super::TOO_MANY_CALLS),
+        Err(frame) => reply::busy(frame.id(), UNREAD),
     }
 }
 

@@ -4,6 +4,7 @@
 //! what belongs to another stream.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline_proto::codec::sse;
 use bowline_proto::transmit::Role;
@@ -15,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::super::body::Tell;
 use super::drive::{Drive, Listening, Said};
-use super::session::{Busy, STANDALONE, Session};
+use super::session::{Busy, STANDALONE, Session, Start};
 
 /// Where a stream was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +56,9 @@ pub(super) struct PostStream {
 impl PostStream {
     /// A stream that begins with what was said first.
     pub(super) fn new(mut drive: Drive, first: Said) -> Self {
-        let revision = drive.session().revision();
         let log = drive.session().new_stream();
         let stream = log.as_ref().map_or(STANDALONE, |log| log.number);
-        let has_places = log.is_some() && revision.is_some_and(Revision::has_stream_places);
+        let has_places = log.is_some() && has_places(drive.session());
         if let Some(log) = log {
             drive.log_to(log, &first);
         }
@@ -116,43 +116,53 @@ pub(super) struct GetStream {
     replay: Replay,
     /// What to begin with.
     greeting: Option<Bytes>,
+    is_over: bool,
 }
 
-/// How a GET stream begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
-    /// With what is said from now on.
-    Fresh,
-    /// With what the client missed.
-    Again,
-}
+/// How long a client waits before it comes back to a stream that another has taken over from: two
+/// clients with one session must not take it from each other all the time.
+const TAKEN_OVER: Duration = Duration::from_secs(5);
 
 impl GetStream {
-    pub(super) fn new(listening: Listening, replay: Replay, start: Start) -> Self {
-        let revision = listening.session.revision();
-        let has_places = revision.is_some_and(Revision::has_stream_places);
+    /// A stream that begins where a replay of its log does.
+    pub(super) fn new(session: &Arc<Session>, mut replay: Replay, start: Start) -> Self {
+        let (listening, after) = Listening::new(session, start);
+        replay.skip_to(after);
         let mut greeting = BytesMut::new();
-        if has_places && start == Start::Fresh {
-            sse::write_place(&mut greeting, Some(&id(STANDALONE, replay.position())), None);
+        if has_places(session) && matches!(start, Start::Fresh(_)) {
+            sse::write_place(&mut greeting, Some(&id(STANDALONE, after)), None);
         } else {
             // So that the client sees at once that it is heard.
             greeting.extend_from_slice(sse::KEEP_ALIVE);
         }
-        Self { listening, replay, greeting: Some(greeting.freeze()) }
+        Self { listening, replay, greeting: Some(greeting.freeze()), is_over: false }
+    }
+
+    /// Whether an event is told here and on no other stream, of this endpoint or of another.
+    async fn may_tell(&mut self, position: Position) -> bool {
+        let session = self.listening.session.clone();
+        if session.copy().is_some() {
+            // A store that fails keeps nobody from hearing what is known.
+            let _ = session.look().await;
+        }
+        self.listening.may_tell(position)
+    }
+
+    /// Ends the stream; a client that may come back is told to do so later.
+    fn end(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+        if !self.listening.is_superseded() || !has_places(&self.listening.session) {
+            return None;
+        }
+        self.is_over = true;
+        let mut text = BytesMut::new();
+        sse::write_place(&mut text, None, Some(TAKEN_OVER));
+        Some((text.freeze(), self))
     }
 }
 
-impl GetStream {
-    /// Whether no other endpoint tells the same log. Asked each time, since a message must go to
-    /// one stream only.
-    async fn is_ours(&mut self) -> bool {
-        let session = self.listening.session.clone();
-        if session.copy().is_none() {
-            return true;
-        }
-        // A store that fails keeps nobody from hearing what is known.
-        session.look().await.is_err() || self.listening.counts()
-    }
+/// Whether streams of a session have places that the client comes back to.
+fn has_places(session: &Session) -> bool {
+    session.revision().is_some_and(Revision::has_stream_places)
 }
 
 impl Tell for GetStream {
@@ -160,24 +170,30 @@ impl Tell for GetStream {
         if let Some(greeting) = self.greeting.take() {
             return Some((greeting, self));
         }
+        if self.is_over {
+            return None;
+        }
         loop {
             match self.replay.known().await {
                 Ok(Some(event)) => {
-                    let is_ours = self.is_ours().await;
-                    return is_ours.then(|| (told(STANDALONE, &event), self));
+                    return match self.may_tell(event.position).await {
+                        true => Some((told(STANDALONE, &event), self)),
+                        false => self.end(),
+                    };
                 }
                 // Cut rather than skipped: the client comes back and is told of the gap.
                 Err(ReplayError::Gap(_)) => return None,
                 Ok(None) | Err(ReplayError::Backend(_)) => {}
             }
             let message = tokio::select! {
-                message = self.listening.next() => message?,
-                // Somebody else, from whom we have just taken over, had something to say.
+                message = self.listening.next() => message,
+                // Another endpoint, from which we have just taken over, had something to say.
                 news = self.replay.news() => {
                     news.ok()?;
                     continue;
                 }
             };
+            let Some(message) = message else { return self.end() };
             let place = self.listening.session.record(self.replay.log(), &message, false).await;
             self.listening.recorded();
             if place.is_none() {
@@ -191,14 +207,15 @@ impl Tell for GetStream {
 
 /// The stream of a POST, told again from where the client left it.
 pub(super) struct Resumed {
+    session: Arc<Session>,
     stream: u64,
     replay: Replay,
     /// Whether more may come than is known.
     is_going_on: bool,
     is_over: bool,
     closed: BoxFuture<()>,
-    /// Resolves if whoever feeds it is gone.
-    abandoned: BoxFuture<()>,
+    /// Resolves if nobody feeds it any more.
+    ended: BoxFuture<()>,
     _busy: Busy,
 }
 
@@ -210,8 +227,35 @@ impl Resumed {
         is_going_on: bool,
     ) -> Self {
         let (closed, _busy) = (session.closed(), Busy::new(session.clone()));
-        let abandoned = session.abandoned(stream);
-        Self { stream, replay, is_going_on, is_over: false, closed, abandoned, _busy }
+        let (session, ended) = (session.clone(), session.ended(stream));
+        Self { session, stream, replay, is_going_on, is_over: false, closed, ended, _busy }
+    }
+
+    /// The next event, or `None` if there is none. Usually the last one says that it is; but the
+    /// store may have refused it.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.replay.known().await.ok()? {
+                return Some(event);
+            }
+            if !self.is_going_on {
+                return None;
+            }
+            tokio::select! {
+                news = self.replay.news() => news.ok()?,
+                () = &mut self.closed => return None,
+                () = &mut self.ended => {
+                    self.is_going_on = false;
+                    continue;
+                }
+            }
+            let event = self.replay.known().await.ok()?;
+            if event.is_some() {
+                return event;
+            }
+            // News of nothing that could be read: has it ended?
+            self.is_going_on = self.session.knows(self.stream).await.ok()? == Some(true);
+        }
     }
 }
 
@@ -220,21 +264,7 @@ impl Tell for Resumed {
         if self.is_over {
             return None;
         }
-        let event = match self.is_going_on {
-            true => tokio::select! {
-                event = self.replay.next() => Some(event.ok()?),
-                () = &mut self.closed => return None,
-                () = &mut self.abandoned => None,
-            },
-            false => None,
-        };
-        let event = match event {
-            Some(event) => event,
-            None => {
-                self.is_going_on = false;
-                self.replay.known().await.ok()??
-            }
-        };
+        let event = self.next().await?;
         self.is_over = event.is_last;
         if event.message.is_empty() {
             return None;

@@ -38,11 +38,12 @@ impl Session {
             state.is_closed = true;
             state.is_elsewhere = end == End::Elsewhere;
             state.connection.close();
+            state.places.clear();
             let _ = state.deliver(&mut Hand::default());
             state.standalone.nudge();
-            (state.standing.take(), state.logged(end))
+            (std::mem::take(&mut state.standing), state.logged(end))
         };
-        self.closed.notify_waiters();
+        self.ended.notify_waiters();
         // A handler must not be dropped under the lock, since it may have something to say.
         drop(standing);
         if let (Ok(runtime), false) = (Handle::try_current(), streams.is_empty()) {
@@ -76,7 +77,7 @@ impl Session {
 impl State {
     /// The streams whose logs do not expire by themselves when the session ends.
     fn logged(&self, end: End) -> Vec<u64> {
-        let is_written = self.listener > 0 || self.share.is_some();
+        let is_written = self.listener.has_log() || self.share.is_some();
         let standalone = (is_written && end == End::Over).then_some(STANDALONE);
         self.going_on.iter().copied().chain(standalone).collect()
     }

@@ -5,7 +5,6 @@
 //! whoever finds another version takes it over, and keeps what it has changed itself meanwhile. So
 //! a word that gets lost between endpoints costs time, never agreement.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -179,7 +178,7 @@ impl Session {
             share.record = record;
             share.version = entry.version;
             if !share.is_listening() {
-                state.is_listened_to = false;
+                state.listener.close();
                 state.standalone.nudge();
             }
             state.deliver(&mut Hand::default())
@@ -333,11 +332,11 @@ impl Session {
         Ok(self.core.config.store.get(&key).await?.is_some())
     }
 
-    /// Resolves when a stream of another copy goes on no more, be it that its endpoint is gone.
-    pub(in super::super) fn abandoned(self: &Arc<Self>, stream: u64) -> BoxFuture<()> {
+    /// Resolves when a stream goes on no more, be it that the endpoint that feeds it is gone.
+    pub(in super::super) fn ended(self: &Arc<Self>, stream: u64) -> BoxFuture<()> {
         let is_foreign = self.copy().is_some_and(|copy| record::copy_of(stream) != u64::from(copy));
         if !is_foreign {
-            return Box::pin(pending());
+            return self.until(move |state| !state.going_on.contains(&stream));
         }
         let session = self.clone();
         Box::pin(async move {
@@ -375,12 +374,6 @@ impl Session {
                 listening.recorded();
             }
         });
-    }
-
-    /// Whether another copy has the GET stream, and is to be told.
-    pub(in super::super) fn relays(&self) -> bool {
-        let state = self.lock();
-        !state.may_listen() && !state.is_closed
     }
 
     /// A relay has ended.

@@ -1,0 +1,307 @@
+//! The sessions of an endpoint, and which of them has been idle longest: of all, and of each caller.
+//!
+//! When a session was last of use is known to the session alone, so a request takes no lock of the
+//! table to note it. The table has the sessions in the order of what it knew when it last looked,
+//! which is never later than what is true. So if the first in order has not been of use since, no
+//! other has been idle longer. Otherwise it is put where it belongs, and the next is looked at.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::time::Instant;
+
+/// Sessions that are looked at to find one that can make room. More would be needed only if so many
+/// were of use since they were last looked at; then the one of these that has been idle longest has
+/// to do.
+const LOOKS: usize = 64;
+
+/// What is kept in the table.
+pub(super) trait Idle: Clone {
+    fn id(&self) -> &str;
+
+    /// When it was last of use, unless it is now.
+    fn idle_since(&self) -> Option<Instant>;
+}
+
+/// Sessions by id, and in the order in which they make room.
+pub(super) struct Table<S, C> {
+    /// Ids are random, but a client may keep those that collide and end the others, so the hash is
+    /// keyed.
+    by_id: HashMap<String, Kept<S, C>>,
+    order: Order<S>,
+    of_callers: HashMap<C, Order<S>>,
+    bounds: Bounds,
+    last: u64,
+}
+
+struct Kept<S, C> {
+    session: S,
+    caller: C,
+    turn: Turn,
+}
+
+/// When a session was of use as far as we know; the number tells apart those of one moment.
+type Turn = (Instant, u64);
+
+type Order<S> = BTreeMap<Turn, S>;
+
+/// How many sessions there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) all: usize,
+    pub(super) of_caller: usize,
+}
+
+/// Why there is no room for one more session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// There are too many, and none is idle.
+    OfAll,
+    /// There are too many of this caller, and none of them is idle.
+    OfCaller,
+}
+
+impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        let (by_id, order, of_callers) = Default::default();
+        Self { by_id, order, of_callers, bounds, last: 0 }
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&S> {
+        self.by_id.get(id).map(|kept| &kept.session)
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &S> {
+        self.by_id.values().map(|kept| &kept.session)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Adds a session whose id is new. Gives the one that had to make room, if there were too many:
+    /// that of the same caller if it has too many, and otherwise of all, which has been idle
+    /// longest.
+    pub(super) fn insert(
+        &mut self,
+        session: S,
+        caller: C,
+        now: Instant,
+    ) -> Result<Option<S>, Full> {
+        let of_caller = self.of_callers.get(&caller).map_or(0, BTreeMap::len);
+        let evicted = if of_caller >= self.bounds.of_caller {
+            Some(self.longest_idle(Some(&caller), now).ok_or(Full::OfCaller)?)
+        } else if self.len() >= self.bounds.all {
+            Some(self.longest_idle(None, now).ok_or(Full::OfAll)?)
+        } else {
+            None
+        };
+        let evicted = evicted.and_then(|session| self.remove(session.id()));
+        self.last += 1;
+        let turn = (now, self.last);
+        self.order.insert(turn, session.clone());
+        self.of_callers.entry(caller.clone()).or_default().insert(turn, session.clone());
+        self.by_id.insert(session.id().to_owned(), Kept { session, caller, turn });
+        Ok(evicted)
+    }
+
+    pub(super) fn remove(&mut self, id: &str) -> Option<S> {
+        let Kept { session, caller, turn } = self.by_id.remove(id)?;
+        self.order.remove(&turn);
+        if let Some(order) = self.of_callers.get_mut(&caller) {
+            order.remove(&turn);
+            if order.is_empty() {
+                self.of_callers.remove(&caller);
+            }
+        }
+        Some(session)
+    }
+
+    /// Takes all sessions out.
+    pub(super) fn take(&mut self) -> Vec<S> {
+        let empty = Self::new(self.bounds);
+        std::mem::replace(self, empty).by_id.into_values().map(|kept| kept.session).collect()
+    }
+
+    /// Notes that a session was of use at a moment.
+    pub(super) fn touch(&mut self, id: &str, used: Instant) {
+        let Some(kept) = self.by_id.get_mut(id) else { return };
+        let before = kept.turn;
+        kept.turn = (used, before.1);
+        let orders = [Some(&mut self.order), self.of_callers.get_mut(&kept.caller)];
+        for order in orders.into_iter().flatten() {
+            if let Some(session) = order.remove(&before) {
+                order.insert(kept.turn, session);
+            }
+        }
+    }
+
+    /// The session that has been idle longest, of a caller or of all, as far as a few looks tell.
+    fn longest_idle(&mut self, caller: Option<&C>, now: Instant) -> Option<S> {
+        let mut longest: Option<(Instant, S)> = None;
+        for _ in 0..LOOKS {
+            let order = match caller {
+                Some(caller) => self.of_callers.get(caller)?,
+                None => &self.order,
+            };
+            let Some((&(turn, _), session)) = order.first_key_value() else { break };
+            let (session, since) = (session.clone(), session.idle_since());
+            match since {
+                Some(since) if since <= turn => return Some(session),
+                // All others were of use just now, as far as we know.
+                _ if turn >= now => break,
+                since => {
+                    self.touch(session.id(), since.unwrap_or(now));
+                    if let Some(since) = since
+                        && longest.as_ref().is_none_or(|(longest, _)| since < *longest)
+                    {
+                        longest = Some((since, session));
+                    }
+                }
+            }
+        }
+        longest.map(|(_, session)| session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A session that counts how often it is looked at.
+    #[derive(Clone)]
+    struct Fake {
+        id: String,
+        idle_since: Rc<Cell<Option<Instant>>>,
+        looks: Rc<Cell<usize>>,
+    }
+
+    impl Idle for Fake {
+        fn id(&self) -> &str {
+            &self.id
+        }
+
+        fn idle_since(&self) -> Option<Instant> {
+            self.looks.set(self.looks.get() + 1);
+            self.idle_since.get()
+        }
+    }
+
+    struct Scene {
+        table: Table<Fake, &'static str>,
+        start: Instant,
+        looks: Rc<Cell<usize>>,
+    }
+
+    impl Scene {
+        fn new(all: usize, of_caller: usize) -> Self {
+            let table = Table::new(Bounds { all, of_caller });
+            Self { table, start: Instant::now(), looks: Rc::default() }
+        }
+
+        fn at(&self, second: u64) -> Instant {
+            self.start + Duration::from_secs(second)
+        }
+
+        /// Adds a session that is of use at a second; gives who made room.
+        fn add(
+            &mut self,
+            id: &str,
+            caller: &'static str,
+            second: u64,
+        ) -> Result<Vec<String>, Full> {
+            let now = self.at(second);
+            let idle_since = Rc::new(Cell::new(Some(now)));
+            let fake = Fake { id: id.to_owned(), idle_since, looks: self.looks.clone() };
+            let evicted = self.table.insert(fake, caller, now)?;
+            Ok(evicted.into_iter().map(|fake| fake.id).collect())
+        }
+
+        fn set(&self, id: &str, idle_since: Option<Instant>) {
+            self.table.get(id).unwrap().idle_since.set(idle_since);
+        }
+    }
+
+    #[test]
+    fn the_one_that_has_been_idle_longest_makes_room() {
+        let mut scene = Scene::new(3, 3);
+        for (id, second) in [("a", 1), ("b", 2), ("c", 3)] {
+            assert_eq!(scene.add(id, "x", second), Ok(vec![]));
+        }
+        // The table does not know that the oldest was of use again, and one is now.
+        scene.set("a", Some(scene.at(5)));
+        scene.set("b", None);
+        assert_eq!(scene.add("d", "x", 6), Ok(vec!["c".to_owned()]));
+        assert_eq!(scene.add("e", "x", 7), Ok(vec!["a".to_owned()]));
+        scene.set("d", None);
+        scene.set("e", None);
+        assert_eq!(scene.add("f", "x", 8), Err(Full::OfCaller));
+        scene.set("b", Some(scene.at(8)));
+        assert_eq!(scene.add("f", "x", 9), Ok(vec!["b".to_owned()]));
+        assert_eq!(scene.table.len(), 3);
+    }
+
+    #[test]
+    fn a_caller_that_has_too_many_makes_room_among_its_own() {
+        let mut scene = Scene::new(4, 2);
+        assert_eq!(scene.add("old", "other", 1), Ok(vec![]));
+        for (id, second) in [("a", 2), ("b", 3)] {
+            assert_eq!(scene.add(id, "x", second), Ok(vec![]));
+        }
+        for (id, evicted) in [("c", "a"), ("d", "b"), ("e", "c")] {
+            assert_eq!(scene.add(id, "x", 4), Ok(vec![evicted.to_owned()]));
+        }
+        scene.set("d", None);
+        scene.set("e", None);
+        assert_eq!(scene.add("f", "x", 5), Err(Full::OfCaller));
+        // If all together are too many, it is anybody's turn.
+        assert_eq!(scene.add("g", "other", 6), Ok(vec![]));
+        assert_eq!(scene.add("h", "third", 7), Ok(vec!["old".to_owned()]));
+        scene.set("g", None);
+        scene.set("h", None);
+        assert_eq!(scene.add("i", "fourth", 8), Err(Full::OfAll));
+    }
+
+    #[test]
+    fn a_full_table_is_not_searched_from_end_to_end() {
+        const MANY: usize = 20_000;
+        let mut scene = Scene::new(MANY, MANY + 1);
+        for number in 0..MANY {
+            scene.add(&number.to_string(), "x", 0).unwrap();
+            scene.set(&number.to_string(), None);
+        }
+        for second in 1..=10 {
+            scene.looks.set(0);
+            assert_eq!(scene.add("new", "x", second), Err(Full::OfAll));
+            assert!(scene.looks.get() <= LOOKS, "{} looks", scene.looks.get());
+        }
+        // One is found as soon as it is the first in order, as it is after a sweep.
+        scene.set("7", Some(scene.at(1)));
+        let sweep = scene.at(20);
+        (0..MANY).filter(|number| *number != 7).for_each(|number| {
+            scene.table.touch(&number.to_string(), sweep);
+        });
+        scene.looks.set(0);
+        assert_eq!(scene.add("new", "x", 21), Ok(vec!["7".to_owned()]));
+        assert!(scene.looks.get() <= 2);
+    }
+
+    #[test]
+    fn what_is_removed_leaves_nothing() {
+        let mut scene = Scene::new(3, 3);
+        scene.add("a", "x", 1).unwrap();
+        scene.add("b", "y", 2).unwrap();
+        scene.table.touch("a", scene.at(3));
+        for id in ["a", "b"] {
+            assert_eq!(scene.table.remove(id).map(|fake| fake.id), Some(id.to_owned()));
+            assert!(scene.table.remove(id).is_none());
+        }
+        assert!(scene.table.order.is_empty() && scene.table.of_callers.is_empty());
+        scene.add("c", "x", 4).unwrap();
+        assert_eq!(scene.table.take().len(), 1);
+        assert!(scene.table.len() == 0 && scene.table.order.is_empty());
+    }
+}

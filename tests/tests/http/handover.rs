@@ -1,0 +1,188 @@
+//! Streams of sessions that somebody stops reading, and what goes on in their place. There is no
+//! socket, so that a stream is read exactly as far as a test reads it.
+
+use std::sync::Arc;
+
+use bowline::proto::request::Owner;
+use bowline::types::revision::Revision;
+use bowline::{Notify, Server};
+use bowline_http::server::{Body, Endpoint};
+use bowline_http::store::Memory;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::rigged::{Rig, Rigged};
+use crate::sessions::asked;
+use crate::stage::{Session, Stage, initialize, request, server, text_of, within};
+use crate::wire::{Request, Wire};
+
+/// A session at an endpoint.
+async fn session(endpoint: &Endpoint) -> Session {
+    let revision = Revision::V2025_11_25;
+    let handshake = Request::post(initialize(revision));
+    let (_, _, id) = asked(endpoint, &Owner::anonymous(), &handshake).await;
+    let session = Session { id: id.unwrap(), revision };
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let initialized = session.post(initialized);
+    assert_eq!(asked(endpoint, &Owner::anonymous(), &initialized).await.0, 202);
+    session
+}
+
+/// A stream that is read event by event.
+struct Unread(Body);
+
+impl Unread {
+    async fn open(endpoint: &Endpoint, request: &Request) -> Self {
+        let (method, headers, body) = request.parts();
+        let mut asked = http::Request::builder().method(method).uri("/mcp");
+        for (name, value) in headers {
+            asked = asked.header(name, value.as_slice());
+        }
+        let body = Full::new(Bytes::copy_from_slice(body));
+        let answer = within(endpoint.answer(asked.body(body).unwrap())).await;
+        assert_eq!(answer.status(), 200);
+        Self(answer.into_body())
+    }
+
+    /// The message of the next event that has one, with the event's id; `None` at the end.
+    async fn message(&mut self) -> Option<(String, Value)> {
+        within(self.next()).await
+    }
+
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            let frame = self.0.frame().await?.unwrap();
+            let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+            // A place to come back to may stand before the message.
+            let event = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
+            let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
+            if let Some(data) = field("data: ").filter(|data| !data.is_empty()) {
+                let id = field("id: ").unwrap_or_default();
+                return Some((id.to_owned(), serde_json::from_str(data).unwrap()));
+            }
+        }
+    }
+
+    /// Reads on for as long as nothing has to be waited for; there must be no message.
+    async fn read_on(&mut self) {
+        for _ in 0..10 {
+            tokio::select! {
+                biased;
+                message = self.next() => panic!("{message:?}"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    }
+}
+
+fn endpoint(server: &Server) -> (Endpoint, Notify) {
+    (server.http().build().unwrap(), server.notify())
+}
+
+// spec: HTTP-40, HTTP-46, HTTP-47
+#[tokio::test]
+async fn a_stream_that_is_not_read_keeps_nothing_from_the_one_that_takes_over() {
+    let (endpoint, notify) = endpoint(&server().0);
+    let session = session(&endpoint).await;
+    let mut first = Unread::open(&endpoint, &session.get()).await;
+    first.read_on().await;
+    // From here on the first is not even polled, as if its client took no more bytes.
+    let mut second = Unread::open(&endpoint, &session.get()).await;
+    for _ in 0..3 {
+        notify.tools_changed();
+        let (_, told) = second.message().await.unwrap();
+        assert_eq!(told["method"], "notifications/tools/list_changed");
+    }
+    assert_eq!(first.message().await, None, "it has ended, and was told nothing");
+}
+
+// spec: HTTP-47, HTTP-48
+#[tokio::test]
+async fn what_is_told_while_another_stream_takes_over_is_told_once() {
+    let store = Rigged::new();
+    let server = server().0;
+    let endpoint = server.http().store(store.clone()).build().unwrap();
+    let session = session(&endpoint).await;
+    let mut first = Unread::open(&endpoint, &session.get()).await;
+    first.read_on().await;
+    // The first has written the change into its log, and is about to tell it.
+    let until = Arc::new(Semaphore::new(0));
+    store.rig(Rig::Delays(until.clone()));
+    server.notify().tools_changed();
+    first.read_on().await;
+    let mut second = Unread::open(&endpoint, &session.get()).await;
+    until.add_permits(1);
+    let (id, told) = first.message().await.expect("it is the first one's to tell");
+    assert_eq!((id.as_str(), &told["method"]), ("0.1", &json!("notifications/tools/list_changed")));
+    assert_eq!(first.message().await, None);
+    server.notify().tools_changed();
+    assert_eq!(second.message().await.unwrap().0, "0.2");
+}
+
+// spec: RESUME-5, HTTP-25
+#[tokio::test]
+async fn a_stream_that_is_not_read_ends_elsewhere_when_its_endpoint_is_gone() {
+    let store = Arc::new(Memory::default());
+    let (server, play) = server();
+    let a = server.http().store(store.clone()).build().unwrap();
+    let b = Stage::with(|http| http.store(store)).await;
+    let session = session(&a).await;
+    play.step(1);
+    let tell = session.call("tell", json!({ "count": 2 }));
+    let mut unread = Unread::open(&a, &tell).await;
+    let (id, _) = unread.message().await.unwrap();
+    let mut resumed = b.stream(&session.resume(&id)).await;
+    // Nobody is left to drive the call, and so nobody but the end of the session ends its stream.
+    drop(a);
+    assert_eq!(within(resumed.messages()).await, []);
+    assert!(resumed.is_whole());
+    drop(unread);
+}
+
+// spec: HTTP-27, RESUME-5
+#[tokio::test]
+async fn an_answer_that_waits_behind_another_message_outlives_its_stream() {
+    let (server, play) = server();
+    let (endpoint, _) = endpoint(&server);
+    let session = session(&endpoint).await;
+    let mut unread = Unread::open(&endpoint, &session.call("withdraw", json!({}))).await;
+    let (_, question) = unread.message().await.unwrap();
+    assert_eq!(question["method"], "elicitation/create");
+    // The call takes its question back and ends: two messages at once, of which one is read.
+    play.step(1);
+    let (id, cancelled) = unread.message().await.unwrap();
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    drop(unread);
+    let mut resumed = Unread::open(&endpoint, &session.resume(&id)).await;
+    let (_, answer) = resumed.message().await.expect("the answer is kept");
+    assert_eq!(text_of(&answer), "withdrawn");
+}
+
+// spec: HTTP-5, HTTP-27
+#[tokio::test]
+async fn the_rest_of_a_batch_goes_on_when_its_client_hangs_up() {
+    let stage = Stage::open().await;
+    let session = stage.session(Revision::V2025_03_26).await;
+    let call = |id: u32, name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        serde_json::from_str::<Value>(&request(id, "tools/call", params)).unwrap()
+    };
+    for round in 1..=5 {
+        let batch = json!([
+            call(1, "echo", json!({ "text": "a" })),
+            call(2, "hold", json!({})),
+            call(3, "echo", json!({ "text": "b", "turns": 1 })),
+        ]);
+        let wire = Wire::send(stage.address, &session.post(batch.to_string())).await;
+        stage.play.running(1).await;
+        // Whatever is answered by now, the one that holds is not.
+        let ping = session.post(request(9, "ping", json!({})));
+        assert_eq!(stage.ask(&ping).await.status(), 200);
+        drop(wire);
+        assert_eq!(stage.ask(&ping).await.status(), 200);
+        stage.play.step(1);
+        stage.play.ended(round).await;
+    }
+}

@@ -1,0 +1,143 @@
+//! A store in which things go wrong at the moment that a test chooses.
+
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bowline_http::store::Memory;
+use bowline_http::store::backend::{
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, Position, Read, Result, Written,
+};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+/// A store in which things happen when it is told so.
+pub(crate) struct Rigged {
+    pub(crate) memory: Memory,
+    rig: Mutex<Option<Rig>>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Rig {
+    /// Everything fails.
+    Fails,
+    /// Somebody else follows a resource in a session, just before its record is written.
+    Meddles(Key),
+    /// Nothing is added to logs.
+    RefusesEvents,
+    /// No value is written.
+    RefusesValues,
+    /// The next to look at a value waits for a permit.
+    Delays(Arc<Semaphore>),
+}
+
+impl Rigged {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { memory: Memory::default(), rig: Mutex::new(None) })
+    }
+
+    pub(crate) fn rig(&self, rig: impl Into<Option<Rig>>) {
+        *self.rig.lock().unwrap() = rig.into();
+    }
+
+    fn inner<'a, T: Send + 'a>(
+        &'a self,
+        work: impl FnOnce(&'a Memory) -> BoxFuture<'a, Result<T>>,
+    ) -> BoxFuture<'a, Result<T>> {
+        match *self.rig.lock().unwrap() {
+            Some(Rig::Fails) => Box::pin(ready(Err(Error::new("out of order")))),
+            _ => work(&self.memory),
+        }
+    }
+
+    async fn delay(&self) {
+        let delays = |rig: &mut Rig| matches!(rig, Rig::Delays(_));
+        let delayed = self.rig.lock().unwrap().take_if(delays);
+        if let Some(Rig::Delays(until)) = delayed {
+            until.acquire().await.unwrap().forget();
+        }
+    }
+
+    async fn meddle(&self, key: &Key) {
+        let meddles = |rig: &mut Rig| matches!(rig, Rig::Meddles(other) if other == key);
+        if self.rig.lock().unwrap().take_if(meddles).is_none() {
+            return;
+        }
+        let entry = self.memory.get(key).await.unwrap().unwrap();
+        let mut record: Value = serde_json::from_slice(&entry.value).unwrap();
+        record["session"]["followed"] = json!(["note://a"]);
+        let hour = Duration::from_secs(3600);
+        let record = record.to_string().into();
+        self.memory.put(key, record, hour, Expect::Anything).await.unwrap();
+    }
+}
+
+impl Backend for Rigged {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            self.delay().await;
+            self.inner(|inner| inner.get(key)).await
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        Box::pin(async move {
+            self.meddle(key).await;
+            let refuses = matches!(*self.rig.lock().unwrap(), Some(Rig::RefusesValues));
+            if refuses {
+                return Err(Error::new("no room"));
+            }
+            self.inner(|inner| inner.put(key, value, expiry, expect)).await
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        self.inner(|inner| inner.delete(key))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        self.inner(|inner| inner.scan(prefix, after, limit))
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        let refuses = matches!(*self.rig.lock().unwrap(), Some(Rig::RefusesEvents));
+        match refuses {
+            true => Box::pin(ready(Err(Error::new("no room")))),
+            false => self.inner(|inner| inner.append(log, value, expiry)),
+        }
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Read>> {
+        self.inner(|inner| inner.read(log, after, limit))
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        self.inner(|inner| inner.publish(topic, value))
+    }
+
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        self.inner(|inner| inner.listen(topic))
+    }
+}
