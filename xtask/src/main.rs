@@ -2,8 +2,9 @@
 //!
 //! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
 //! cannot; [`ledger`] counts which requirements of the specification have a test; [`budget`] counts
-//! instructions, [`mod@bench`] says how fast it is; [`demo`] and [`release`] are for people. [`tree`],
-//! [`tokens`] and [`markdown`] are how the checks see the repository.
+//! instructions, [`mod@bench`] says how fast it is; [`mutants`] finds what tests overlook; [`demo`]
+//! and [`release`] are for people. [`tree`], [`tokens`] and [`markdown`] are how the checks see the
+//! repository.
 
 // A program that talks to the person who started it.
 #![allow(clippy::print_stdout)]
@@ -15,6 +16,7 @@ mod demo;
 mod finding;
 mod ledger;
 mod markdown;
+mod mutants;
 mod release;
 mod test;
 mod tidy;
@@ -42,6 +44,11 @@ Tasks of this repository.
   cargo xtask bench           measure us beside rmcp and the least that can be done
       --quick                 only see whether it works
       --help                  list all options: cases, rounds, peers, scaling
+  cargo xtask mutants AREA…   change the code of an area, such as proto/src/codec, one small piece at a
+                              time, and print the changes that no test notices; see docs/testing.md
+      --sample N --seed S     try only N of them, drawn at random; 1 is the usual seed
+      --missed                try only those that the last run missed
+      --list                  only print them
   cargo xtask demo            build the echo server and let the tour example call it
   cargo xtask release-check   licences, advisories and semantic versioning, before a release
 ";
@@ -65,6 +72,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::run()?,
         ["ledger", options @ ..] => ledger::run(options)?,
         ["budget", options @ ..] => budget::run(options)?,
+        ["mutants", options @ ..] => mutants::run(options)?,
         ["bench", options @ ..] => bench::run(options)?,
         ["demo"] => demo::run()?,
         ["release-check"] => release::run()?,

@@ -1,0 +1,169 @@
+//! Which changes of the code no test notices.
+//!
+//! `cargo xtask mutants AREA` finds small changes of the source files of an area ([`find`]), writes
+//! all of them into a copy of the repository ([`weave`], [`workshop`]), compiles that once, and runs
+//! the tests for each mutant, chosen by an environment variable ([`judge`]). What no test notices is
+//! printed, unless `docs/testing/mutants.md` says why it cannot be noticed ([`excuse`]).
+
+mod area;
+mod excuse;
+mod find;
+mod judge;
+mod mutant;
+mod options;
+mod sample;
+mod weave;
+mod workshop;
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::tree::Tree;
+use area::Area;
+use excuse::Excuses;
+use judge::{Suite, Verdict};
+use mutant::Mutant;
+use options::Options;
+use workshop::{Viable, Workshop};
+
+/// Runs `cargo xtask mutants`.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let options = Options::read(arguments)?;
+    let tree = Tree::load()?;
+    let area = Area::find(&tree, &options.areas)?;
+    let mut mutants = Vec::new();
+    for path in &area.files {
+        let text = &tree.file(path).context("the file is in the tree")?.text;
+        mutants.extend(find::mutants(path, text)?);
+    }
+    let page = tree.file(excuse::PATH).map_or("", |file| &file.text);
+    let excuses = Excuses::read(page)?;
+    if options.list {
+        mutants.iter().for_each(|mutant| println!("{mutant}"));
+        return Ok(());
+    }
+
+    println!("{} mutants in {} files", mutants.len(), area.files.len());
+    let workshop = Workshop::open(&tree)?;
+    let viable = workshop.weave(&tree, &area, &mutants)?;
+    println!("{} of them compile", viable.len());
+    let suites = Suite::all(&workshop, &area.judges())?;
+    let last = workshop.folder.join(format!("{}.missed", area.name));
+    let chosen =
+        choose(&options, &mutants, &viable, &fs::read_to_string(&last).unwrap_or_default());
+    let summary = try_all(&suites, &mutants, &chosen, &excuses)?;
+    fs::write(&last, summary.missed.join("\n")).context("cannot note what was missed")?;
+    for line in excuses.stale(&mutants) {
+        println!("{line}");
+    }
+    summary.print(mutants.len() - viable.len());
+    match summary.missed.len() {
+        0 => Ok(()),
+        1 => bail!("1 mutant is missed"),
+        many => bail!("{many} mutants are missed"),
+    }
+}
+
+/// The numbers of the mutants to try.
+fn choose(options: &Options<'_>, mutants: &[Mutant], viable: &Viable, missed: &str) -> Vec<usize> {
+    let missed: Vec<&str> = missed.lines().collect();
+    let is_wanted = |number: &usize| {
+        let mutant = &mutants[*number];
+        !options.missed || missed.contains(&identity(mutant).as_str())
+    };
+    let wanted: Vec<usize> = viable.iter().copied().filter(is_wanted).collect();
+    match options.sample {
+        Some(size) => sample::sample(&wanted, size, options.seed),
+        None => wanted,
+    }
+}
+
+/// The name of a mutant with its file: what stays the same when lines move.
+fn identity(mutant: &Mutant) -> String {
+    format!("{}: {}", mutant.file, mutant.name())
+}
+
+fn try_all(
+    suites: &[Suite],
+    mutants: &[Mutant],
+    chosen: &[usize],
+    excuses: &Excuses,
+) -> Result<Summary> {
+    let mut summary = Summary { tried: chosen.len(), ..Summary::default() };
+    let begin = Instant::now();
+    for (position, number) in chosen.iter().enumerate() {
+        let mutant = &mutants[*number];
+        let verdict = judge::judge(suites, *number)?;
+        let is_excused = excuses.covers(mutant);
+        match verdict {
+            Verdict::Caught | Verdict::Timeout if is_excused => {
+                println!("note: is excused, but tests notice it: {mutant}");
+                summary.caught += 1;
+            }
+            Verdict::Caught => summary.caught += 1,
+            Verdict::Timeout => summary.timeout += 1,
+            _ if is_excused => summary.excused += 1,
+            _ => {
+                let why = if verdict == Verdict::Unreached { " (no test runs it)" } else { "" };
+                println!("missed: {mutant}{why}");
+                summary.missed.push(identity(mutant));
+            }
+        }
+        if (position + 1) % 50 == 0 {
+            let seconds = begin.elapsed().as_secs();
+            println!("… {} of {} after {seconds} s", position + 1, chosen.len());
+        }
+    }
+    Ok(summary)
+}
+
+/// How the mutants ended.
+#[derive(Default)]
+struct Summary {
+    tried: usize,
+    caught: usize,
+    timeout: usize,
+    excused: usize,
+    missed: Vec<String>,
+}
+
+impl Summary {
+    fn print(&self, unviable: usize) {
+        let Self { tried, caught, timeout, excused, missed } = self;
+        println!(
+            "{tried} tried: {caught} caught, {timeout} timed out, {excused} excused, {} missed; \
+             {unviable} do not compile",
+            missed.len()
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_compiles_and_is_asked_for_is_tried() {
+        let mutants = find::mutants("a.rs", "fn f() { a(); b(); c(); }").unwrap();
+        let viable = Viable::from([0, 2]);
+        let chosen = |arguments: &[&str], missed: &str| {
+            choose(&Options::read(arguments).unwrap(), &mutants, &viable, missed)
+        };
+        assert_eq!(chosen(&["a"], ""), [0, 2]);
+        assert_eq!(chosen(&["a", "--missed"], "a.rs: `f`: remove `c();`\n"), [2]);
+        assert_eq!(chosen(&["a", "--sample", "1"], "").len(), 1);
+    }
+
+    /// An excuse would outlive its mutant when the line changes.
+    #[test]
+    fn every_excuse_is_for_a_mutant_that_exists() {
+        let tree = Tree::load().unwrap();
+        let page = tree.file(excuse::PATH).map_or("", |file| &file.text);
+        let excuses = Excuses::read(page).unwrap();
+        let found = tree.sources().flat_map(|file| find::mutants(&file.path, &file.text).unwrap());
+        let stale = excuses.stale(&found.collect::<Vec<_>>());
+        assert!(stale.is_empty(), "{}", stale.join("\n"));
+    }
+}

@@ -1,0 +1,271 @@
+//! Runs tests on one mutant, only those that reach it.
+//!
+//! First each test runs by itself without any mutant, and writes down which it reaches. A mutant
+//! that no test reaches needs no run at all.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::area::Judge;
+use super::weave::{CHOSEN, REACHED};
+use super::workshop::{Program, Workshop};
+
+/// Kilobytes of address space of a test program: a mutant may allocate without end.
+const MEMORY: u64 = 16 << 20;
+
+/// How long tests may take on a mutant: this, and ten times what they take otherwise.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How many tests of a program that takes one name at a time run one by one, before all do.
+const ONE_BY_ONE: usize = 8;
+
+/// How a mutant ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Caught,
+    Missed,
+    /// No test runs the line.
+    Unreached,
+    Timeout,
+}
+
+/// The tests of a program, and what each of them reaches.
+pub(super) struct Suite {
+    program: Program,
+    skipped: &'static [&'static str],
+    /// Whether several tests can be named at once, which the standard harness allows.
+    takes_names: bool,
+    tests: Vec<Test>,
+}
+
+struct Test {
+    name: String,
+    time: Duration,
+    reached: BTreeSet<usize>,
+}
+
+impl Suite {
+    /// Builds and tries out all suites.
+    pub(super) fn all(workshop: &Workshop, judges: &[Judge]) -> Result<Vec<Self>> {
+        let mut suites = Vec::new();
+        for judge in judges {
+            for program in workshop.programs(judge)? {
+                let suite = Self::try_out(workshop, program, judge.skipped)?;
+                println!("{}: {} tests reach a mutant", suite.program.name, suite.tests.len());
+                suites.push(suite);
+            }
+        }
+        Ok(suites)
+    }
+
+    fn try_out(
+        workshop: &Workshop,
+        program: Program,
+        skipped: &'static [&'static str],
+    ) -> Result<Self> {
+        let listing = start(&program, &["--list", "--format", "terse"], &[])
+            .stdout(Stdio::piped())
+            .output()
+            .with_context(|| format!("cannot start {}", program.path.display()))?;
+        let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
+        // Names of our transcripts: `tools/call::2026-07-28::machine`.
+        let takes_names = !listing.lines().any(|line| line.contains('/'));
+        let mut suite = Self { program, skipped, takes_names, tests: Vec::new() };
+        let file = workshop.folder.join("reached");
+        for name in names(&listing, skipped, takes_names) {
+            match suite.try_test(&name, &file)? {
+                Some(test) if test.reached.is_empty() => {}
+                Some(test) => suite.tests.push(test),
+                None => println!("note: `{name}` fails without any mutant and is left out"),
+            }
+        }
+        suite.tests.sort_by_key(|test| test.time);
+        Ok(suite)
+    }
+
+    /// Runs a test without mutants; `None` if it fails.
+    fn try_test(&self, name: &str, file: &Path) -> Result<Option<Test>> {
+        if file.exists() {
+            fs::remove_file(file)?;
+        }
+        let place = file.to_string_lossy().into_owned();
+        let begin = Instant::now();
+        let verdict = self.run(&[name], &[(REACHED, &place)], PATIENCE * 3)?;
+        let time = begin.elapsed();
+        let reached = fs::read_to_string(file).unwrap_or_default();
+        let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
+        let passed = verdict == Verdict::Missed;
+        Ok(passed.then_some(Test { name: name.to_owned(), time, reached }))
+    }
+
+    /// What these tests say about a mutant.
+    fn judge(&self, number: usize) -> Result<Verdict> {
+        let reaching = self.tests.iter().filter(|test| test.reached.contains(&number));
+        let reaching: Vec<&Test> = reaching.collect();
+        let chosen = number.to_string();
+        let chosen = [(CHOSEN, chosen.as_str())];
+        let run = |tests: &[&Test], names: &[&str]| {
+            let time: Duration = tests.iter().map(|test| test.time).sum();
+            self.run(names, &chosen, PATIENCE + time * 10)
+        };
+        if reaching.is_empty() {
+            return Ok(Verdict::Unreached);
+        }
+        if self.takes_names {
+            let names: Vec<&str> = reaching.iter().map(|test| test.name.as_str()).collect();
+            return run(&reaching, &names);
+        }
+        for test in spread(&reaching, ONE_BY_ONE) {
+            let verdict = run(&[test], &[&test.name])?;
+            if verdict != Verdict::Missed {
+                return Ok(verdict);
+            }
+        }
+        if reaching.len() <= ONE_BY_ONE {
+            return Ok(Verdict::Missed);
+        }
+        run(&reaching, &[])
+    }
+
+    /// Runs the tests with these names, or all; `Missed` means that they pass.
+    fn run(
+        &self,
+        names: &[&str],
+        variables: &[(&str, &str)],
+        patience: Duration,
+    ) -> Result<Verdict> {
+        let mut arguments: Vec<&str> = names.to_vec();
+        if self.takes_names {
+            arguments.push("--exact");
+        }
+        for part in self.skipped {
+            arguments.extend(["--skip", part]);
+        }
+        let mut child = start(&self.program, &arguments, variables)
+            .stdout(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.path.display()))?;
+        wait(&mut child, patience)
+    }
+}
+
+/// What all suites say about a mutant.
+pub(super) fn judge(suites: &[Suite], number: usize) -> Result<Verdict> {
+    let mut verdict = Verdict::Unreached;
+    for suite in suites {
+        match suite.judge(number)? {
+            Verdict::Unreached => {}
+            Verdict::Missed => verdict = Verdict::Missed,
+            noticed => return Ok(noticed),
+        }
+    }
+    Ok(verdict)
+}
+
+/// The tests in a listing. Where only one name is taken, all trials of a transcript are one test.
+fn names(listing: &str, skipped: &[&str], takes_names: bool) -> Vec<String> {
+    let names = listing.lines().filter_map(|line| line.strip_suffix(": test"));
+    let names = names.filter(|name| !skipped.iter().any(|part| name.contains(part)));
+    let mut names: Vec<String> = names
+        .map(|name| match name.split_once("::") {
+            Some((transcript, _)) if !takes_names => format!("{transcript}::"),
+            _ => name.to_owned(),
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Some of a list, evenly spread over it.
+fn spread<'t, T>(list: &[&'t T], most: usize) -> Vec<&'t T> {
+    let step = list.len().div_ceil(most).max(1);
+    list.iter().step_by(step).copied().collect()
+}
+
+fn start(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")])
+        .arg(&program.path)
+        .args(arguments)
+        .current_dir(&program.folder)
+        .env("CARGO_MANIFEST_DIR", &program.folder)
+        .env("RUST_BACKTRACE", "0")
+        .env("PROPTEST_MAX_SHRINK_ITERS", "0")
+        .env_remove(CHOSEN)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // So that what a test started ends with it.
+        .process_group(0);
+    command
+}
+
+fn wait(child: &mut Child, patience: Duration) -> Result<Verdict> {
+    const STEP: Duration = Duration::from_millis(5);
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(if status.success() { Verdict::Missed } else { Verdict::Caught });
+        }
+        if begin.elapsed() > patience {
+            let group = format!("-{}", child.id());
+            let killed = Command::new("kill").args(["-KILL", "--", &group]).status()?;
+            ensure!(killed.success(), "cannot end the tests of a mutant (process {})", child.id());
+            child.wait()?;
+            return Ok(Verdict::Timeout);
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(path: &str) -> Program {
+        Program { name: "a".to_owned(), path: path.into(), folder: ".".into() }
+    }
+
+    fn run(script: &str, patience: Duration) -> Verdict {
+        let mut child = start(&program("sh"), &["-c", script], &[(CHOSEN, "7")]).spawn().unwrap();
+        wait(&mut child, patience).unwrap()
+    }
+
+    #[test]
+    fn a_failure_catches_and_a_pass_misses() {
+        assert_eq!(run("exit 101", PATIENCE), Verdict::Caught);
+        assert_eq!(run("test $BOWLINE_MUTANT = 7", PATIENCE), Verdict::Missed);
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        assert_eq!(run("while :; do :; done", Duration::from_millis(50)), Verdict::Timeout);
+    }
+
+    #[test]
+    fn transcripts_are_taken_by_file_and_other_tests_by_name() {
+        let listing = "a::one: test\nb::two: test\n\n2 tests\n";
+        assert_eq!(names(listing, &["two"], true), ["a::one"]);
+        let listing = "tools/a::2025-06-18::machine: test\ntools/a::2026-07-28::machine: test\n\
+                       tools/b::2026-07-28::socket: test\n";
+        assert_eq!(names(listing, &["::socket"], false), ["tools/a::"]);
+    }
+
+    #[test]
+    fn a_spread_takes_from_everywhere() {
+        let list: Vec<usize> = (0..10).collect();
+        let list: Vec<&usize> = list.iter().collect();
+        assert_eq!(spread(&list, 4), [&0, &3, &6, &9]);
+        assert_eq!(spread(&list[..2], 4), [&0, &1]);
+        assert_eq!(spread(&list[..0], 4), [&0; 0]);
+    }
+}
