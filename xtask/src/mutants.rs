@@ -12,6 +12,7 @@ mod judge;
 mod mutant;
 mod options;
 mod sample;
+mod summary;
 mod weave;
 mod workshop;
 
@@ -26,6 +27,7 @@ use excuse::Excuses;
 use judge::{Suite, Verdict};
 use mutant::Mutant;
 use options::Options;
+use summary::{End, Summary};
 use workshop::{Viable, Workshop};
 
 /// Runs `cargo xtask mutants`.
@@ -53,13 +55,21 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let last = workshop.folder.join(format!("{}.missed", area.name));
     let chosen =
         choose(&options, &mutants, &viable, &fs::read_to_string(&last).unwrap_or_default());
-    let summary = try_all(&suites, &mutants, &chosen, &excuses)?;
-    fs::write(&last, summary.missed.join("\n")).context("cannot note what was missed")?;
+    let mut summary = Summary::new(&options.areas);
+    for number in (0..mutants.len()).filter(|number| !viable.contains(number)) {
+        summary.count(&mutants[number], End::Unviable);
+    }
+    let missed = try_all(&suites, &mutants, &chosen, |mutant, verdict| {
+        let end = end(mutant, verdict, &excuses);
+        summary.count(mutant, end);
+        end
+    })?;
+    fs::write(&last, missed.join("\n")).context("cannot note what was missed")?;
     for line in excuses.stale(&mutants) {
         println!("{line}");
     }
-    summary.print(mutants.len() - viable.len());
-    match summary.missed.len() {
+    print!("\n{summary}");
+    match missed.len() {
         0 => Ok(()),
         1 => bail!("1 mutant is missed"),
         many => bail!("{many} mutants are missed"),
@@ -85,58 +95,42 @@ fn identity(mutant: &Mutant) -> String {
     format!("{}: {}", mutant.file, mutant.name())
 }
 
+/// Tries the chosen mutants and gives the identities of those that are missed.
 fn try_all(
     suites: &[Suite],
     mutants: &[Mutant],
     chosen: &[usize],
-    excuses: &Excuses,
-) -> Result<Summary> {
-    let mut summary = Summary { tried: chosen.len(), ..Summary::default() };
+    mut end: impl FnMut(&Mutant, Verdict) -> End,
+) -> Result<Vec<String>> {
+    let mut missed = Vec::new();
     let begin = Instant::now();
     for (position, number) in chosen.iter().enumerate() {
         let mutant = &mutants[*number];
         let verdict = judge::judge(suites, *number)?;
-        let is_excused = excuses.covers(mutant);
-        match verdict {
-            Verdict::Caught | Verdict::Timeout if is_excused => {
-                println!("note: is excused, but tests notice it: {mutant}");
-                summary.caught += 1;
-            }
-            Verdict::Caught => summary.caught += 1,
-            Verdict::Timeout => summary.timeout += 1,
-            _ if is_excused => summary.excused += 1,
-            _ => {
-                let why = if verdict == Verdict::Unreached { " (no test runs it)" } else { "" };
-                println!("missed: {mutant}{why}");
-                summary.missed.push(identity(mutant));
-            }
+        if end(mutant, verdict) == End::Missed {
+            let why = if verdict == Verdict::Unreached { " (no test runs it)" } else { "" };
+            println!("missed: {mutant}{why}");
+            missed.push(identity(mutant));
         }
         if (position + 1) % 50 == 0 {
             let seconds = begin.elapsed().as_secs();
             println!("… {} of {} after {seconds} s", position + 1, chosen.len());
         }
     }
-    Ok(summary)
+    Ok(missed)
 }
 
-/// How the mutants ended.
-#[derive(Default)]
-struct Summary {
-    tried: usize,
-    caught: usize,
-    timeout: usize,
-    excused: usize,
-    missed: Vec<String>,
-}
-
-impl Summary {
-    fn print(&self, unviable: usize) {
-        let Self { tried, caught, timeout, excused, missed } = self;
-        println!(
-            "{tried} tried: {caught} caught, {timeout} timed out, {excused} excused, {} missed; \
-             {unviable} do not compile",
-            missed.len()
-        );
+fn end(mutant: &Mutant, verdict: Verdict, excuses: &Excuses) -> End {
+    let is_excused = excuses.covers(mutant);
+    match verdict {
+        Verdict::Missed | Verdict::Unreached if is_excused => End::Excused,
+        Verdict::Missed | Verdict::Unreached => End::Missed,
+        noticed => {
+            if is_excused {
+                println!("note: is excused, but tests notice it: {mutant}");
+            }
+            if noticed == Verdict::Timeout { End::Timeout } else { End::Caught }
+        }
     }
 }
 

@@ -50,19 +50,26 @@ impl Area {
 
     /// The tests that judge changes, those that take least first.
     pub(super) fn judges(&self) -> Vec<Judge> {
-        let own = Judge { package: self.package(), targets: &["--lib", "--tests"], skipped: &[] };
+        let own = |targets, skipped| Judge { package: self.package(), targets, skipped };
         let elsewhere =
             |targets, skipped| Judge { package: "bowline-tests".to_owned(), targets, skipped };
+        let has_schemas = self.files.iter().any(|file| file.contains("/schema"));
         match self.name.as_str() {
-            "proto" => vec![own, elsewhere(TRANSCRIPTS, NOT_MACHINE)],
-            "http" => {
-                vec![own, elsewhere(TRANSCRIPTS, NOT_HTTP), elsewhere(&["--test", "http"], &[])]
-            }
-            _ => vec![own],
+            "proto" if !has_schemas => vec![
+                own(&["--lib", "--test", "project", "--test", "snapshot"], &["schema::"]),
+                elsewhere(TRANSCRIPTS, NOT_MACHINE),
+            ],
+            "http" => vec![
+                own(EVERYTHING, &[]),
+                elsewhere(TRANSCRIPTS, NOT_HTTP),
+                elsewhere(&["--test", "http"], &[]),
+            ],
+            _ => vec![own(EVERYTHING, &[])],
         }
     }
 }
 
+const EVERYTHING: &[&str] = &["--lib", "--tests"];
 const TRANSCRIPTS: &[&str] = &["--test", "transcripts"];
 
 /// Stages of transcripts that carry what the machine has said already.
@@ -79,7 +86,8 @@ pub(super) struct Judge {
     pub(super) skipped: &'static [&'static str],
 }
 
-fn is_within(file: &str, path: &str) -> bool {
+/// Whether a file is in what a path below `crates` names.
+pub(super) fn is_within(file: &str, path: &str) -> bool {
     let rest = file.strip_prefix("crates/").and_then(|file| file.strip_prefix(path));
     rest.is_some_and(|rest| rest == ".rs" || rest.is_empty() || rest.starts_with('/'))
 }

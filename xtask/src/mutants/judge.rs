@@ -22,9 +22,6 @@ const MEMORY: u64 = 16 << 20;
 /// How long tests may take on a mutant: this, and ten times what they take otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How many tests of a program that takes one name at a time run one by one, before all do.
-const ONE_BY_ONE: usize = 8;
-
 /// How a mutant ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -80,17 +77,17 @@ impl Suite {
         let file = workshop.folder.join("reached");
         for name in names(&listing, skipped, takes_names) {
             match suite.try_test(&name, &file)? {
-                Some(test) if test.reached.is_empty() => {}
-                Some(test) => suite.tests.push(test),
-                None => println!("note: `{name}` fails without any mutant and is left out"),
+                (_, test) if test.reached.is_empty() => {}
+                (Verdict::Missed, test) => suite.tests.push(test),
+                _ => println!("note: `{name}` fails without any mutant and is left out"),
             }
         }
         suite.tests.sort_by_key(|test| test.time);
         Ok(suite)
     }
 
-    /// Runs a test without mutants; `None` if it fails.
-    fn try_test(&self, name: &str, file: &Path) -> Result<Option<Test>> {
+    /// Runs a test without mutants, which must not fail.
+    fn try_test(&self, name: &str, file: &Path) -> Result<(Verdict, Test)> {
         if file.exists() {
             fs::remove_file(file)?;
         }
@@ -100,8 +97,7 @@ impl Suite {
         let time = begin.elapsed();
         let reached = fs::read_to_string(file).unwrap_or_default();
         let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
-        let passed = verdict == Verdict::Missed;
-        Ok(passed.then_some(Test { name: name.to_owned(), time, reached }))
+        Ok((verdict, Test { name: name.to_owned(), time, reached }))
     }
 
     /// What these tests say about a mutant.
@@ -121,19 +117,16 @@ impl Suite {
             let names: Vec<&str> = reaching.iter().map(|test| test.name.as_str()).collect();
             return run(&reaching, &names);
         }
-        for test in spread(&reaching, ONE_BY_ONE) {
+        for test in reaching {
             let verdict = run(&[test], &[&test.name])?;
             if verdict != Verdict::Missed {
                 return Ok(verdict);
             }
         }
-        if reaching.len() <= ONE_BY_ONE {
-            return Ok(Verdict::Missed);
-        }
-        run(&reaching, &[])
+        Ok(Verdict::Missed)
     }
 
-    /// Runs the tests with these names, or all; `Missed` means that they pass.
+    /// Runs the tests with these names; `Missed` means that they pass.
     fn run(
         &self,
         names: &[&str],
@@ -168,25 +161,19 @@ pub(super) fn judge(suites: &[Suite], number: usize) -> Result<Verdict> {
     Ok(verdict)
 }
 
-/// The tests in a listing. Where only one name is taken, all trials of a transcript are one test.
+/// The tests in a listing. Where only one name is taken, all transcripts of a folder are one test.
 fn names(listing: &str, skipped: &[&str], takes_names: bool) -> Vec<String> {
     let names = listing.lines().filter_map(|line| line.strip_suffix(": test"));
     let names = names.filter(|name| !skipped.iter().any(|part| name.contains(part)));
     let mut names: Vec<String> = names
-        .map(|name| match name.split_once("::") {
-            Some((transcript, _)) if !takes_names => format!("{transcript}::"),
+        .map(|name| match name.split_once('/') {
+            Some((folder, _)) if !takes_names => format!("{folder}/"),
             _ => name.to_owned(),
         })
         .collect();
     names.sort();
     names.dedup();
     names
-}
-
-/// Some of a list, evenly spread over it.
-fn spread<'t, T>(list: &[&'t T], most: usize) -> Vec<&'t T> {
-    let step = list.len().div_ceil(most).max(1);
-    list.iter().step_by(step).copied().collect()
 }
 
 fn start(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
@@ -252,20 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn transcripts_are_taken_by_file_and_other_tests_by_name() {
+    fn transcripts_are_taken_by_folder_and_other_tests_by_name() {
         let listing = "a::one: test\nb::two: test\n\n2 tests\n";
         assert_eq!(names(listing, &["two"], true), ["a::one"]);
-        let listing = "tools/a::2025-06-18::machine: test\ntools/a::2026-07-28::machine: test\n\
-                       tools/b::2026-07-28::socket: test\n";
-        assert_eq!(names(listing, &["::socket"], false), ["tools/a::"]);
-    }
-
-    #[test]
-    fn a_spread_takes_from_everywhere() {
-        let list: Vec<usize> = (0..10).collect();
-        let list: Vec<&usize> = list.iter().collect();
-        assert_eq!(spread(&list, 4), [&0, &3, &6, &9]);
-        assert_eq!(spread(&list[..2], 4), [&0, &1]);
-        assert_eq!(spread(&list[..0], 4), [&0; 0]);
+        let listing = "tools/a::2025-06-18::machine: test\ntools/b::2026-07-28::machine: test\n\
+                       pages/b::2026-07-28::socket: test\n";
+        assert_eq!(names(listing, &["::socket"], false), ["tools/"]);
     }
 }
