@@ -40,40 +40,51 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         let text = &tree.file(path).context("the file is in the tree")?.text;
         mutants.extend(find::mutants(path, text)?);
     }
-    let page = tree.file(excuse::PATH).map_or("", |file| &file.text);
-    let excuses = Excuses::read(page)?;
     if options.list {
         mutants.iter().for_each(|mutant| println!("{mutant}"));
         return Ok(());
     }
-
     println!("{} mutants in {} files", mutants.len(), area.files.len());
-    let workshop = Workshop::open(&tree)?;
+    let workshop = Workshop::open(&tree, &area)?;
     let viable = workshop.weave(&tree, &area, &mutants)?;
     println!("{} of them compile", viable.len());
     let suites = Suite::all(&workshop, &area.judges())?;
-    let last = workshop.folder.join(format!("{}.missed", area.name));
-    let chosen =
-        choose(&options, &mutants, &viable, &fs::read_to_string(&last).unwrap_or_default());
-    let mut summary = Summary::new(&options.areas);
-    for number in (0..mutants.len()).filter(|number| !viable.contains(number)) {
-        summary.count(&mutants[number], End::Unviable);
-    }
-    let missed = try_all(&suites, &mutants, &chosen, |mutant, verdict| {
-        let end = end(mutant, verdict, &excuses);
-        summary.count(mutant, end);
-        end
+
+    let noted = workshop.folder.join(format!("{}.missed", area.name));
+    let last = fs::read_to_string(&noted).unwrap_or_default();
+    let chosen = choose(&options, &mutants, &viable, &last);
+    let missed = report(&options, &tree, &mutants, |summary, excuses| {
+        for number in (0..mutants.len()).filter(|number| !viable.contains(number)) {
+            summary.count(&mutants[number], End::Unviable);
+        }
+        try_all(&suites, &mutants, &chosen, |mutant, verdict| {
+            let end = end(mutant, verdict, excuses);
+            summary.count(mutant, end);
+            end
+        })
     })?;
-    fs::write(&last, missed.join("\n")).context("cannot note what was missed")?;
-    for line in excuses.stale(&mutants) {
-        println!("{line}");
-    }
-    print!("\n{summary}");
+    fs::write(&noted, missed.join("\n")).context("cannot note what was missed")?;
     match missed.len() {
         0 => Ok(()),
         1 => bail!("1 mutant is missed"),
         many => bail!("{many} mutants are missed"),
     }
+}
+
+/// Tries mutants, with the excuses that there are, and prints how they ended.
+fn report(
+    options: &Options<'_>,
+    tree: &Tree,
+    mutants: &[Mutant],
+    try_all: impl FnOnce(&mut Summary<'_>, &Excuses) -> Result<Vec<String>>,
+) -> Result<Vec<String>> {
+    let excuses = Excuses::read(tree.file(excuse::PATH).map_or("", |file| &file.text))?;
+    let stale = excuses.stale(mutants);
+    let mut summary = Summary::new(&options.areas);
+    let missed = try_all(&mut summary, &excuses)?;
+    stale.iter().for_each(|line| println!("{line}"));
+    print!("\n{summary}");
+    Ok(missed)
 }
 
 /// The numbers of the mutants to try.

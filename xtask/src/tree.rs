@@ -28,16 +28,8 @@ pub(crate) struct File {
 impl Tree {
     /// Reads the repository that this program was built from.
     pub(crate) fn load() -> Result<Self> {
-        let listing = Command::new("git")
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .current_dir(root())
-            .output()
-            .context("cannot run `git ls-files`; tidy needs git and a checkout")?;
-        let complaint = String::from_utf8_lossy(&listing.stderr);
-        ensure!(listing.status.success(), "`git ls-files` failed: {}", complaint.trim());
-
         let mut files = Vec::new();
-        for path in String::from_utf8(listing.stdout)?.split_terminator('\0') {
+        for path in &paths()? {
             // A file may be deleted and not yet staged, or not be text.
             let Ok(text) = fs::read_to_string(root().join(path)) else {
                 continue;
@@ -116,6 +108,19 @@ impl File {
     pub(crate) fn finding(&self, line: usize, text: impl Into<String>) -> Finding {
         Finding::new(&self.path, line, text)
     }
+}
+
+/// Where every file is that is tracked by git, or new and not ignored; some may be deleted.
+pub(crate) fn paths() -> Result<Vec<String>> {
+    let listing = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .context("cannot run `git ls-files`; this needs git and a checkout")?;
+    let complaint = String::from_utf8_lossy(&listing.stderr);
+    ensure!(listing.status.success(), "`git ls-files` failed: {}", complaint.trim());
+    let listing = String::from_utf8(listing.stdout)?;
+    Ok(listing.split_terminator('\0').map(str::to_owned).collect())
 }
 
 /// The directory of the repository.

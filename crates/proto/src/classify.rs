@@ -186,6 +186,26 @@ mod tests {
         }
     }
 
+    /// A server may speak the old revisions only; then a modern claim is as foreign as any other.
+    // spec: VER-1
+    #[test]
+    fn a_modern_version_is_refused_where_only_old_ones_are_spoken() {
+        let old = [Revision::V2025_06_18];
+        let error = claim(&with_meta("tools/list", MODERN), None, &old).unwrap_err();
+        assert_eq!(error.code, code::UNSUPPORTED_PROTOCOL_VERSION);
+    }
+
+    /// Where there is no handshake, nothing before it is special, and nobody is sent to it.
+    // spec: RQM-4
+    #[test]
+    fn a_modern_only_server_wants_the_version_of_every_request() {
+        for method in ["ping", "tools/list"] {
+            let error = claim(&with_meta(method, "{}"), None, &[Revision::LATEST]).unwrap_err();
+            assert_eq!(error.code, code::INVALID_PARAMS, "{method}");
+            assert!(!error.message.contains("initialize"), "{error}");
+        }
+    }
+
     // spec: ERA-13
     #[test]
     fn a_modern_only_server_names_its_versions_to_a_legacy_client() {

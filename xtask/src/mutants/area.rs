@@ -48,6 +48,11 @@ impl Area {
         }
     }
 
+    /// The root of the crate.
+    pub(super) fn library(&self) -> String {
+        format!("crates/{}/src/lib.rs", self.name)
+    }
+
     /// The tests that judge changes, those that take least first.
     pub(super) fn judges(&self) -> Vec<Judge> {
         let own = |targets, skipped| Judge { package: self.package(), targets, skipped };
@@ -58,6 +63,13 @@ impl Area {
             "proto" if !has_schemas => vec![
                 own(&["--lib", "--test", "project", "--test", "snapshot"], &["schema::"]),
                 elsewhere(TRANSCRIPTS, NOT_MACHINE),
+                Judge { package: "bowline-client".to_owned(), targets: EVERYTHING, skipped: &[] },
+                elsewhere(&["--test", "model", "--test", "matrix"], &[]),
+                Judge {
+                    package: "bowline-http".to_owned(),
+                    targets: &["--test", "client"],
+                    skipped: &[],
+                },
             ],
             "http" => vec![
                 own(EVERYTHING, &[]),

@@ -16,7 +16,7 @@ use super::area::{Area, Judge};
 use super::mutant::Mutant;
 use super::weave::{Woven, switch};
 use crate::command::cargo;
-use crate::tree::{Tree, root};
+use crate::tree::{Tree, paths, root};
 
 /// How often the compiler is asked which mutants it refuses: each pass of it finds other faults.
 const ROUNDS: usize = 20;
@@ -26,11 +26,16 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Copies the repository.
-    pub(super) fn open(tree: &Tree) -> Result<Self> {
+    /// Copies the repository, all but the files that mutants will be woven into.
+    pub(super) fn open(tree: &Tree, area: &Area) -> Result<Self> {
         let workshop = Self { folder: root().join("target/mutants") };
-        for file in &tree.files {
-            workshop.write(&file.path, &file.text)?;
+        for path in paths()? {
+            let is_woven = path == area.library() || area.files.contains(&path);
+            if let Ok(bytes) = fs::read(root().join(&path))
+                && !is_woven
+            {
+                workshop.write(&path, &bytes)?;
+            }
         }
         workshop.remove_others(tree)?;
         for peers in ["tests/peers/node_modules", "tests/peers/.venv"] {
@@ -45,7 +50,7 @@ impl Workshop {
 
     /// Weaves the mutants into their files and gives the numbers of those that compile.
     pub(super) fn weave(&self, tree: &Tree, area: &Area, mutants: &[Mutant]) -> Result<Viable> {
-        let library = format!("crates/{}/src/lib.rs", area.name);
+        let library = area.library();
         let mut viable: BTreeSet<usize> = (0..mutants.len()).collect();
         for _ in 0..ROUNDS {
             let mut woven = BTreeMap::new();
@@ -56,13 +61,14 @@ impl Workshop {
                     chosen.filter(|(number, it)| it.file == *path && viable.contains(number));
                 woven.insert(path.clone(), Woven::new(text, chosen));
             }
-            for (path, woven) in &woven {
-                self.write(path, &woven.text)?;
+            for (path, woven) in woven.iter().filter(|(path, _)| **path != library) {
+                self.write(path, woven.text.as_bytes())?;
             }
             let root = woven.get(&library).map(|woven| &woven.text);
             let root = root.or(tree.file(&library).map(|file| &file.text));
             let root = root.with_context(|| format!("{library} is missing"))?;
-            self.write(&library, &format!("{root}{}", switch(mutants.len())))?;
+            let root = format!("{root}{}", switch(mutants.len()));
+            self.write(&library, root.as_bytes())?;
 
             let complaints = self.check(area)?;
             if complaints.is_empty() {
@@ -115,14 +121,14 @@ impl Workshop {
         self.folder.join("tree")
     }
 
-    fn write(&self, path: &str, text: &str) -> Result<()> {
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let place = self.tree().join(path);
-        if fs::read_to_string(&place).is_ok_and(|there| there == text) {
+        if fs::read(&place).is_ok_and(|there| there == bytes) {
             return Ok(());
         }
         let write = || {
             fs::create_dir_all(place.parent().unwrap_or(Path::new("")))?;
-            fs::write(&place, text)
+            fs::write(&place, bytes)
         };
         write().with_context(|| format!("cannot write {}", place.display()))
     }

@@ -159,3 +159,51 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(params: &str) -> CallRequest {
+        CallRequest::new(Method::ToolsList, Object::new(Json::from_checked(params)).unwrap())
+    }
+
+    #[test]
+    fn params_are_one_object_whichever_of_its_parts_are_there() {
+        for (always, always_is) in [("", ""), (r#""a":1"#, r#""a":1"#)] {
+            for (extra, extra_is) in [("", ""), (r#""requestState":"s""#, r#""requestState":"s""#)]
+            {
+                for params in ["{}", r#"{"cursor":"2"}"#] {
+                    let text = call(params).text(7, always, extra);
+                    let meta = format!(r#""_meta":{{{always_is}}}"#);
+                    let parts = [
+                        if always_is.is_empty() { "" } else { &meta },
+                        extra_is,
+                        &params[1..params.len() - 1],
+                    ];
+                    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                    assert_eq!(text, format!("{{{}}}", parts.join(",")));
+                }
+            }
+        }
+    }
+
+    /// A session sets its log level once, so a call within one does not repeat it.
+    #[test]
+    fn a_log_level_is_sent_only_where_each_request_says_everything() {
+        let mut call = call("{}");
+        call.log_level = Some(LoggingLevel::Info);
+        assert_eq!(call.text(7, "", ""), "{}");
+        let modern = r#"{"_meta":{"a":1,"io.modelcontextprotocol/logLevel":"info"}}"#;
+        assert_eq!(call.text(7, r#""a":1"#, ""), modern);
+    }
+
+    #[test]
+    fn meta_of_the_caller_is_sent_along() {
+        let mut call = call("{}");
+        call.meta.set("com.example/a", "b").unwrap();
+        call.progress = true;
+        let text = r#"{"_meta":{"progressToken":7,"com.example/a":"b"}}"#;
+        assert_eq!(call.text(7, "", ""), text);
+    }
+}

@@ -232,3 +232,67 @@ fn no_room_keeps_nothing() {
     kept.keep(&tools(), "a", MINUTE);
     assert!(!kept.has(&tools()));
 }
+
+#[test]
+fn what_was_used_once_goes_when_others_are_used_later() {
+    let mut kept = kept(CacheOptions { entries: 1, ..CacheOptions::default() });
+    kept.keep(&read("a:/1"), "a", MINUTE);
+    assert!(kept.has(&read("a:/1")));
+    kept.keep(&read("a:/2"), "a", MINUTE);
+    assert_eq!(["a:/1", "a:/2"].map(|uri| kept.has(&read(uri))), [false, true]);
+}
+
+#[test]
+fn what_cannot_be_kept_drives_nothing_out() {
+    let mut kept = kept(CacheOptions { entries: 1, bytes: 100, ..CacheOptions::default() });
+    kept.keep(&read("a:/1"), "a", MINUTE);
+    kept.keep(&read("a:/2"), "without time", Duration::ZERO);
+    kept.keep(&read("a:/3"), &"x".repeat(101), MINUTE);
+    assert!(kept.has(&read("a:/1")));
+}
+
+/// Params, `_meta` and the result all count, and the last byte may be used.
+#[test]
+fn room_is_counted_to_the_byte() {
+    let mut tagged = read("a:/1");
+    tagged.meta.set("com.example/tenant", "b").unwrap();
+    let parts = [r#"{"uri":"a:/1"}"#, r#"{"com.example/tenant":"b"}"#, r#"{"it":"a"}"#];
+    let bytes = parts.map(str::len).iter().sum();
+    for (room, is_kept) in [(bytes, true), (bytes - 1, false)] {
+        let mut kept = kept(CacheOptions { bytes: room, ..CacheOptions::default() });
+        kept.keep(&tagged, "a", MINUTE);
+        assert_eq!(kept.has(&tagged), is_kept, "{room}");
+    }
+}
+
+#[test]
+fn two_results_may_fill_all_the_room_together() {
+    let one = r#"{"uri":"a:/1"}{}{"it":"a"}"#.len();
+    let mut kept = kept(CacheOptions { bytes: 2 * one, ..CacheOptions::default() });
+    kept.keep(&read("a:/1"), "a", MINUTE);
+    kept.keep(&read("a:/2"), "a", MINUTE);
+    assert_eq!(kept.cache.bytes, 2 * one);
+    assert!(kept.has(&read("a:/1")) && kept.has(&read("a:/2")));
+}
+
+#[test]
+fn a_megabyte_is_kept_unless_told_otherwise() {
+    let mut kept = kept(CacheOptions::default());
+    kept.keep(&tools(), &"x".repeat(1 << 20), MINUTE);
+    assert!(kept.has(&tools()));
+    kept.keep(&tools(), &"x".repeat(17 << 20), MINUTE);
+    assert!(!kept.has(&tools()));
+}
+
+// spec: CACHE-17
+#[test]
+fn what_is_asked_after_a_change_is_kept_and_an_acknowledgement_is_none() {
+    let mut kept = kept(CacheOptions::default());
+    kept.cache.changed(&Change::Tools);
+    kept.keep(&tools(), "a", MINUTE);
+    assert!(kept.has(&tools()));
+    let before = kept.cache.changes();
+    kept.cache.changed(&Change::Acknowledged(Default::default()));
+    kept.cache.keep(&read("a:/1"), &answer("a", MINUTE), before, kept.now);
+    assert!(kept.has(&read("a:/1")));
+}
