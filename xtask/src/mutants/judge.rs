@@ -3,6 +3,8 @@
 //! First each test runs by itself without any mutant, and writes down which it reaches. A mutant
 //! that no test reaches needs no run at all.
 
+use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -20,7 +22,7 @@ use super::workshop::{Program, Workshop};
 const MEMORY: u64 = 16 << 20;
 
 /// How long tests may take on a mutant: this, and ten times what they take otherwise.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a mutant ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ struct Test {
     name: String,
     time: Duration,
     reached: BTreeSet<usize>,
+    /// How many mutants it noticed so far: what noticed many is tried first.
+    noticed: Cell<usize>,
 }
 
 impl Suite {
@@ -93,17 +97,17 @@ impl Suite {
         }
         let place = file.to_string_lossy().into_owned();
         let begin = Instant::now();
-        let verdict = self.run(&[name], &[(REACHED, &place)], PATIENCE * 3)?;
+        let verdict = self.run(&[name], &[(REACHED, &place)], PATIENCE * 20)?;
         let time = begin.elapsed();
         let reached = fs::read_to_string(file).unwrap_or_default();
         let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
-        Ok((verdict, Test { name: name.to_owned(), time, reached }))
+        Ok((verdict, Test { name: name.to_owned(), time, reached, noticed: Cell::default() }))
     }
 
     /// What these tests say about a mutant.
     fn judge(&self, number: usize) -> Result<Verdict> {
         let reaching = self.tests.iter().filter(|test| test.reached.contains(&number));
-        let reaching: Vec<&Test> = reaching.collect();
+        let mut reaching: Vec<&Test> = reaching.collect();
         let chosen = number.to_string();
         let chosen = [(CHOSEN, chosen.as_str())];
         let run = |tests: &[&Test], names: &[&str]| {
@@ -117,9 +121,11 @@ impl Suite {
             let names: Vec<&str> = reaching.iter().map(|test| test.name.as_str()).collect();
             return run(&reaching, &names);
         }
+        reaching.sort_by_key(|test| (Reverse(test.noticed.get()), test.time));
         for test in reaching {
             let verdict = run(&[test], &[&test.name])?;
             if verdict != Verdict::Missed {
+                test.noticed.set(test.noticed.get() + 1);
                 return Ok(verdict);
             }
         }
