@@ -61,7 +61,7 @@ impl Area {
         let has_schemas = self.files.iter().any(|file| file.contains("/schema"));
         match self.name.as_str() {
             "proto" if !has_schemas => vec![
-                own(&["--lib", "--test", "project", "--test", "snapshot"], &["schema::"]),
+                own(PROTO, &["schema::"]),
                 elsewhere(TRANSCRIPTS, NOT_MACHINE),
                 Judge { package: "bowline-client".to_owned(), targets: EVERYTHING, skipped: &[] },
                 elsewhere(&["--test", "model", "--test", "matrix"], &[]),
@@ -82,6 +82,9 @@ impl Area {
 }
 
 const EVERYTHING: &[&str] = &["--lib", "--tests"];
+/// All but the tests of schemas.
+const PROTO: &[&str] = &["--lib", "--test", "client", "--test", "project", "--test", "snapshot"];
+
 const TRANSCRIPTS: &[&str] = &["--test", "transcripts"];
 
 /// Stages of transcripts that carry what the machine has said already.

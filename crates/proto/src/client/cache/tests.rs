@@ -276,9 +276,9 @@ fn two_results_may_fill_all_the_room_together() {
 }
 
 #[test]
-fn a_megabyte_is_kept_unless_told_otherwise() {
+fn eight_megabytes_are_kept_unless_told_otherwise() {
     let mut kept = kept(CacheOptions::default());
-    kept.keep(&tools(), &"x".repeat(1 << 20), MINUTE);
+    kept.keep(&tools(), &"x".repeat(8 << 20), MINUTE);
     assert!(kept.has(&tools()));
     kept.keep(&tools(), &"x".repeat(17 << 20), MINUTE);
     assert!(!kept.has(&tools()));
