@@ -64,7 +64,7 @@ impl Area {
                 own(PROTO, &["schema::"]),
                 elsewhere(TRANSCRIPTS, NOT_MACHINE),
                 Judge { package: "bowline-client".to_owned(), targets: EVERYTHING, skipped: &[] },
-                elsewhere(&["--test", "model", "--test", "matrix"], &[]),
+                elsewhere(&["--test", "model"], &[]),
                 Judge {
                     package: "bowline-http".to_owned(),
                     targets: &["--test", "client"],

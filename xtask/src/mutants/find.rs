@@ -265,8 +265,11 @@ impl Finder<'_> {
                 let other = if name == "min" { "max" } else { "min" };
                 let (receiver, whole) = (range(&call.receiver), range(call));
                 let after = self.source(call.method.span().byte_range().end..whole.end);
-                let replacement = format!("{}.{other}{after}", self.source(receiver));
-                self.replace(call, &replacement);
+                let with = format!("{}.{other}{after}", self.source(receiver));
+                let now = quoted(self.source(whole.clone()));
+                let change = format!("replace `{name}` with `{other}` in {now}");
+                let line = call.method.span().start().line;
+                self.add(line, whole, change, Form::Replace(with));
                 self.visit_expr(&call.receiver);
             }
             _ => self.visit_expr(&call.receiver),

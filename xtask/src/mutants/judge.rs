@@ -7,9 +7,11 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -21,7 +23,7 @@ use super::workshop::{Program, Workshop};
 /// Kilobytes of address space of a test program: a mutant may allocate without end.
 const MEMORY: u64 = 16 << 20;
 
-/// How long tests may take on a mutant: this, and ten times what they take otherwise.
+/// How long tests may take on a mutant beside what [`patience`] allows.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a mutant ended.
@@ -112,7 +114,7 @@ impl Suite {
         let chosen = [(CHOSEN, chosen.as_str())];
         let run = |tests: &[&Test], names: &[&str]| {
             let time: Duration = tests.iter().map(|test| test.time).sum();
-            self.run(names, &chosen, PATIENCE + time * 10)
+            self.run(names, &chosen, patience(time))
         };
         if reaching.is_empty() {
             return Ok(Verdict::Unreached);
@@ -147,7 +149,7 @@ impl Suite {
             arguments.extend(["--skip", part]);
         }
         let mut child = start(&self.program, &arguments, variables)
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", self.program.path.display()))?;
         wait(&mut child, patience)
@@ -202,22 +204,55 @@ fn start(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> C
     command
 }
 
+/// How long tests may take that otherwise take so long one after another: quick ones ten times as
+/// long, slow ones, which then run side by side, twice.
+fn patience(time: Duration) -> Duration {
+    const QUICK: Duration = Duration::from_secs(60);
+    PATIENCE + (time * 2).max(QUICK.min(time * 10))
+}
+
+/// Waits until a test fails, all have passed, or too much time is over, and ends what still runs.
 fn wait(child: &mut Child, patience: Duration) -> Result<Verdict> {
-    const STEP: Duration = Duration::from_millis(5);
+    const STEP: Duration = Duration::from_millis(50);
+    let output = child.stdout.take().context("the output is piped")?;
+    let (tell, failed) = mpsc::channel();
+    // One failure is enough: other tests may wait for ever.
+    std::thread::spawn(move || {
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        if lines.any(|line| line.ends_with("FAILED")) {
+            // Nobody listens if the time is over.
+            let _ = tell.send(());
+        }
+    });
     let begin = Instant::now();
     loop {
+        let news = failed.recv_timeout(STEP);
+        let ended = match news {
+            Ok(()) => Some(Verdict::Caught),
+            Err(_) if begin.elapsed() > patience => Some(Verdict::Timeout),
+            Err(_) => None,
+        };
+        if let Some(verdict) = ended {
+            kill_group(child)?;
+            return Ok(verdict);
+        }
         if let Some(status) = child.try_wait()? {
             return Ok(if status.success() { Verdict::Missed } else { Verdict::Caught });
         }
-        if begin.elapsed() > patience {
-            let group = format!("-{}", child.id());
-            let killed = Command::new("kill").args(["-KILL", "--", &group]).status()?;
-            ensure!(killed.success(), "cannot end the tests of a mutant (process {})", child.id());
-            child.wait()?;
-            return Ok(Verdict::Timeout);
+        if news == Err(RecvTimeoutError::Disconnected) {
+            std::thread::sleep(STEP);
         }
-        std::thread::sleep(STEP);
     }
+}
+
+fn kill_group(child: &mut Child) -> Result<()> {
+    let group = format!("-{}", child.id());
+    let mut kill = Command::new("kill");
+    let killed = kill.args(["-KILL", "--", &group]).stderr(Stdio::null()).status()?;
+    let has_ended = child.try_wait()?.is_some();
+    ensure!(killed.success() || has_ended, "cannot end the tests of a mutant ({})", child.id());
+    child.wait()?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -229,7 +264,8 @@ mod tests {
     }
 
     fn run(script: &str, patience: Duration) -> Verdict {
-        let mut child = start(&program("sh"), &["-c", script], &[(CHOSEN, "7")]).spawn().unwrap();
+        let mut command = start(&program("sh"), &["-c", script], &[(CHOSEN, "7")]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         wait(&mut child, patience).unwrap()
     }
 
@@ -240,8 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn one_failure_is_enough() {
+        let script = "echo 'test a ... ok'; echo 'test b ... FAILED'; while :; do sleep 1; done";
+        assert_eq!(run(script, Duration::from_secs(600)), Verdict::Caught);
+    }
+
+    #[test]
     fn what_does_not_end_is_ended() {
         assert_eq!(run("while :; do :; done", Duration::from_millis(50)), Verdict::Timeout);
+    }
+
+    #[test]
+    fn slow_tests_are_waited_for_but_less_often() {
+        let seconds = |count| Duration::from_secs(count);
+        let allowed = [1, 10, 60].map(|time| (patience(seconds(time)) - PATIENCE).as_secs());
+        assert_eq!(allowed, [10, 60, 120]);
     }
 
     #[test]

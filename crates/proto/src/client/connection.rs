@@ -314,11 +314,6 @@ impl ClientConnection {
         self.waiting.next_deadline().into_iter().chain(self.silence_ends()).min()
     }
 
-    /// What is known of the server, once both sides agree.
-    pub fn profile(&self) -> Option<&Arc<ServerProfile>> {
-        self.profile.as_ref()
-    }
-
     /// Takes a step towards an agreement.
     fn step(&mut self, step: Step, now: Instant) {
         match step {

@@ -75,7 +75,7 @@ fn limits_move_by_one_and_operators_change() {
         ],
     );
     assert_eq!(changes("let a = b + 1;"), ["replace `b + 1` with `b - 1`"]);
-    assert_eq!(changes("let a = b.min(c);"), ["replace `b.min(c)` with `b.max(c)`"]);
+    assert_eq!(changes("let a = b.min(c);"), ["replace `min` with `max` in `b.min(c)`"]);
     assert_eq!(changes("a |= b;"), ["replace `a |= b` with `a = b`", "remove `a |= b;`"]);
     assert_eq!(changes("let a = !b;"), ["replace `!b` with `b`"]);
     assert_eq!(changes("let a = true;"), ["replace `true` with `false`"]);
