@@ -13,6 +13,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{Failure, FailureKind};
 use bowline_types::capability::ClientCapabilities;
+use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Json, Object};
 use bowline_types::method::Method;
@@ -62,9 +63,14 @@ impl Client {
 
     /// Answers the probe or the handshake that the client sent last.
     fn agree(&mut self, revision: Revision) {
+        let tools = json!({ "listChanged": true });
+        let capabilities = json!({ "tools": tools, "resources": { "subscribe": true } });
+        self.agree_on(revision, &capabilities);
+    }
+
+    /// The same, with a server that can do this.
+    fn agree_on(&mut self, revision: Revision, capabilities: &Value) {
         let id = self.said().pop().unwrap()["id"].clone();
-        let capabilities =
-            json!({ "tools": { "listChanged": true }, "resources": { "subscribe": true } });
         let result = match revision.is_modern() {
             true => json!({
                 "resultType": "complete", "supportedVersions": [revision.to_string()],
@@ -162,6 +168,18 @@ fn messages_have_mirrors_only_where_they_are_asked_for() {
     {
         let mirror = Client::new(config).connection.poll_transmit().unwrap().mirror;
         assert_eq!(mirror.map(|mirror| mirror.revision.unwrap()), expected);
+    }
+}
+
+/// A session names in headers neither what a call is about nor its arguments.
+#[test]
+fn only_a_modern_call_has_its_name_in_its_mirror() {
+    for (revision, name) in [(LEGACY, None), (Revision::LATEST, Some("a".to_owned()))] {
+        let mut client = Client::new(config().with_revisions([revision]).with_mirrors());
+        client.agree(revision);
+        client.said();
+        client.request(1, Method::ToolsCall, &json!({ "name": "a" }));
+        assert_eq!(client.connection.poll_transmit().unwrap().mirror.unwrap().name, name);
     }
 }
 
@@ -298,7 +316,99 @@ fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
         assert!(client.events().is_empty());
         client.hear(json!({ "id": id, "error": error }));
     }
-    assert_eq!(client.said(), [json!({}); 0]);
+    assert!(client.said().is_empty());
     let events = client.events();
     assert!(matches!(events[..], [Event::Failed(NegotiationError::Refused(_))]), "{events:?}");
+}
+
+#[test]
+fn a_call_that_timed_out_is_not_cancelled_again() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    client.call(1);
+    client.pass(Limits::default().request_timeout);
+    assert_eq!(client.methods(), ["notifications/cancelled"]);
+    client.connection.cancel(ExchangeId(1), "not wanted");
+    assert!(client.said().is_empty());
+}
+
+#[test]
+fn nothing_is_said_to_a_server_that_is_gone() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    client.call(1);
+    client.connection.lost("it died");
+    client.request(2, Method::ToolsCall, &json!({ "name": "a" }));
+    for call in [1, 2] {
+        client.connection.cancel(ExchangeId(call), "not wanted");
+    }
+    client.connection.notify(Method::RootsListChanged, &Object::default());
+    assert!(client.said().is_empty());
+}
+
+/// In 2025-11-25 tasks are a capability with parts, since 2026-07-28 an extension.
+// spec: CAP-2
+#[test]
+fn methods_of_tasks_are_sent_only_to_servers_that_offer_them() {
+    let parts = |parts: Value| json!({ "tasks": parts });
+    let extension = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let (old, new) = (Revision::V2025_11_25, Revision::V2026_07_28);
+    for (revision, capabilities, method, missing) in [
+        (old, json!({}), Method::TasksGet, Some("`tasks`")),
+        (old, extension.clone(), Method::TasksGet, Some("`tasks`")),
+        (old, parts(json!({})), Method::TasksGet, None),
+        (old, parts(json!({ "cancel": {} })), Method::TasksList, Some("`tasks.list`")),
+        (old, parts(json!({ "list": {} })), Method::TasksList, None),
+        (old, parts(json!({ "list": {} })), Method::TasksCancel, Some("`tasks.cancel`")),
+        (old, parts(json!({ "cancel": {} })), Method::TasksCancel, None),
+        (new, parts(json!({ "cancel": {} })), Method::TasksCancel, Some("/tasks`")),
+        (new, extension, Method::TasksCancel, None),
+    ] {
+        let mut client = Client::new(config().with_revisions([revision]));
+        client.agree_on(revision, &capabilities);
+        client.said();
+        client.events();
+        client.request(1, method, &json!({ "taskId": "t" }));
+        let told = client.events().pop().map(|event| match event {
+            Event::Answered(_, Err(CallError::NotOffered { missing, .. })) => missing,
+            other => panic!("{other:?}"),
+        });
+        let is_as_expected = match (&told, missing) {
+            (Some(told), Some(missing)) => told.ends_with(missing) && client.said().is_empty(),
+            (told, missing) => told.is_none() && missing.is_none() && client.said().len() == 1,
+        };
+        assert!(is_as_expected, "{method} in {revision} with {capabilities}: {told:?}");
+    }
+}
+
+#[test]
+fn news_for_a_call_that_is_no_subscription_concerns_nobody() {
+    let mut client = Client::agreed(Revision::LATEST, Limits::default());
+    let id = client.call(1);
+    let params = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } });
+    client.hear(json!({ "method": "notifications/tools/list_changed", "params": params }));
+    assert!(client.events().is_empty());
+}
+
+/// Over HTTP each request has a fate of its own, those of a subscription on a session too.
+#[test]
+fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
+    let filter = json!({ "notifications": { "resourceSubscriptions": ["a:/1"] } });
+    let calls =
+        [(Method::ToolsCall, json!({ "name": "a" })), (Method::SubscriptionsListen, filter)];
+    let refused = Some(ErrorObject::invalid_params("no such thing"));
+    let cases = [(refused, "refused"), (None, "lost")];
+    for ((method, params), (error, expected)) in
+        calls.iter().flat_map(|call| cases.iter().map(move |case| (call, case.clone())))
+    {
+        let mut client = Client::agreed(LEGACY, Limits::default());
+        client.request(1, *method, params);
+        let id = client.said().pop().unwrap()["id"].as_i64();
+        let failure = Failure { id, kind: FailureKind::Lost, error, reason: "no".to_owned() };
+        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        let ended = match &client.events()[..] {
+            [Event::Answered(ExchangeId(1), Err(CallError::Refused(_)))] => "refused",
+            [Event::Answered(ExchangeId(1), Err(CallError::Failed { .. }))] => "lost",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ended, expected);
+    }
 }

@@ -166,9 +166,6 @@ impl ClientConnection {
     }
 
     pub(super) fn tell_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
-        if self.is_restarting {
-            return;
-        }
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
         let mirror = self.mirror(None, Some(Method::Cancelled));
