@@ -9,7 +9,7 @@ use http::{Method, StatusCode};
 use hyper_util::client::legacy;
 
 use super::address::Address;
-use super::connector::Unreachable;
+use super::connector::{CutOff, Unreachable};
 use super::fetch::BoxError;
 use super::peek;
 
@@ -34,6 +34,9 @@ impl Asked<'_> {
     pub(super) fn unanswered(self, error: &BoxError) -> Failure {
         if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
             return failure(FailureKind::NotSent, format!("{self}: {}", Chain(unreachable)));
+        }
+        if let Some(cut_off) = error.downcast_ref::<CutOff>().filter(|it| it.is_unseen) {
+            return failure(FailureKind::NotSent, format!("{self}: {}", Chain(cut_off)));
         }
         // The client that callers most often bring.
         let known = error.downcast_ref::<legacy::Error>();

@@ -327,8 +327,9 @@ impl Shared {
             let response = match fetched {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
-                    let may_repeat = sending.is_idempotent && repeats < self.limits.repeats;
-                    if error.is::<CutOff>() && may_repeat {
+                    let cut_off = error.downcast_ref::<CutOff>();
+                    let is_safe = cut_off.is_some_and(|it| it.is_unseen || sending.is_idempotent);
+                    if is_safe && repeats < self.limits.repeats {
                         repeats += 1;
                         continue;
                     }
@@ -369,38 +370,4 @@ fn request(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shared() -> Shared {
-        let (units, _received) = mpsc::channel(1);
-        let address = Address::parse("http://127.0.0.1:1/mcp").unwrap();
-        let mut headers = HeaderMap::new();
-        let fetch =
-            super::super::connector::connect(&address, &mut headers, &HttpClientLimits::default());
-        let whom = (address, headers, fetch);
-        Shared::new(whom, Limits::default(), HttpClientLimits::default(), units)
-    }
-
-    #[test]
-    fn a_handshake_that_was_given_up_lets_no_calls_go() {
-        let shared = shared();
-        shared.shake_hands();
-        let first = shared.current();
-        shared.shake_hands();
-        shared.begin(&first);
-        assert!(shared.current().is_beginning);
-        shared.begin(&shared.current());
-        assert!(!shared.current().is_beginning);
-    }
-
-    // spec: SESS-4
-    #[test]
-    fn a_session_id_is_never_shown() {
-        let shared = shared();
-        shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
-        let headers = shared.headers_without_message();
-        assert_eq!(headers[&SESSION_ID], "s3cret");
-        assert!(!format!("{headers:?}").contains("s3cret"));
-    }
-}
+mod tests;

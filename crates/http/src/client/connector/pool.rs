@@ -6,8 +6,8 @@
 //!
 //! A server may close a connection at the moment that it is used again. So a connection is not kept
 //! for long, it is looked at before it is used again, and a request that hyper gives back unwritten
-//! takes another. A request that was written and not answered ends as [`CutOff`]: only its sender
-//! knows whether it may be sent twice.
+//! takes another. A request that was written and not answered ends as [`CutOff`], which says whether
+//! the server has seen it, if that is known; only the sender knows whether it may be sent twice.
 
 mod idle;
 
@@ -106,8 +106,7 @@ where
                         // The server has hung up meanwhile, and this was not sent.
                         Some(unsent) if is_used => request = unsent,
                         Some(_) => return Err(Unreachable(error.into_error().into()).into()),
-                        None if is_used => return Err(self.cut_off(error.into_error())),
-                        None => return Err(error.into_error().into()),
+                        None => return Err(self.unanswered(error.into_error(), is_used)),
                     },
                 }
             }
@@ -138,14 +137,15 @@ where
         Ok((Box::pin(self.connect()).await?, false))
     }
 
-    /// Why there is no answer on a connection that was used before.
-    fn cut_off(&self, error: hyper::Error) -> BoxError {
-        if error.is_parse() || error.is_user() {
+    /// Why there is no answer to a request that was written.
+    fn unanswered(&self, error: hyper::Error, is_used: bool) -> BoxError {
+        let is_unseen = is_unseen(&error);
+        if !is_unseen && (!is_used || error.is_parse() || error.is_user()) {
             return error.into();
         }
         // Those that were put back before are as old, and likely to be closed too.
         self.idle.clear();
-        CutOff(error).into()
+        CutOff { cause: error.into(), is_unseen }.into()
     }
 
     async fn connect(&self) -> Result<Link, Unreachable> {
@@ -240,20 +240,39 @@ impl http_body::Body for Lent {
     }
 }
 
-/// A connection that had served other requests ended before the answer. Usually the server closed it
-/// while the request was on its way, and has not seen the request; but that is not certain.
+/// Whether an error of HTTP/2 says that the server has done nothing with the request: it refused the
+/// stream, or ended the connection and named an earlier stream as the last one that it saw.
+fn is_unseen(error: &hyper::Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|it| it.downcast_ref::<h2::Error>());
+    cause.filter(|it| it.is_remote()).is_some_and(|it| {
+        it.is_go_away() || (it.is_reset() && it.reason() == Some(h2::Reason::REFUSED_STREAM))
+    })
+}
+
+/// A connection ended before the answer, either one that had served other requests, or without
+/// having seen this one.
+///
+/// In the first case the server usually closed it while the request was on its way; but it may have
+/// seen the request.
 #[derive(Debug)]
-pub(in super::super) struct CutOff(hyper::Error);
+pub(in super::super) struct CutOff {
+    pub(in super::super) cause: BoxError,
+    /// Whether the server said that it has not seen the request.
+    pub(in super::super) is_unseen: bool,
+}
 
 impl fmt::Display for CutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection, which had been used before, ended before the answer")
+        f.write_str(match self.is_unseen {
+            true => "the server ended the connection before it saw the request",
+            false => "the connection, which had been used before, ended before the answer",
+        })
     }
 }
 
 impl std::error::Error for CutOff {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        Some(&*self.cause)
     }
 }
 

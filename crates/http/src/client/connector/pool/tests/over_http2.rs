@@ -92,3 +92,65 @@ async fn over_http2_all_requests_share_one_connection() {
     assert_eq!(requests, [0, 4]);
     assert!(accepted.try_recv().is_err());
 }
+
+/// One frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Reads frames up to the end of a request, and gives its stream.
+async fn read_stream(wire: &mut DuplexStream) -> u32 {
+    loop {
+        let mut head = [0; 9];
+        wire.read_exact(&mut head).await.unwrap();
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        wire.read_exact(&mut vec![0; length]).await.unwrap();
+        let (is_body, is_end) = (head[3] == 0, head[4] & 1 == 1);
+        if is_body && is_end {
+            return u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        }
+    }
+}
+
+/// Answers the first request, and to the second says no more than these frames.
+async fn answer_then(mut wire: DuplexStream, last: Vec<u8>) {
+    const PREFACE: usize = 24;
+    wire.read_exact(&mut [0; PREFACE]).await.unwrap();
+    let settings = [frame(4, 0, 0, &[]), frame(4, 1, 0, &[])].concat();
+    wire.write_all(&settings).await.unwrap();
+    assert_eq!(read_stream(&mut wire).await, 1);
+    let status_200 = [0x88];
+    wire.write_all(&frame(1, 5, 1, &status_200)).await.unwrap();
+    assert_eq!(read_stream(&mut wire).await, 3);
+    wire.write_all(&last).await.unwrap();
+}
+
+// RFC 9113, 8.7: a server that refuses a stream, or names an earlier one as its last, has done
+// nothing with the request.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_server_says_it_has_not_seen_is_known_as_such() {
+    const REFUSED: u8 = 7;
+    const CANCEL: u8 = 8;
+    let reset = |reason| frame(3, 0, 3, &[0, 0, 0, reason]);
+    let go_away = |last, reason| frame(7, 0, 0, &[0, 0, 0, last, 0, 0, 0, reason]);
+    for (last, is_unseen) in [
+        (reset(REFUSED), true),
+        (go_away(1, 0), true),
+        (go_away(1, 11), true),
+        (reset(CANCEL), false),
+        (go_away(3, 0), false),
+        (Vec::new(), false),
+    ] {
+        let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
+        let said = last.clone();
+        let server = async { answer_then(accepted.recv().await.unwrap(), last).await };
+        let client = async {
+            fetch(&pool, "one!").await;
+            pool.clone().fetch(request("two!")).await.err().unwrap()
+        };
+        let ((), error) = tokio::join!(server, client);
+        let cut_off = error.downcast_ref::<CutOff>().unwrap();
+        assert_eq!(cut_off.is_unseen, is_unseen, "{said:?}: {:?}", cut_off.cause);
+    }
+}
