@@ -152,7 +152,7 @@ mod tests {
         assert!(!admits(&mut callers, known(MOST + 1), now), "the one before counted for it");
         assert!(!admits(&mut callers, known(0), now));
         assert_eq!(callers.len(), MOST);
-        // Who has not called for long is forgotten.
+        // A caller that has not called for long is forgotten.
         let later = now + Duration::from_secs(60);
         assert!(admits(&mut callers, known(MOST + 1), later));
         assert_eq!(callers.len(), 1);

@@ -79,7 +79,7 @@ impl EventLog {
         Ok(position)
     }
 
-    /// Tells whoever replays the stream to look at it again.
+    /// Makes everybody who replays the stream look at it again.
     ///
     /// # Errors
     ///

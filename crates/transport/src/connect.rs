@@ -253,7 +253,7 @@ struct Driver {
 
 /// How a driver's turn at a channel ended.
 enum End {
-    /// We let go of it: every handle is gone, somebody closed it, or there is no agreement.
+    /// We let go of it: every handle is gone, the user closed it, or there is no agreement.
     Ours,
     /// The server let go of it, or it broke.
     Theirs(Option<Error>),

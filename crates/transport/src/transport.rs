@@ -46,7 +46,7 @@ pub trait Renewal<T>: Send {
     ///
     /// # Errors
     ///
-    /// If it is not to be opened again: what whoever uses the client is told.
+    /// If it is not to be opened again: the error that the user of the client gets.
     fn pause(&mut self, lost: Error) -> Result<Pause, Error>;
 
     /// Opens the channel again.

@@ -206,7 +206,7 @@ async fn thousands_of_subscriptions_keep_nobody_from_calling() {
     assert_eq!(stage.ask_from(NEIGHBOUR, &echo()).await.status(), 200);
     let mut other = Wire::send_from(NEIGHBOUR, stage.address, &changes()).await;
     assert!(within(other.head()).await.is_stream());
-    // Whoever ends one may open another.
+    // A caller that ends one may open another.
     drop(open.pop());
     within(async { while stage.ask_head(&changes()).await.status != 200 {} }).await;
 }

@@ -1,4 +1,4 @@
-//! Streams of sessions that somebody stops reading, and what goes on in their place. There is no
+//! Streams of sessions that a client stops reading, and the streams that take their place. There is no
 //! socket, so that a stream is read exactly as far as a test reads it.
 
 use std::sync::Arc;

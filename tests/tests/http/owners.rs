@@ -1,5 +1,5 @@
-//! Questions of a session: only the user whose call asked can answer them, whoever knows the id of
-//! the session.
+//! Questions of a session: only the user whose call asked can answer them. Knowing the id of the
+//! session is not enough.
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
@@ -13,7 +13,7 @@ use crate::sessions::answer_to;
 use crate::stage::{Session, initialize, server, text_of, within};
 use crate::wire::Request;
 
-/// What an endpoint without a socket answers to somebody.
+/// The answer of an endpoint without a socket to a request of this owner.
 async fn ask(endpoint: &Endpoint, owner: &Owner, request: &Request) -> Response<Body> {
     let (method, headers, body) = request.parts();
     let mut asked = http::Request::builder().method(method).uri("/mcp").extension(owner.clone());
@@ -37,7 +37,7 @@ async fn message(stream: &mut Body) -> Value {
 
 // spec: ELIC-41, ELIC-42, ELIC-43, ELIC-44, ELIC-50
 #[tokio::test]
-async fn a_question_is_answered_by_its_user_alone_whoever_knows_the_session() {
+async fn a_question_is_answered_by_its_user_alone_even_if_others_know_the_session() {
     let (server, _) = server();
     let endpoint = server.http().build().unwrap();
     let ann = Owner::known("issuer", "ann");

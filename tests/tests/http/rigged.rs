@@ -12,7 +12,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-/// A store in which things happen when it is told so.
+/// A store in which a test makes things happen.
 pub(crate) struct Rigged {
     pub(crate) memory: Memory,
     rig: Mutex<Option<Rig>>,
@@ -22,7 +22,7 @@ pub(crate) struct Rigged {
 pub(crate) enum Rig {
     /// Everything fails.
     Fails,
-    /// Somebody else follows a resource in a session, just before its record is written.
+    /// Another endpoint follows a resource in a session, just before its record is written.
     Meddles(Key),
     /// Nothing is added to logs.
     RefusesEvents,

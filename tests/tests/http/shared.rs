@@ -486,7 +486,7 @@ async fn a_store_that_fails_is_503_and_says_so() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn whoever_waits_for_an_answer_that_the_store_refuses_is_not_left_waiting() {
+async fn a_client_that_waits_for_an_answer_which_the_store_refuses_is_not_left_waiting() {
     let store = Rigged::new();
     let a = Stage::with(|http| http.store(store.clone())).await;
     let b = Stage::with(|http| http.store(store.clone())).await;

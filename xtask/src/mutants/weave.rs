@@ -135,7 +135,7 @@ fn inserts(index: usize, number: usize, mutant: &Mutant) -> Vec<Insert> {
 
 /// The module that a woven crate asks which mutant is chosen, for its `lib.rs`.
 ///
-/// It also writes down which mutants are reached at all, if it is told where.
+/// It also writes down which mutants are reached, into the file that the environment names.
 pub(super) fn switch(mutants: usize) -> String {
     format!(
         r#"

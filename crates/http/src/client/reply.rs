@@ -61,7 +61,7 @@ impl Reply {
         value.trim().parse().ok().map(Duration::from_secs)
     }
 
-    /// Reads what is left, so that the connection can be used again, and lets the pause go by.
+    /// Reads the rest of the body, so that the connection can be used again, and lets the pause go by.
     pub(super) async fn wait(mut self, pause: Duration, shared: &Shared) {
         let pause = sleep(pause);
         let _ = timeout(shared.limits.shortest_pause, self.whole(shared)).await;

@@ -143,7 +143,7 @@ impl Hash for Caller {
 }
 
 impl Count for Caller {
-    /// Whoever is connected or has a call under way is not forgotten: it would be counted anew.
+    /// A caller that is connected or has a call under way is not forgotten: it would be counted anew.
     fn is_spent(&self, now: Instant) -> bool {
         let pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::strong_count(&self.0) == 1 && pace.is_spent(now)
@@ -161,7 +161,7 @@ impl Slots {
         Self { taken: AtomicUsize::new(0), most }
     }
 
-    /// Takes so many, if they are free; whoever does has to give them back.
+    /// Takes so many, if they are free; the taker has to give them back.
     fn take(&self, count: usize) -> bool {
         let before = self.taken.fetch_add(count, Ordering::Relaxed);
         let is_free = before + count <= self.most;

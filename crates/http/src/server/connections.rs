@@ -148,7 +148,7 @@ struct Open {
 /// What becomes of a connection.
 enum Verdict {
     Keep,
-    /// It is told to end, in the way of its protocol.
+    /// We have asked it to end, in the way of its protocol.
     End,
     /// It ends at once.
     Cut,

@@ -141,7 +141,7 @@ impl Endpoint {
         &self.0.core.config
     }
 
-    /// What is counted of whoever calls from an address without credentials.
+    /// The counts of a caller without credentials, known by its address.
     pub(super) fn caller(&self, peer: Peer) -> Caller {
         self.0.core.callers.find(peer.into())
     }
@@ -461,7 +461,7 @@ impl Knock {
         Self(parts, origin, caller)
     }
 
-    /// Whoever it is counted for.
+    /// The caller that it is counted for.
     pub(super) fn caller(&self) -> &Caller {
         &self.2
     }

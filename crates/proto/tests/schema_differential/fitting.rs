@@ -21,7 +21,7 @@ pub(crate) fn fitting(document: &Value) -> BoxedStrategy<Value> {
     Schemas::of(document, DEPTH, [document]).value()
 }
 
-/// What is said about one value, by all schemas that apply to it.
+/// The rules for one value, from all schemas that apply to it.
 struct Schemas<'s> {
     document: &'s Value,
     depth: usize,

@@ -24,7 +24,7 @@ const MOST_SEALS: usize = 65_536;
 
 /// Lets each caller call so often, all at once or spread over the time; refuses what is more.
 ///
-/// A [caller](CallerId) is whoever a verified credential names, or else an address, or else a
+/// A [caller](CallerId) is the owner of a verified credential, or else an address, or else a
 /// connection. Around a server the limit holds for all of a caller's requests together, around a
 /// tool for its calls of that tool. It is beside [`Limits::requests_per_minute`], which always
 /// holds.

@@ -32,7 +32,7 @@ pub(crate) trait Stage {
     /// Closes its peer's end.
     async fn end(&mut self) -> Result<(), String>;
 
-    /// The next thing that comes, if anything does before somebody says or does more. Where several
+    /// The next thing that comes without anything else being sent or done. Where several
     /// streams have something, one that `fits` comes first.
     async fn next(&mut self, fits: impl FnMut(&Heard) -> bool) -> Option<Heard>;
 

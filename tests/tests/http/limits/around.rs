@@ -84,7 +84,7 @@ bites! {
         let another = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
         assert_eq!(stage.ask_from(another, &echo).await.status(), 429, "counted together");
         assert_eq!(stage.ask(&echo).await.status(), 200);
-        // Whoever came when there was no room is told apart once there is, connected as it is.
+        // A caller that came when the table was full has its own counts once there is room, on the same connection.
         let mut waiting = Wire::send_from(another, stage.address, &echo).await;
         assert_eq!(within(waiting.answer()).await.status(), 429);
         drop(first);
@@ -202,7 +202,7 @@ bites! {
                 wire.try_head().await
             });
         }
-        // Whoever does not finish makes room: for small requests at once, for others soon.
+        // Bodies that do not finish make room: for small requests at once, for others soon.
         for bytes in [10, 1_000, 60_000, 500_000, 2_000_000, 3_500_000] {
             let text = "y".repeat(bytes);
             let answer = stage.ask(&call("echo", json!({ "text": text }))).await;

@@ -58,7 +58,7 @@ pub(super) struct Session {
     state: Mutex<State>,
     /// Answers and streams under way.
     busy: AtomicUsize,
-    /// Told to whoever waits for the end of the session, or of one of its streams.
+    /// Wakes the tasks that wait for the end of the session, or of one of its streams.
     ended: Notify,
 }
 
@@ -504,7 +504,7 @@ impl StreamLog {
             self.end();
             self.session.unmark(self.number).await;
             if position.is_none() {
-                // Whoever waits for it elsewhere looks, and finds that the stream has ended.
+                // Other endpoints that follow the stream look again, and find that it has ended.
                 let _ = self.log.nudge().await;
             }
         }

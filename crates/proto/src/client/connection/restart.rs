@@ -60,8 +60,8 @@ impl ClientConnection {
         self.step(step, now);
     }
 
-    /// Both sides agree again: goes on as before, and tells whoever subscribed that anything may have
-    /// changed meanwhile.
+    /// Both sides agree again: goes on as before, and tells subscribers that anything may have changed
+    /// meanwhile.
     pub(super) fn go_on(&mut self, now: Instant) {
         self.watch(now);
         let listening = self.stranded.iter().filter(|flight| flight.request.method.streams());

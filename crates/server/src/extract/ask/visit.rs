@@ -184,8 +184,8 @@ fn check(page: &UrlParams) -> Result<(), String> {
     }
 }
 
-/// Whether a parameter of this name signs in whoever opens the URL, without being a secret of the
-/// user's: the signatures of storage services, and the sessions of web frameworks.
+/// Whether a parameter of this name signs in everybody who opens the URL, without being a secret of
+/// the user's: the signatures of storage services, and the sessions of web frameworks.
 fn signs_in(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with("signature")

@@ -49,7 +49,7 @@ pub(in super::super) struct Opened {
 /// Where a GET stream begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Start {
-    /// With what is said from now on; this is how far the log has come.
+    /// With the messages from now on; this is the position of the last one in the log.
     Fresh(Position),
     /// With what the client missed after this event.
     Again(Position),
@@ -64,7 +64,7 @@ impl Drop for Coming {
     }
 }
 
-/// The subscription on behalf of a session, which whoever listens drives.
+/// The subscription on behalf of a session, which the stream that listens drives.
 #[derive(Default)]
 pub(super) enum Standing {
     #[default]
@@ -187,7 +187,7 @@ impl Session {
         }
     }
 
-    /// Drives the subscription on behalf of the session, for whoever hears what it reports. It
+    /// Drives the subscription on behalf of the session, for the stream that carries its reports. It
     /// stays with the session: a stream that is never polled again keeps it from nobody.
     pub(in super::super) fn poll_standing(self: &Arc<Self>, ear: Ear, cx: &mut Context<'_>) {
         let parked = {
@@ -205,7 +205,7 @@ impl Session {
         }
     }
 
-    /// Keeps the subscription until whoever listens polls it.
+    /// Keeps the subscription until the stream that listens polls it.
     pub(super) fn park(&self, parked: Parked) {
         let late = {
             let mut state = self.lock();
