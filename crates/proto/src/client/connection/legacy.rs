@@ -65,7 +65,10 @@ impl Following {
                 *count -= 1;
                 false
             }
-            _ => self.resources.remove(uri).is_some(),
+            _ => {
+                self.resources.remove(uri);
+                true
+            }
         }
     }
 }

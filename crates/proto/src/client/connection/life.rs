@@ -71,7 +71,6 @@ impl ClientConnection {
     /// The server did not answer.
     pub(super) fn is_dead(&mut self) {
         let after = self.config.keep_alive().map(|it| it.timeout).unwrap_or_default();
-        self.life = None;
         self.events.push_back(Event::Failed(NegotiationError::Silent(after)));
     }
 }

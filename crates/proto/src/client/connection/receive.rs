@@ -194,7 +194,6 @@ impl ClientConnection {
             return;
         }
         if let Some(Waiting::Call(flight)) = self.waiting.abandon(id) {
-            self.flights.remove(&flight.exchange);
             let answer = Answer { result: Json::empty_object(), cache: None, reused: false };
             self.end(flight.exchange, Ok(answer));
         }
@@ -233,9 +232,7 @@ impl ClientConnection {
             Ok(Asked::Ping) => splice::result(&request.id, &[], "{}".into()),
             Ok(Asked::Question(question)) => match self.admit(1, now) {
                 Ok(()) => {
-                    if self.has_elicitation_ids() {
-                        self.elicitations.asked(&question);
-                    }
+                    self.elicitations.asked(&question);
                     let ask = self.new_ask(Origin::Request(request.id.clone()));
                     return self.events.push_back(Event::Ask(ask, Box::new(question)));
                 }

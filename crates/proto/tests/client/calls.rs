@@ -1,0 +1,175 @@
+//! Calls while time goes by, and what arrives in between.
+
+use bowline_proto::client::{Event, NegotiationError};
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::frame::ResponseMessage;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::ExchangeId;
+use bowline_types::json::Json;
+use bowline_types::revision::Revision;
+use serde_json::json;
+
+use crate::{Client, LEGACY, config, limits, seconds};
+
+#[test]
+fn time_for_a_call_begins_again_when_its_server_has_its_answer() {
+    let limits = limits(|limits| limits.request_timeout = seconds(10));
+    let mut client = Client::agreed(LEGACY, limits);
+    client.call(1);
+    client.hear(json!({ "id": "q", "method": "roots/list" }));
+    let ask = client.asked();
+    client.now += seconds(9);
+    client.connection.answer(
+        ask,
+        Ok(Json::from_value(&json!({ "roots": [] })).unwrap()),
+        client.now,
+    );
+    client.pass(seconds(9));
+    assert_eq!(client.timed_out(), [0; 0]);
+    client.pass(seconds(1));
+    assert_eq!(client.timed_out(), [1]);
+}
+
+#[test]
+fn a_question_of_one_call_does_not_stop_the_clock_of_another() {
+    let limits = limits(|limits| limits.request_timeout = seconds(10));
+    let mut client = Client::agreed(Revision::LATEST, limits);
+    let asking = client.call(1);
+    client.call(2);
+    let question = json!({ "method": "roots/list" });
+    client.hear(json!({ "id": asking, "result": {
+        "resultType": "input_required", "inputRequests": { "q": question },
+    } }));
+    client.asked();
+    client.pass(seconds(10));
+    assert_eq!(client.timed_out(), [2]);
+}
+
+/// Over HTTP the transport has to look at a response before the machine does.
+#[test]
+fn noise_counts_from_the_last_message_also_if_that_was_read_elsewhere() {
+    let mut client = Client::agreed(LEGACY, limits(|limits| limits.noise = 2));
+    let noise = |client: &mut Client| {
+        client.hear_text("noise");
+        let is_noise = |event: &Event| matches!(event, Event::Failed(NegotiationError::Noise(_)));
+        client.events().iter().any(is_noise)
+    };
+    for _ in 0..2 {
+        let id = client.call(1);
+        assert!(!noise(&mut client) && !noise(&mut client));
+        let result = Json::from_value(&json!({ "content": [] })).unwrap();
+        let response = ResponseMessage { id: Some(id.into()), outcome: Ok(result), members: None };
+        client.connection.receive(Unit::Read("".into(), Box::new(response)), client.now);
+    }
+    assert!(!noise(&mut client) && !noise(&mut client) && noise(&mut client));
+}
+
+#[test]
+fn the_machine_wakes_for_whichever_comes_first_the_end_of_a_call_or_of_silence() {
+    for (timeout, interval) in [(60, 5), (5, 60)] {
+        let limits = limits(|limits| limits.request_timeout = seconds(timeout));
+        let config = config().with_revisions([LEGACY]).with_limits(limits);
+        let mut client = Client::new(config.with_keep_alive(seconds(interval), seconds(1)));
+        client.agree(LEGACY);
+        client.call(1);
+        assert_eq!(client.connection.poll_timeout(), Some(client.now + seconds(5)));
+    }
+}
+
+#[test]
+fn a_call_that_timed_out_is_not_cancelled_again() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    client.call(1);
+    client.pass(Limits::default().request_timeout);
+    assert_eq!(client.methods(), ["notifications/cancelled"]);
+    client.connection.cancel(ExchangeId(1), "not wanted");
+    assert!(client.said().is_empty());
+}
+
+#[test]
+fn news_for_a_call_that_is_no_subscription_concerns_nobody() {
+    let mut client = Client::agreed(Revision::LATEST, Limits::default());
+    let id = client.call(1);
+    let params = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } });
+    client.hear(json!({ "method": "notifications/tools/list_changed", "params": params }));
+    assert!(client.events().is_empty());
+}
+
+#[test]
+fn an_answer_of_the_server_is_not_taken_for_one_that_was_kept() {
+    for revision in [LEGACY, Revision::LATEST] {
+        let mut client = Client::agreed(revision, Limits::default());
+        let id = client.call(1);
+        client.hear(json!({ "id": id, "result": { "resultType": "complete", "content": [] } }));
+        let events = client.events();
+        let [Event::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
+        assert!(!answer.reused, "{revision}");
+    }
+}
+
+/// Only 2025-11-25 gives names to the pages that it sends users to.
+// spec: ELIC-33
+#[test]
+fn a_page_that_an_error_asks_for_is_completed_only_where_pages_have_names() {
+    for (revision, expected) in [(LEGACY, 0), (Revision::V2025_11_25, 1)] {
+        let mut client = Client::agreed(revision, Limits::default());
+        let id = client.call(1);
+        let page =
+            json!({ "mode": "url", "message": "m", "url": "https://a.b/", "elicitationId": "e" });
+        let data = json!({ "elicitations": [page] });
+        client.hear(json!({ "id": id, "error": { "code": -32042, "message": "m", "data": data } }));
+        client.events();
+        let params = json!({ "elicitationId": "e" });
+        client.hear(json!({ "method": "notifications/elicitation/complete", "params": params }));
+        assert_eq!(client.events().len(), expected, "{revision}");
+    }
+}
+
+#[test]
+fn a_server_takes_back_the_question_that_it_names_and_no_other() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    let asks = ["p", "q"].map(|id| {
+        client.hear(json!({ "id": id, "method": "roots/list" }));
+        client.asked()
+    });
+    for id in ["r", "q"] {
+        let params = json!({ "requestId": id });
+        client.hear(json!({ "method": "notifications/cancelled", "params": params }));
+    }
+    let events = client.events();
+    assert!(matches!(events[..], [Event::AskCancelled(ask)] if ask == asks[1]), "{events:?}");
+}
+
+#[test]
+fn a_subscription_that_its_server_ends_by_a_notice_has_an_answer_of_its_own() {
+    let mut client = Client::agreed(Revision::LATEST, Limits::default());
+    client.listen(1);
+    let id = client.said().pop().unwrap()["id"].clone();
+    client.hear(json!({ "method": "notifications/cancelled", "params": { "requestId": id } }));
+    let events = client.events();
+    let [Event::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
+    assert!(!answer.reused);
+    client.connection.cancel(ExchangeId(1), "not wanted");
+    assert!(client.said().is_empty(), "it has ended");
+}
+
+#[test]
+fn of_many_lines_that_are_no_messages_three_are_shown() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    for _ in 0..5 {
+        client.hear_text("noise");
+    }
+    let events = client.events();
+    assert_eq!(events.len(), 3);
+    assert!(events.iter().all(|event| matches!(event, Event::Odd(_))), "{events:?}");
+}
+
+#[test]
+fn a_message_that_is_too_long_and_awaited_by_nobody_is_told_once() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    for head in [r#"{"jsonrpc":"2.0","id":77,"result":{"#, r#"{"jsonrpc":"2.0","method":"n","#] {
+        client.connection.receive(Unit::TooLong(head.into()), client.now);
+        let events = client.events();
+        assert!(matches!(events[..], [Event::Odd(_)]), "{head}: {events:?}");
+    }
+}

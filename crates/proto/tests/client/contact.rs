@@ -1,0 +1,144 @@
+//! First contact, what its options change, and what a server offers.
+
+use bowline_proto::client::{CallError, Event, NegotiationError};
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::{Value, json};
+
+use crate::{Client, LEGACY, config};
+
+#[test]
+fn revisions_are_tried_from_the_newest_whatever_order_they_are_given_in() {
+    let given = [Revision::V2025_06_18, Revision::V2026_07_28, Revision::V2025_06_18];
+    let config = config().with_revisions(given);
+    assert_eq!(config.revisions(), [Revision::V2026_07_28, Revision::V2025_06_18]);
+    let unchanged = config.with_revisions([]);
+    assert_eq!(unchanged.revisions(), [Revision::V2026_07_28, Revision::V2025_06_18]);
+}
+
+/// Only HTTP repeats parts of a message in headers.
+#[test]
+fn messages_have_mirrors_only_where_they_are_asked_for() {
+    for (config, expected) in [(config(), None), (config().with_mirrors(), Some(Revision::LATEST))]
+    {
+        let mirror = Client::new(config).connection.poll_transmit().unwrap().mirror;
+        assert_eq!(mirror.map(|mirror| mirror.revision.unwrap()), expected);
+    }
+}
+
+/// A session names in headers neither what a call is about nor its arguments.
+#[test]
+fn only_a_modern_call_has_its_name_in_its_mirror() {
+    for (revision, name) in [(LEGACY, None), (Revision::LATEST, Some("a".to_owned()))] {
+        let mut client = Client::new(config().with_revisions([revision]).with_mirrors());
+        client.agree(revision);
+        client.said();
+        client.request(1, Method::ToolsCall, &json!({ "name": "a" }));
+        assert_eq!(client.connection.poll_transmit().unwrap().mirror.unwrap().name, name);
+    }
+}
+
+/// One that has just learned a revision may contradict itself once.
+#[test]
+fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
+    let mut client = Client::new(config());
+    for _ in 0..2 {
+        assert!(client.events().is_empty());
+        client.refuse_version();
+    }
+    assert!(client.said().is_empty());
+    let events = client.events();
+    assert!(matches!(events[..], [Event::Failed(NegotiationError::Refused(_))]), "{events:?}");
+}
+
+/// A server can be slow to start. Once both sides agree, its answer to the probe changes nothing.
+#[test]
+fn an_answer_to_the_probe_that_comes_after_the_handshake_changes_nothing() {
+    let mut client = Client::new(config());
+    let probe = client.said().pop().unwrap()["id"].clone();
+    client.pass(Limits::default().probe_timeout);
+    client.agree(LEGACY);
+    assert!(matches!(client.events()[..], [Event::Ready(_)]));
+    client.said();
+    client.hear(json!({ "id": probe, "result": discovered() }));
+    assert!(client.events().is_empty() && client.said().is_empty());
+}
+
+/// Over HTTP a probe can come to nothing and still be answered.
+#[test]
+fn only_the_last_probe_may_be_answered_late() {
+    let mut client = Client::new(config());
+    let first = client.said().pop().unwrap()["id"].as_i64();
+    let data = json!({ "supported": [Revision::LATEST.to_string()], "requested": "?" });
+    let error = ErrorObject::new(-32022, "no").with_data(&data);
+    let kind = FailureKind::Refused(400);
+    let failure = Failure { id: first, kind, error: Some(error), reason: "no".to_owned() };
+    client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+    let second = client.said().pop().unwrap()["id"].clone();
+    client.pass(Limits::default().probe_timeout);
+    client.hear(json!({ "id": first, "result": discovered() }));
+    assert!(client.events().is_empty());
+    client.hear(json!({ "id": second, "result": discovered() }));
+    assert!(matches!(client.events()[..], [Event::Ready(_)]));
+}
+
+/// What a modern server says of itself.
+fn discovered() -> Value {
+    let versions = [Revision::LATEST.to_string()];
+    json!({
+        "resultType": "complete", "supportedVersions": versions, "capabilities": {},
+        "ttlMs": 0, "cacheScope": "private",
+    })
+}
+
+/// In 2025-11-25 tasks are a capability with parts, since 2026-07-28 an extension.
+// spec: CAP-2
+#[test]
+fn methods_of_tasks_are_sent_only_to_servers_that_offer_them() {
+    let parts = |parts: Value| json!({ "tasks": parts });
+    let extension = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let (old, new) = (Revision::V2025_11_25, Revision::V2026_07_28);
+    for (revision, capabilities, method, missing) in [
+        (old, json!({}), Method::TasksGet, Some("`tasks`")),
+        (old, extension.clone(), Method::TasksGet, Some("`tasks`")),
+        (old, parts(json!({})), Method::TasksGet, None),
+        (old, parts(json!({ "cancel": {} })), Method::TasksList, Some("`tasks.list`")),
+        (old, parts(json!({ "list": {} })), Method::TasksList, None),
+        (old, parts(json!({ "list": {} })), Method::TasksCancel, Some("`tasks.cancel`")),
+        (old, parts(json!({ "cancel": {} })), Method::TasksCancel, None),
+        (new, parts(json!({ "cancel": {} })), Method::TasksCancel, Some("/tasks`")),
+        (new, extension, Method::TasksCancel, None),
+    ] {
+        let mut client = Client::new(config().with_revisions([revision]));
+        client.agree_on(revision, &capabilities);
+        client.said();
+        client.events();
+        client.request(1, method, &json!({ "taskId": "t" }));
+        let told = client.events().pop().map(|event| match event {
+            Event::Answered(_, Err(CallError::NotOffered { missing, .. })) => missing,
+            other => panic!("{other:?}"),
+        });
+        let is_as_expected = match (&told, missing) {
+            (Some(told), Some(missing)) => told.ends_with(missing) && client.said().is_empty(),
+            (told, missing) => told.is_none() && missing.is_none() && client.said().len() == 1,
+        };
+        assert!(is_as_expected, "{method} in {revision} with {capabilities}: {told:?}");
+    }
+}
+
+/// A JSON-RPC answer whose result is no object.
+#[test]
+fn first_contact_goes_on_after_an_answer_that_cannot_be_read() {
+    let mut client = Client::new(config());
+    let probe = client.said().pop().unwrap()["id"].clone();
+    client.hear(json!({ "id": probe, "result": 1 }));
+    let said = client.said().pop().unwrap();
+    assert_eq!(said["method"], "initialize");
+    client.hear(json!({ "id": said["id"], "result": 1 }));
+    let events = client.events();
+    assert!(matches!(events[..], [Event::Failed(NegotiationError::Invalid(_))]), "{events:?}");
+}

@@ -1,0 +1,114 @@
+//! Subscriptions on a session, which are so many requests to follow a resource.
+
+use bowline_proto::client::{CallError, Event};
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::transmit::FailureKind;
+use bowline_types::method::Method;
+use serde_json::{Value, json};
+
+use crate::{Client, LEGACY};
+
+fn client() -> Client {
+    Client::agreed(LEGACY, Limits::default())
+}
+
+/// Subscribes to resources; gives the ids of the requests that this takes.
+fn follow(client: &mut Client, exchange: u64, uris: &[&str]) -> Vec<i64> {
+    let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
+    client.request(exchange, Method::SubscriptionsListen, &filter);
+    requests(client)
+}
+
+fn requests(client: &mut Client) -> Vec<i64> {
+    client.said().iter().filter_map(|message| message["id"].as_i64()).collect()
+}
+
+fn accept(client: &mut Client, id: i64) {
+    client.hear(json!({ "id": id, "result": {} }));
+}
+
+fn refuse(client: &mut Client, id: i64) {
+    client.hear(json!({ "id": id, "error": { "code": -32002, "message": "no" } }));
+}
+
+/// The resources that a subscription was told it follows.
+fn acknowledged(client: &mut Client) -> Vec<Vec<String>> {
+    let told = client.events().into_iter().filter_map(|event| match event {
+        Event::Change(Some(_), Change::Acknowledged(filter)) => Some(filter.resource_subscriptions),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn a_resource_that_was_refused_once_is_unfollowed_with_its_next_subscription() {
+    let mut client = client();
+    let refused = follow(&mut client, 1, &["a:/1"]);
+    refuse(&mut client, refused[0]);
+    let accepted = follow(&mut client, 2, &["a:/1"]);
+    accept(&mut client, accepted[0]);
+    client.connection.cancel(ExchangeId(2), "done");
+    assert_eq!(client.methods(), ["resources/unsubscribe"]);
+}
+
+#[test]
+fn a_subscription_ends_once_however_many_of_its_requests_fail() {
+    let mut client = client();
+    for id in follow(&mut client, 1, &["a:/1", "a:/2"]) {
+        client.fail(id, FailureKind::Lost);
+    }
+    let events = client.events();
+    let is_lost = |event: &Event| {
+        matches!(event, Event::Answered(ExchangeId(1), Err(CallError::Failed { .. })))
+    };
+    assert_eq!(events.iter().filter(|event| is_lost(event)).count(), 1, "{events:?}");
+}
+
+#[test]
+fn a_subscription_of_which_nothing_is_left_has_ended() {
+    let mut client = client();
+    for id in follow(&mut client, 1, &["a:/1", "a:/2"]) {
+        refuse(&mut client, id);
+    }
+    let events = client.events();
+    assert!(matches!(events[..], [Event::Answered(_, Err(CallError::Refused(_)))]), "{events:?}");
+    client.connection.close();
+    assert!(client.events().is_empty());
+}
+
+#[test]
+fn a_subscription_ends_when_an_answer_to_it_cannot_be_read() {
+    let mut client = client();
+    let ids = follow(&mut client, 1, &["a:/1"]);
+    client.hear(json!({ "id": ids[0], "result": 1 }));
+    let events = client.events();
+    assert!(matches!(events[..], [Event::Answered(_, Err(CallError::Invalid(_)))]), "{events:?}");
+}
+
+#[test]
+fn on_a_new_session_a_subscription_is_acknowledged_when_all_of_it_is_answered() {
+    let mut client = client();
+    for id in follow(&mut client, 1, &["a:/1", "a:/2"]) {
+        accept(&mut client, id);
+    }
+    assert_eq!(acknowledged(&mut client), [["a:/1", "a:/2"]]);
+    let call = client.call(2);
+    client.fail(call, FailureKind::SessionLost);
+    client.agree(LEGACY);
+    let ids = requests(&mut client);
+    refuse(&mut client, ids[0]);
+    assert_eq!(acknowledged(&mut client), [[""; 0]; 0]);
+    accept(&mut client, ids[1]);
+    assert_eq!(acknowledged(&mut client), [["a:/2"]]);
+}
+
+#[test]
+fn a_server_that_is_gone_is_not_asked_to_forget_a_resource() {
+    let mut client = client();
+    let ids = follow(&mut client, 1, &["a:/1"]);
+    accept(&mut client, ids[0]);
+    client.connection.lost("it died");
+    client.connection.cancel(ExchangeId(1), "done");
+    assert_eq!(client.said(), Vec::<Value>::new());
+}

@@ -1,0 +1,138 @@
+//! Messages that come to nothing, sessions and servers that are lost, channels that close.
+
+use bowline_proto::client::{CallError, Event, NegotiationError};
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::ExchangeId;
+use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_types::error::ErrorObject;
+use bowline_types::json::Object;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::json;
+
+use crate::{Client, LEGACY, config};
+
+#[test]
+fn a_call_that_is_cancelled_while_the_session_is_renewed_is_not_made_again() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    let (kept, cancelled) = (client.call(1), client.call(2));
+    client.fail(cancelled, FailureKind::SessionLost);
+    client.fail(kept, FailureKind::SessionLost);
+    client.connection.cancel(ExchangeId(2), "not wanted");
+    client.agree(LEGACY);
+    assert_eq!(client.methods(), ["notifications/initialized", "tools/call"]);
+    assert!(!client.events().iter().any(|event| matches!(event, Event::Answered(..))));
+}
+
+#[test]
+fn a_connection_that_is_closed_ends_each_call_once_and_says_what_became_of_it() {
+    for revision in [LEGACY, Revision::LATEST] {
+        let mut client = Client::agreed(revision, Limits::default());
+        let id = client.call(1);
+        client.listen(2);
+        client.events();
+        client.connection.close();
+        let mut closed: Vec<_> = client.events().into_iter().map(end_of).collect();
+        closed.sort_unstable();
+        assert_eq!(closed, [(1, "closed"), (2, "closed")], "{revision}");
+        client.hear(json!({ "id": id, "result": { "resultType": "complete", "content": [] } }));
+        assert!(client.events().is_empty(), "{revision}: an answer that comes too late");
+    }
+}
+
+#[test]
+fn of_the_calls_that_wait_for_a_new_server_only_those_that_were_never_sent_are_told_so() {
+    let mut client = Client::agreed(Revision::LATEST, Limits::default());
+    client.listen(1);
+    client.connection.lost("it died");
+    client.request(2, Method::ToolsCall, &json!({ "name": "a" }));
+    client.events();
+    client.connection.close();
+    let closed: Vec<_> = client.events().into_iter().map(end_of).collect();
+    assert_eq!(closed, [(1, "closed"), (2, "not sent")]);
+
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    let sent = client.call(1);
+    client.fail(sent, FailureKind::SessionLost);
+    client.connection.close();
+    let closed: Vec<_> = client.events().into_iter().map(end_of).collect();
+    assert_eq!(closed, [(1, "closed")]);
+}
+
+fn end_of(event: Event) -> (u64, &'static str) {
+    match event {
+        Event::Answered(call, Err(CallError::Closed)) => (call.0, "closed"),
+        Event::Answered(call, Err(CallError::Failed { kind: FailureKind::NotSent, .. })) => {
+            (call.0, "not sent")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_is_said_to_a_server_that_is_gone() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    client.call(1);
+    client.connection.lost("it died");
+    client.request(2, Method::ToolsCall, &json!({ "name": "a" }));
+    for call in [1, 2] {
+        client.connection.cancel(ExchangeId(call), "not wanted");
+    }
+    client.connection.notify(Method::RootsListChanged, &Object::default());
+    assert!(client.said().is_empty());
+}
+
+/// Over HTTP each request has a fate of its own, those of a subscription on a session too.
+#[test]
+fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
+    let filter = json!({ "notifications": { "resourceSubscriptions": ["a:/1"] } });
+    let calls =
+        [(Method::ToolsCall, json!({ "name": "a" })), (Method::SubscriptionsListen, filter)];
+    let refused = Some(ErrorObject::invalid_params("no such thing"));
+    let cases = [(refused, "refused"), (None, "lost")];
+    for ((method, params), (error, expected)) in
+        calls.iter().flat_map(|call| cases.iter().map(move |case| (call, case.clone())))
+    {
+        let mut client = Client::agreed(LEGACY, Limits::default());
+        client.request(1, *method, params);
+        let id = client.said().pop().unwrap()["id"].as_i64();
+        let failure = Failure { id, kind: FailureKind::Lost, error, reason: "no".to_owned() };
+        client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
+        let ended = match &client.events()[..] {
+            [Event::Answered(ExchangeId(1), Err(CallError::Refused(_)))] => "refused",
+            [Event::Answered(ExchangeId(1), Err(CallError::Failed { .. }))] => "lost",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(ended, expected);
+    }
+}
+
+/// Whoever holds the connection would speak the old revision to a server of another.
+#[test]
+fn a_server_that_renews_its_session_in_another_revision_is_given_up() {
+    let older = Revision::V2025_03_26;
+    let mut client = Client::new(config().with_revisions([LEGACY, older]));
+    client.agree(LEGACY);
+    client.said();
+    client.events();
+    let call = client.call(1);
+    client.fail(call, FailureKind::SessionLost);
+    client.agree(older);
+    let events = client.events();
+    let expected = NegotiationError::NoCommonRevision(vec![older.to_string()]);
+    assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+}
+
+/// A server that was started again may have changed; one that forgot a session has not.
+#[test]
+fn a_new_session_on_the_same_server_is_no_change_of_its_lists() {
+    let mut client = Client::agreed(LEGACY, Limits::default());
+    client.listen(1);
+    client.events();
+    let call = client.call(2);
+    client.fail(call, FailureKind::SessionLost);
+    client.agree(LEGACY);
+    let events = client.events();
+    assert!(matches!(events[..], [Event::Renewed]), "{events:?}");
+}
