@@ -104,5 +104,7 @@ mod tests {
         }
         ask(&mut elicitations, &"d".repeat(LONGEST + 1));
         assert_eq!(elicitations.open, ["b", "c"]);
+        ask(&mut elicitations, &"d".repeat(LONGEST));
+        assert!(elicitations.complete(&"d".repeat(LONGEST)));
     }
 }

@@ -61,11 +61,9 @@ impl LineReader {
 
     /// What is left when the stream ends: a last line without its newline, if any.
     pub fn finish(&mut self) -> Option<Unit> {
-        if std::mem::take(&mut self.skipping) {
-            self.buffer.clear();
+        if self.skipping {
             return None;
         }
-        self.searched = 0;
         let rest = self.buffer.split().freeze();
         self.trim(rest).map(|text| self.measure(text))
     }
@@ -194,5 +192,22 @@ mod tests {
         bytes.push(b'\n');
         assert_eq!(lines(&mut reader, &bytes).len(), 1);
         assert!(reader.buffer.capacity() <= KEEP);
+    }
+
+    #[test]
+    fn memory_of_a_line_that_is_skipped_is_given_back_while_it_is_skipped() {
+        let mut reader = LineReader::new(10);
+        for expected in [1, 0, 0] {
+            assert_eq!(lines(&mut reader, &vec![b'x'; 1 << 19]).len(), expected);
+            assert!(reader.buffer.capacity() <= KEEP);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_line_that_is_skipped_is_no_line() {
+        let mut reader = LineReader::new(10);
+        assert_eq!(lines(&mut reader, &[b'x'; 50]).len(), 1);
+        reader.buffer().extend_from_slice(b"{}");
+        assert_eq!(reader.finish(), None);
     }
 }

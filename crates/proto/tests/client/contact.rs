@@ -1,10 +1,12 @@
 //! First contact, what its options change, and what a server offers.
 
-use bowline_proto::client::{CallError, Event, NegotiationError};
+use bowline_proto::client::{CallError, ClientConfig, Event, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
+use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
@@ -48,11 +50,11 @@ fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
     let mut client = Client::new(config());
     for _ in 0..2 {
         assert!(client.events().is_empty());
-        client.refuse_version();
+        client.refuse_version(Revision::LATEST);
     }
     assert!(client.said().is_empty());
     let events = client.events();
-    assert!(matches!(events[..], [Event::Failed(NegotiationError::Refused(_))]), "{events:?}");
+    assert!(matches!(events[..], [Event::Failed(NegotiationError::Refused { .. })]), "{events:?}");
 }
 
 /// A server can be slow to start. Once both sides agree, its answer to the probe changes nothing.
@@ -141,4 +143,65 @@ fn first_contact_goes_on_after_an_answer_that_cannot_be_read() {
     client.hear(json!({ "id": said["id"], "result": 1 }));
     let events = client.events();
     assert!(matches!(events[..], [Event::Failed(NegotiationError::Invalid(_))]), "{events:?}");
+}
+
+#[test]
+fn a_probe_that_is_refused_for_other_reasons_than_the_protocol_leads_to_no_handshake() {
+    for (status, is_old) in [
+        (400, true),
+        (404, true),
+        (401, false),
+        (403, false),
+        (407, false),
+        (429, false),
+        (500, false),
+    ] {
+        let mut client = Client::new(config());
+        let id = client.said().pop().unwrap()["id"].as_i64().unwrap();
+        client.fail(id, FailureKind::Refused(status));
+        let is_unreachable =
+            matches!(client.events()[..], [Event::Failed(NegotiationError::Unreachable(_))]);
+        let shakes = client.methods() == ["initialize"];
+        assert_eq!((shakes, is_unreachable), (is_old, !is_old), "{status}");
+    }
+}
+
+#[test]
+fn a_server_that_answers_the_handshake_in_a_revision_that_is_not_spoken_is_given_up() {
+    let mut client = Client::new(config().with_revisions([LEGACY]));
+    client.agree(Revision::V2025_03_26);
+    let events = client.events();
+    let expected = NegotiationError::NoCommonRevision(vec!["2025-03-26".to_owned()]);
+    assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+}
+
+#[test]
+fn a_server_that_knows_discovery_but_offers_only_handshakes_gets_one() {
+    let mut client = Client::new(config());
+    let mut discovered = discovered();
+    discovered["supportedVersions"] = json!([LEGACY.to_string()]);
+    let probe = client.said().pop().unwrap()["id"].clone();
+    client.hear(json!({ "id": probe, "result": discovered }));
+    assert_eq!(client.methods(), ["initialize"]);
+}
+
+#[test]
+fn a_server_that_changes_its_mind_is_taken_at_its_last_word() {
+    let mut client = Client::new(config());
+    client.refuse_version(Revision::LATEST);
+    client.refuse_version(LEGACY);
+    assert_eq!(client.methods(), ["initialize"]);
+    assert!(client.events().is_empty());
+}
+
+#[test]
+fn a_handshake_says_of_the_client_what_its_revision_has_words_for() {
+    for (revision, has_title) in [(Revision::V2024_11_05, false), (LEGACY, true)] {
+        let info = Implementation::new("test", "1").with_title("Test");
+        let config = ClientConfig::new(info, ClientCapabilities::new());
+        let mut client = Client::new(config.with_revisions([revision]));
+        let params = client.said().pop().unwrap()["params"].clone();
+        assert_eq!(params["clientInfo"]["name"], "test");
+        assert_eq!(params["clientInfo"].get("title").is_some(), has_title, "{revision}");
+    }
 }

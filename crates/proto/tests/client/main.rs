@@ -85,10 +85,10 @@ impl Client {
         self.hear(json!({ "id": id, "result": result }));
     }
 
-    /// Refuses the version of the probe that the client sent last, and offers it.
-    fn refuse_version(&mut self) {
+    /// Refuses the version of the probe that the client sent last, and offers another, or the same.
+    fn refuse_version(&mut self, offered: Revision) {
         let id = self.said().pop().unwrap()["id"].clone();
-        let data = json!({ "supported": [Revision::LATEST.to_string()], "requested": "?" });
+        let data = json!({ "supported": [offered.to_string()], "requested": "?" });
         let error = json!({ "code": -32022, "message": "no", "data": data });
         self.hear(json!({ "id": id, "error": error }));
     }

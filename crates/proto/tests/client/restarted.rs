@@ -43,7 +43,7 @@ fn the_new_server_may_contradict_itself_once_too() {
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     client.connection.lost("it died");
     client.connection.restarted(client.now);
-    client.refuse_version();
+    client.refuse_version(Revision::LATEST);
     assert_eq!(client.events().len(), 0);
     client.agree(Revision::LATEST);
     assert!(matches!(client.events()[..], [Event::Renewed]));
