@@ -92,12 +92,9 @@ impl LineReader {
             }
             return None;
         }
-        let head = self.head(&self.buffer);
-        self.buffer.clear();
-        self.searched = 0;
+        // What was kept of it is forgotten at the next look.
         self.skipping = true;
-        self.shrink();
-        Some(Unit::TooLong(head))
+        Some(Unit::TooLong(self.head(&self.buffer)))
     }
 
     /// Gives a large buffer back once nothing is in it, so that one big message does not keep its
@@ -166,8 +163,12 @@ mod tests {
 
     #[test]
     fn a_line_of_exactly_the_limit_passes() {
+        let bytes = b"abcd\r\nabcd\n";
         let mut reader = LineReader::new(4);
-        assert_eq!(lines(&mut reader, b"abcd\r\nabcd\n"), [text("abcd"), text("abcd")]);
+        for size in 1..=bytes.len() {
+            let units: Vec<_> = bytes.chunks(size).flat_map(|c| lines(&mut reader, c)).collect();
+            assert_eq!(units, [text("abcd"), text("abcd")], "{size}");
+        }
         assert!(matches!(lines(&mut reader, b"abcde\n")[..], [Unit::TooLong(_)]));
     }
 
@@ -191,6 +192,16 @@ mod tests {
         let mut bytes = vec![b'x'; 1 << 19];
         bytes.push(b'\n');
         assert_eq!(lines(&mut reader, &bytes).len(), 1);
+        assert!(reader.buffer.capacity() <= KEEP);
+    }
+
+    #[test]
+    fn memory_that_was_reserved_is_given_back_when_nothing_is_left_in_it() {
+        let mut reader = LineReader::new(1 << 20);
+        reader.buffer().reserve(1 << 20);
+        assert_eq!(lines(&mut reader, b"{}\n{"), [text("{}")]);
+        assert!(reader.buffer.capacity() > KEEP, "something is left in it");
+        assert_eq!(lines(&mut reader, b"}\n"), [text("{}")]);
         assert!(reader.buffer.capacity() <= KEEP);
     }
 

@@ -18,7 +18,7 @@ fn message(text: &str) -> Event {
 // spec: HTTP-35
 #[test]
 fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
-    let text = "\u{feff}: hello\n\ndata: {\"a\":1}\nid: 7\n\nevent: endpoint\ndata:/x\n\n\
+    let text = "\u{feff}data: 0\n\n: hello\n\ndata: {\"a\":1}\nid: 7\n\nevent: endpoint\ndata:/x\n\n\
                 unknown: y\nretry: 250\n\ndata\n\ndata: 1\ndata: 2\n\n:\n\ndata: lost";
     let endpoint =
         Event { name: Some("endpoint".to_owned()), data: Unit::Text(Bytes::from_static(b"/x")) };
@@ -29,7 +29,7 @@ fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
             let events = read(&mut reader, bytes.as_bytes(), size);
             assert_eq!(
                 events,
-                [message("{\"a\":1}"), endpoint.clone(), message("1\n2")],
+                [message("0"), message("{\"a\":1}"), endpoint.clone(), message("1\n2")],
                 "{newline:?} {size}"
             );
             assert_eq!(reader.last_id(), Some("7"));
