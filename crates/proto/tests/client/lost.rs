@@ -108,7 +108,7 @@ fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
     }
 }
 
-/// Whoever holds the connection would speak the old revision to a server of another.
+/// The driver of the connection would speak the old revision to a server of another.
 #[test]
 fn a_server_that_renews_its_session_in_another_revision_is_given_up() {
     let older = Revision::V2025_03_26;
