@@ -185,6 +185,100 @@ fn nesting_is_bounded() {
 }
 
 #[test]
+fn only_brackets_that_open_something_count_as_levels() {
+    let nested = |inner: &str| {
+        // A member that nobody knows leads away from the usual reader, which counts for itself.
+        let text = format!(r#"{{"jsonrpc":"2.0","x":1,"id":9,"method":"y","params":{inner}}}"#);
+        Frame::parse(&Bytes::from(text), &Limits { depth: 3, ..Limits::default() })
+    };
+    for fits in [
+        r#"{"a":["\"[[[[","]]","{{{{"]}"#,
+        r#"{"[[[[":1,"\\":"\\","{{\"{{":2}"#,
+        r#"{"a":"{{{{\\\"[[[["}"#,
+        r#"{"a":{},"b":{},"c":[],"d":[]}"#,
+    ] {
+        assert!(nested(fits).is_ok(), "{fits}");
+    }
+    for deep in [r#"{"a":[[]]}"#, r#"{"\"":[[1]]}"#, r#"{"]]]":[{}]}"#, r#"{"a":"]","b":{"c":{}}}"#]
+    {
+        let error = nested(deep).unwrap_err().error;
+        assert!(error.message.contains("deeper than 3 levels"), "{deep}: {error:?}");
+    }
+}
+
+#[test]
+fn the_requests_of_a_frame_are_counted_and_a_single_one_named() {
+    for (text, requests, id) in [
+        (r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, 1, Some(7)),
+        (r#"{"jsonrpc":"2.0","method":"ping"}"#, 0, None),
+        (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, 0, None),
+        (r#"[{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","method":"x"},1]"#, 1, None),
+        (
+            r#"[{"jsonrpc":"2.0","id":7,"method":"a"},{"jsonrpc":"2.0","id":8,"method":"b"}]"#,
+            2,
+            None,
+        ),
+    ] {
+        let frame = parse(text).unwrap();
+        assert_eq!(frame.requests(), requests, "{text}");
+        assert_eq!(frame.id(), id.map(RequestId::from).as_ref(), "{text}");
+    }
+}
+
+/// Whether the usual reader takes a message, and not the slow one.
+fn is_usual(text: &str) -> bool {
+    Envelope::scan(&ByteString::from(text), 128).is_some()
+}
+
+#[test]
+fn usual_messages_are_read_in_one_pass_and_odd_ones_are_left_to_the_slow_way() {
+    for usual in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":1}}"#,
+        r#"{"params":{"b":1},"method":"a","id":1,"jsonrpc":"2.0"}"#,
+        r#"{"jsonrpc":"2.0","method":"a"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#,
+        r#"{"result":{"a":1},"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
+    ] {
+        assert!(is_usual(usual), "{usual}");
+        assert!(parse(usual).is_ok(), "{usual}");
+    }
+    for odd in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","x":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#,
+        r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""},"error":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"params":{},"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"a"} x"#,
+        r#"[{"jsonrpc":"2.0","id":1,"method":"a"}]"#,
+        "{}",
+    ] {
+        assert!(!is_usual(odd), "{odd}");
+    }
+}
+
+// spec: RPC-1
+#[test]
+fn a_member_of_a_message_stands_there_once() {
+    for twice in [
+        r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""},"error":{}}"#,
+    ] {
+        assert!(
+            malformed(twice).error.message.contains("twice"),
+            "{twice}: {:?}",
+            malformed(twice)
+        );
+    }
+}
+
+#[test]
 fn the_id_of_a_cut_message_is_found_if_it_came_before_the_cut() {
     assert_eq!(
         id_within(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":{"#),

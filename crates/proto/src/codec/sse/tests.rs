@@ -68,7 +68,7 @@ fn odd_ids_and_times_are_passed_over() {
     let mut reader = SseReader::new(100);
     read(
         &mut reader,
-        b"id: 1\nretry: 5\n\nid: a\0b\nretry: -1\n\nretry: x\n\nretry: 99999999999999999999\n\n",
+        b"id: 1\nretry: 5\n\nid: a\0b\nretry: -1\n\nretry: x\n\nretry: +7\n\nretry: 99999999999999999999\n\n",
         9,
     );
     assert_eq!(reader.last_id(), Some("1"));
@@ -80,6 +80,72 @@ fn only_the_three_line_ends_end_lines() {
     let mut reader = SseReader::new(100);
     let events = read(&mut reader, "data: \"a\u{2028}b\u{2029}c\u{85}d\u{b}\"\n\n".as_bytes(), 3);
     assert_eq!(events, [message("\"a\u{2028}b\u{2029}c\u{85}d\u{b}\"")]);
+}
+
+#[test]
+fn line_ends_may_be_mixed_and_a_mark_counts_at_the_very_start_only() {
+    let text = "data: 1\r\n\ndata: 2\r\rdata: 3\n\r\n\u{feff}data: x\n\ndata: 4\n\n";
+    for size in 1..=text.len() {
+        let events = read(&mut SseReader::new(100), text.as_bytes(), size);
+        let expected = [message("1"), message("2"), message("3"), message("4")];
+        assert_eq!(events, expected, "pieces of {size}: a field is named \"\u{feff}data\"");
+    }
+}
+
+#[test]
+fn lines_of_data_are_joined_by_line_feeds() {
+    let mut reader = SseReader::new(100);
+    let events = read(&mut reader, b"data: 1\ndata: 2\ndata: 3\n\ndata:\ndata: 4\n\n", 7);
+    assert_eq!(events, [message("1\n2\n3"), message("\n4")]);
+}
+
+#[test]
+fn data_may_be_as_long_as_the_limit() {
+    for (text, is_whole) in [
+        ("data: 12345", true),
+        ("data: 123456", false),
+        ("data: 12\ndata: 45", true),
+        ("data: 12\ndata: 456", false),
+        ("data: 1\ndata: 3\ndata: 5", true),
+        ("data: 1\ndata: 3\ndata: 56", false),
+    ] {
+        for size in 1..=text.len() {
+            let events = read(&mut SseReader::new(5), format!("{text}\n\n").as_bytes(), size);
+            let [Event { data, .. }] = &events[..] else { panic!("{text:?}: {events:?}") };
+            assert_eq!(matches!(data, Unit::Text(_)), is_whole, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_line_may_be_as_long_as_its_bound_however_it_is_cut() {
+    let data = "x".repeat(FIELD + 10);
+    for (line, is_kept) in [
+        (format!("data: {data}"), true),
+        (format!("data: {data}y"), false),
+        (format!("id: {}", &data[..FIELD - 4]), true),
+        (format!("id: {}", &data[..FIELD - 3]), false),
+    ] {
+        let mut reader = SseReader::new(FIELD + 10);
+        let mut events = read(&mut reader, line.as_bytes(), line.len());
+        events.extend(read(&mut reader, b"\n\n", 1));
+        let was_kept = match &events[..] {
+            [] => reader.last_id().is_some(),
+            [Event { data: Unit::Text(_), .. }] => true,
+            _ => false,
+        };
+        assert_eq!(was_kept, is_kept, "{} of {} bytes", &line[..4], line.len());
+    }
+}
+
+#[test]
+fn an_id_is_bounded_even_if_it_comes_in_one_piece() {
+    for (length, is_kept) in [(FIELD, true), (FIELD + 1, false)] {
+        let mut reader = SseReader::new(100);
+        let line = format!("id: {}\n\n", "x".repeat(length));
+        read(&mut reader, line.as_bytes(), line.len());
+        assert_eq!(reader.last_id().is_some(), is_kept, "{length}");
+    }
 }
 
 #[test]

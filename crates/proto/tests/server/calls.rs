@@ -1,0 +1,143 @@
+//! Calls: their turns, what is attached to them, how fast they come, and batches.
+
+use bowline_proto::codec::lines::Unit;
+use bowline_proto::frame::Frame;
+use bowline_proto::limits::Limits;
+use bowline_proto::request::{Extensions, Request, Success};
+use bowline_types::revision::Revision;
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::{LEGACY, Server, limited, modern};
+
+/// What a transport attaches to calls.
+#[derive(Clone, Debug, PartialEq)]
+struct Ticket(u32);
+
+fn ticket(request: &Request) -> Option<u32> {
+    request.parts.extensions.get::<Ticket>().map(|ticket| ticket.0)
+}
+
+fn frame(message: Value) -> Frame {
+    Frame::parse(&Bytes::from(message.to_string()), &Limits::default()).unwrap()
+}
+
+fn ping(id: i64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "a" } })
+}
+
+#[test]
+fn what_is_attached_to_a_message_is_attached_to_its_calls_and_to_no_other() {
+    let mut server = Server::greeted(Revision::V2025_03_26);
+    let mut attached = Extensions::default();
+    attached.insert(Ticket(1));
+    let now = server.now;
+    server.connection.receive_attached(frame(json!([ping(1), ping(2)])), attached.clone(), now);
+    server.ask_for_tool(3);
+    server.connection.receive_attached(frame(ping(4)), attached, now);
+    let tickets: Vec<_> = server.calls().iter().map(ticket).collect();
+    assert_eq!(tickets, [Some(1), Some(1), None, Some(1)]);
+}
+
+#[test]
+fn calls_run_in_their_order_as_many_as_may_run_and_reading_stops_while_many_wait() {
+    let mut server = Server::new(limited(|limits| {
+        limits.in_flight = 1;
+        limits.backlog = 2;
+    }));
+    server.greet(LEGACY);
+    let first = server.call(1).parts.exchange;
+    assert!(server.connection.wants_input());
+    server.ask_for_tool(2);
+    assert!(server.connection.wants_input(), "one more may wait");
+    server.ask_for_tool(3);
+    assert!(!server.connection.wants_input(), "two wait already");
+    assert!(server.calls().is_empty());
+    server.connection.complete(first, Ok(Success::empty()));
+    assert!(server.connection.wants_input());
+    assert_eq!(server.said()[0]["id"], 1);
+    let second = server.calls().remove(0).parts.exchange;
+    server.connection.complete(second, Ok(Success::empty()));
+    assert_eq!(server.said()[0]["id"], 2);
+}
+
+// spec: CANC-6, CANC-7
+#[test]
+fn a_call_that_is_cancelled_before_its_turn_gives_its_place_to_the_next_reader() {
+    let mut server = Server::new(limited(|limits| {
+        limits.in_flight = 1;
+        limits.backlog = 1;
+    }));
+    server.greet(LEGACY);
+    let first = server.call(1).parts.exchange;
+    server.ask_for_tool(2);
+    assert!(!server.connection.wants_input());
+    server.hear(json!({ "method": "notifications/cancelled", "params": { "requestId": 2 } }));
+    assert!(server.connection.wants_input(), "nothing waits any more");
+    assert!(server.events().is_empty(), "the service has not heard of it");
+    server.connection.complete(first, Ok(Success::empty()));
+    assert!(server.calls().is_empty());
+    assert_eq!(server.said().len(), 1);
+}
+
+#[test]
+fn a_driver_that_holds_the_pace_itself_is_not_paced() {
+    let slow = || limited(|limits| limits.requests_per_minute = 2);
+    for (is_paced, answered) in [(true, 2), (false, 10)] {
+        let mut server = Server::new(slow());
+        if !is_paced {
+            server.connection = server.connection.without_pace();
+        }
+        (0..10).for_each(|id| server.hear(json!({ "id": id, "method": "ping" })));
+        let said = server.said();
+        let results = said.iter().filter(|answer| answer.get("result").is_some()).count();
+        assert_eq!((said.len(), results), (10, answered));
+    }
+}
+
+// spec: RPC-19
+#[test]
+fn the_answers_of_two_batches_are_kept_apart() {
+    let mut server = Server::greeted(Revision::V2025_03_26);
+    server.hear_text(&json!([ping(1), ping(2)]).to_string());
+    server.hear_text(&json!([ping(3), ping(4)]).to_string());
+    let numbers: Vec<_> = server.calls().iter().map(|call| call.parts.exchange).collect();
+    let ids = |said: Vec<Value>| -> Vec<i64> {
+        let answers = said.iter().flat_map(|batch| batch.as_array().unwrap());
+        answers.map(|answer| answer["id"].as_i64().unwrap()).collect()
+    };
+    for number in [numbers[0], numbers[2]] {
+        server.connection.complete(number, Ok(Success::empty()));
+        assert!(server.said().is_empty());
+    }
+    server.connection.complete(numbers[3], Ok(Success::empty()));
+    assert_eq!(ids(server.said()), [3, 4]);
+    server.connection.complete(numbers[1], Ok(Success::empty()));
+    assert_eq!(ids(server.said()), [1, 2]);
+}
+
+#[test]
+fn subscriptions_are_counted_and_other_calls_are_not_counted_as_subscriptions() {
+    let mut server = Server::new(limited(|limits| limits.subscriptions = 1));
+    let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
+    let call = modern(json!({ "name": "a" }));
+    for id in 1..=2 {
+        server.hear(json!({ "id": id, "method": "subscriptions/listen", "params": listen }));
+    }
+    let refused = server.said();
+    assert_eq!((refused.len(), &refused[0]["id"]), (1, &json!(2)));
+    server.hear(json!({ "id": 3, "method": "tools/call", "params": call }));
+    assert!(server.said().is_empty());
+    assert_eq!(server.calls().len(), 2);
+}
+
+#[test]
+fn a_unit_that_failed_says_nothing() {
+    use bowline_proto::transmit::{Failure, FailureKind};
+    let mut server = Server::greeted(LEGACY);
+    let failure =
+        Failure { id: Some(1), kind: FailureKind::Lost, error: None, reason: String::new() };
+    let now = server.now;
+    server.connection.receive(Unit::Failed(Box::new(failure)), now);
+    assert!(server.said().is_empty() && server.events().is_empty());
+}

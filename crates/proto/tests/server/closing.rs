@@ -1,0 +1,87 @@
+//! The end of a connection: what it waits for, and what it gives up.
+
+use std::sync::mpsc;
+
+use bowline_proto::request::{Outgoing, Question, QuestionError, Reply, Success};
+use bowline_proto::server::Event;
+use bowline_proto::transmit::{Role, Route};
+use bowline_types::input::InputRequest;
+use serde_json::json;
+
+use crate::{LEGACY, Server, limited, modern};
+
+fn listen(server: &mut Server) {
+    let params = modern(json!({ "notifications": { "toolsListChanged": true } }));
+    server.hear(json!({ "id": 9, "method": "subscriptions/listen", "params": params }));
+}
+
+#[test]
+fn a_connection_is_busy_with_what_ends_by_itself() {
+    let mut server = Server::default();
+    assert!(!server.connection.is_busy());
+    listen(&mut server);
+    server.events();
+    assert!(!server.connection.is_busy(), "a subscription does not end by itself");
+
+    let initialize = json!({
+        "protocolVersion": LEGACY.to_string(), "capabilities": {},
+        "clientInfo": { "name": "c", "version": "1" },
+    });
+    let mut server = Server::default();
+    server.hear(json!({ "id": 0, "method": "initialize", "params": initialize }));
+    assert!(server.connection.is_busy(), "the handshake is under way");
+
+    let mut server = Server::greeted(LEGACY);
+    assert!(!server.connection.is_busy());
+    server.initialized();
+    server.events();
+    assert!(!server.connection.is_busy(), "what listens for the session does not end by itself");
+    let call = server.call(1).parts.exchange;
+    assert!(server.connection.is_busy());
+    server.connection.complete(call, Ok(Success::empty()));
+    assert!(!server.connection.is_busy());
+    server.hear(json!({ "method": "notifications/roots/list_changed" }));
+    assert!(server.connection.is_busy(), "the service is told of a change");
+}
+
+#[test]
+fn closing_cancels_what_the_service_does_and_starts_nothing_more() {
+    let mut server = Server::new(limited(|limits| limits.in_flight = 1));
+    server.greet(LEGACY);
+    let running = server.call(1).parts.exchange;
+    let (answer, answers) = mpsc::channel();
+    let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
+    server.ask_for_tool(2);
+    let question = Question { request: InputRequest::ListRoots, reply };
+    server.emit(running, Outgoing::Ask(question));
+    let started = server.connection.last_exchange();
+    server.ask_for_tool(3);
+    // The start of the second call stands among the events, and the third waits for its turn.
+    server.connection.close();
+    assert_eq!(answers.try_recv().unwrap(), Err(QuestionError::Closed));
+    let cancelled = |event: &Event| match event {
+        Event::Cancelled(number) => *number,
+        Event::Call(_) => panic!("a call is started on a connection that is closed"),
+    };
+    let numbers: Vec<_> = server.events().iter().map(cancelled).collect();
+    assert_eq!(numbers, [running, started, server.connection.last_exchange()]);
+    server.said();
+    assert!(!server.connection.is_busy());
+    server.connection.complete(running, Ok(Success::empty()));
+    assert!(server.said().is_empty() && server.events().is_empty());
+    server.ask_for_tool(4);
+    assert_eq!(server.calls().len(), 1, "nothing of before counts as running");
+}
+
+// spec: SUB-16, CANC-18
+#[test]
+fn the_end_of_a_subscription_is_told_to_both_sides() {
+    let mut server = Server::default();
+    listen(&mut server);
+    let number = server.calls()[0].parts.exchange;
+    server.connection.end_subscriptions();
+    let roles: Vec<_> = server.transmits().iter().map(|it| (it.route, it.role)).collect();
+    let route = Route::Exchange(number);
+    assert_eq!(roles, [(route, Role::Ends), (route, Role::Cancels)]);
+    assert!(matches!(server.events()[..], [Event::Cancelled(ended)] if ended == number));
+}

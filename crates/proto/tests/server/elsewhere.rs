@@ -1,0 +1,134 @@
+//! Sessions that go on elsewhere: what is taken along, in every revision that has a handshake.
+
+use bowline_proto::request::{Change, EveryResource, Outgoing, Question, Reply, Request, Success};
+use bowline_proto::server::Snapshot;
+use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use serde_json::json;
+
+use crate::Server;
+
+const REVISIONS: [Revision; 4] =
+    [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
+
+impl Server {
+    /// Follows a resource, to which the service agrees.
+    fn follow(&mut self, uri: &str) {
+        let params = json!({ "uri": uri });
+        self.hear(json!({ "id": 1, "method": "resources/subscribe", "params": params }));
+        let number = self.calls()[0].parts.exchange;
+        self.connection.complete(number, Ok(Success::empty()));
+        self.said();
+    }
+
+    fn set_level(&mut self, level: &str) {
+        let params = json!({ "level": level });
+        self.hear(json!({ "id": 2, "method": "logging/setLevel", "params": params }));
+        self.said();
+    }
+
+    /// The same session on another connection, which its store has only seen as text.
+    fn elsewhere(&self) -> Self {
+        let text = serde_json::to_string(&self.connection.snapshot().unwrap()).unwrap();
+        let snapshot: Snapshot = serde_json::from_str(&text).unwrap();
+        let mut other = Self::default();
+        other.connection.restore(snapshot, 1 << 32);
+        assert_eq!(other.connection.snapshot(), self.connection.snapshot());
+        other
+    }
+
+    /// Whether a log message of a level is told.
+    fn tells(&mut self, level: LoggingLevel) -> bool {
+        let number = self.call(3).parts.exchange;
+        let message = LogMessageParams::new(level, Json::empty_object());
+        self.emit(number, Outgoing::Log(message));
+        !self.said().is_empty()
+    }
+}
+
+fn is_standing(request: &Request) -> bool {
+    request.parts.method == Method::SubscriptionsListen
+        && request.parts.extensions.get::<EveryResource>().is_some()
+}
+
+#[test]
+fn what_the_handshake_fixed_is_known_elsewhere() {
+    for revision in REVISIONS {
+        let mut there = Server::greeted(revision).elsewhere();
+        assert_eq!(there.connection.revision(), Some(revision));
+        let parts = there.call(3).parts;
+        assert_eq!(parts.revision, revision);
+        assert_eq!(parts.client.info.as_ref().unwrap().name, "client");
+        assert!(parts.client.capabilities.supports_roots(), "{revision}");
+    }
+}
+
+#[test]
+fn what_the_client_set_is_known_elsewhere() {
+    for revision in REVISIONS {
+        let mut here = Server::greeted(revision);
+        here.initialized();
+        let standing = here.calls();
+        assert!(matches!(&standing[..], [one] if is_standing(one)), "{revision}");
+        here.follow("note://a");
+        here.set_level("error");
+        let mut there = here.elsewhere();
+        let standing = there.calls();
+        assert!(matches!(&standing[..], [one] if is_standing(one)), "{revision}");
+        let standing = standing[0].parts.exchange;
+        for (uri, is_told) in [("note://a", true), ("note://b", false)] {
+            let change = Change::Resource(uri.to_owned());
+            there.emit(standing, Outgoing::Change(change));
+            assert_eq!(!there.said().is_empty(), is_told, "{revision}: {uri}");
+        }
+        assert!(!there.tells(LoggingLevel::Warning), "{revision}");
+        assert!(there.tells(LoggingLevel::Error), "{revision}");
+    }
+}
+
+#[test]
+fn a_session_that_is_not_open_yet_is_opened_elsewhere() {
+    for revision in REVISIONS {
+        let mut there = Server::greeted(revision).elsewhere();
+        assert!(there.calls().is_empty());
+        there.initialized();
+        assert_eq!(there.calls().iter().filter(|call| is_standing(call)).count(), 1);
+    }
+}
+
+#[test]
+fn what_is_set_elsewhere_later_is_taken_over_and_calls_run_on() {
+    for revision in REVISIONS {
+        let mut here = Server::greeted(revision);
+        let mut there = here.elsewhere();
+        let running = there.call(3).parts.exchange;
+        here.follow("note://a");
+        here.set_level("debug");
+        here.initialized();
+        for _ in 0..2 {
+            there.connection.adopt(here.connection.snapshot().unwrap());
+        }
+        assert_eq!(there.connection.snapshot(), here.connection.snapshot());
+        assert_eq!(there.calls().len(), 1, "the subscription is made once");
+        there.connection.complete(running, Ok(Success::empty()));
+        assert_eq!(there.said()[0]["id"], 3);
+    }
+}
+
+// spec: RPC-4
+#[test]
+fn two_connections_of_a_session_ask_under_different_ids() {
+    let ask = |server: &mut Server| {
+        let number = server.call(3).parts.exchange;
+        let request = InputRequest::ListRoots;
+        let question = Question { request, reply: Reply::new(|_| ()) };
+        server.emit(number, Outgoing::Ask(question));
+        server.said()[0]["id"].as_i64().unwrap()
+    };
+    let mut here = Server::greeted(Revision::V2025_11_25);
+    let mut there = here.elsewhere();
+    assert_eq!((ask(&mut here), ask(&mut there)), (1, (1 << 32) + 1));
+}
