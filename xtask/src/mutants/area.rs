@@ -83,7 +83,7 @@ impl Area {
 
 const EVERYTHING: &[&str] = &["--lib", "--tests"];
 /// All but the tests of schemas.
-const PROTO: &[&str] = &["--lib", "--test", "client", "--test", "project", "--test", "snapshot"];
+const PROTO: &[&str] = &["--lib", "--test", "client", "--test", "project", "--test", "server"];
 
 const TRANSCRIPTS: &[&str] = &["--test", "transcripts"];
 

@@ -18,7 +18,7 @@ fn ticket(request: &Request) -> Option<u32> {
     request.parts.extensions.get::<Ticket>().map(|ticket| ticket.0)
 }
 
-fn frame(message: Value) -> Frame {
+fn frame(message: &Value) -> Frame {
     Frame::parse(&Bytes::from(message.to_string()), &Limits::default()).unwrap()
 }
 
@@ -32,9 +32,9 @@ fn what_is_attached_to_a_message_is_attached_to_its_calls_and_to_no_other() {
     let mut attached = Extensions::default();
     attached.insert(Ticket(1));
     let now = server.now;
-    server.connection.receive_attached(frame(json!([ping(1), ping(2)])), attached.clone(), now);
+    server.connection.receive_attached(frame(&json!([ping(1), ping(2)])), attached.clone(), now);
     server.ask_for_tool(3);
-    server.connection.receive_attached(frame(ping(4)), attached, now);
+    server.connection.receive_attached(frame(&ping(4)), attached, now);
     let tickets: Vec<_> = server.calls().iter().map(ticket).collect();
     assert_eq!(tickets, [Some(1), Some(1), None, Some(1)]);
 }
