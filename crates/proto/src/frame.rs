@@ -203,14 +203,15 @@ pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// Whether the text nests deeper than this many levels.
 fn is_deeper_than(text: &[u8], depth: usize) -> bool {
     // Few brackets cannot nest deep, and counting them all is far cheaper than following them.
-    if text.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() <= depth {
+    let brackets = text.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
+    if brackets <= depth {
         return false;
     }
     let (mut level, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in text {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
+            b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             b'[' | b'{' if !in_string => level += 1,
             b']' | b'}' if !in_string => level = level.saturating_sub(1),
@@ -347,7 +348,7 @@ impl<'de> Envelope<'de> {
                     }
                     continue;
                 }
-                b"result" if envelope.members.is_none() && envelope.result.is_none() => {
+                b"result" if envelope.members.is_none() => {
                     let (text, members) = scanner.object_and_members()?;
                     envelope.result = Some(text);
                     envelope.members = Some(members);

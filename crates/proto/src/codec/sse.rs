@@ -145,25 +145,27 @@ impl SseReader {
             self.after_return = false;
             if self.buffer.first() == Some(&b'\n') {
                 self.buffer.advance(1);
-                self.searched = self.searched.saturating_sub(1);
             }
         }
     }
 
     /// Forgets a line that grows too long before its end has come.
     fn hold_bounds(&mut self) {
-        let is_data = self.skipping || self.buffer.starts_with(b"data");
-        // The name of the field, its colon and one space come on top of the data.
-        let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
-        if self.skipping || self.buffer.len() > most {
-            if !self.skipping && is_data {
+        if !self.skipping {
+            let is_data = self.buffer.starts_with(b"data");
+            // The name of the field, its colon and one space come on top of the data.
+            let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
+            if self.buffer.len() <= most {
+                return;
+            }
+            if is_data {
                 let data = value_of(&self.buffer).1;
                 self.data = Data::TooLong(head(data));
             }
             self.skipping = true;
-            self.buffer.clear();
-            self.searched = 0;
         }
+        self.buffer.clear();
+        self.searched = 0;
     }
 
     fn field(&mut self, line: &Bytes) {

@@ -55,6 +55,17 @@ fn a_result_keeps_its_text_whatever_it_holds() {
     assert_eq!(response.outcome.unwrap().as_str(), r#"{"x": 1.0}"#);
 }
 
+#[test]
+fn the_members_of_a_result_are_known_and_an_error_has_none() {
+    for (text, has_members) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, true),
+        (r#"{"jsonrpc":"2.0","id":1,"params":{"x":1},"error":{"code":1,"message":"m"}}"#, false),
+    ] {
+        let Message::Response(response) = message(text) else { panic!("no response") };
+        assert_eq!(response.members.is_some(), has_members, "{text}");
+    }
+}
+
 // spec: RPC-11
 #[test]
 fn an_error_may_come_without_an_id() {

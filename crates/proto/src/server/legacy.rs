@@ -258,11 +258,6 @@ impl Session {
         expired
     }
 
-    /// Restarts the clock of a question whose answer is being worked on.
-    pub(super) fn touch(&mut self, id: i64, now: Instant) {
-        self.questions.touch(id, now);
-    }
-
     /// When the next question's time is over.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.questions.next_deadline()

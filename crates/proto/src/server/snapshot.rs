@@ -103,6 +103,15 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_was_opened_in_one_place_is_open() {
+        let (base, open) = (snapshot(&[]), Snapshot { is_initialized: true, ..snapshot(&[]) });
+        for (mut theirs, ours) in [(base.clone(), open.clone()), (open.clone(), base.clone())] {
+            theirs.merge(&base, &ours);
+            assert!(theirs.is_initialized);
+        }
+    }
+
+    #[test]
     fn what_was_not_touched_here_is_as_it_is_there() {
         let base = snapshot(&["a:1"]);
         let mut theirs = Snapshot { log_level: LoggingLevel::Error, ..snapshot(&[]) };

@@ -5,7 +5,7 @@ use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::{Failure, FailureKind};
 use bowline_types::capability::ClientCapabilities;
-use bowline_types::error::ErrorObject;
+use bowline_types::error::{ErrorObject, code};
 use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -166,12 +166,37 @@ fn a_probe_that_is_refused_for_other_reasons_than_the_protocol_leads_to_no_hands
     }
 }
 
+/// 2026-07-28 has no handshake, so none can agree on it.
 #[test]
 fn a_server_that_answers_the_handshake_in_a_revision_that_is_not_spoken_is_given_up() {
-    let mut client = Client::new(config().with_revisions([LEGACY]));
-    client.agree(Revision::V2025_03_26);
+    let both = [LEGACY, Revision::V2026_07_28];
+    for (spoken, answered) in [(&both[..1], "2025-03-26"), (&both[..], "2026-07-28")] {
+        let mut client = Client::new(config().with_revisions(spoken.iter().copied()));
+        if spoken.len() > 1 {
+            let id = client.said().pop().unwrap()["id"].as_i64().unwrap();
+            client.fail(id, FailureKind::Refused(404));
+        }
+        let id = client.said().pop().unwrap()["id"].clone();
+        let info = json!({ "name": "s", "version": "1" });
+        let result = json!({ "protocolVersion": answered, "capabilities": {}, "serverInfo": info });
+        client.hear(json!({ "id": id, "result": result }));
+        let events = client.events();
+        let expected = NegotiationError::NoCommonRevision(vec![answered.to_owned()]);
+        assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+    }
+}
+
+#[test]
+fn a_refusal_with_an_error_that_only_modern_servers_know_names_error_and_status() {
+    let mut client = Client::new(config());
+    let id = client.said().pop().unwrap()["id"].as_i64();
+    let error = ErrorObject::new(code::HEADER_MISMATCH, "no");
+    let reason = "400 from http://a".to_owned();
+    let kind = FailureKind::Refused(400);
+    let failure = Failure { id, kind, error: Some(error.clone()), reason: reason.clone() };
+    client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
     let events = client.events();
-    let expected = NegotiationError::NoCommonRevision(vec!["2025-03-26".to_owned()]);
+    let expected = NegotiationError::Refused { error, how: Some(reason) };
     assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
 }
 

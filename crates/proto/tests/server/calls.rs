@@ -3,7 +3,8 @@
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::Frame;
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Extensions, Request, Success};
+use bowline_proto::request::{Advance, Extensions, Outgoing, Request, Success};
+use bowline_types::input::InputRequired;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -95,6 +96,18 @@ fn a_driver_that_holds_the_pace_itself_is_not_paced() {
     }
 }
 
+// spec: RPC-21
+#[test]
+fn a_handshake_in_a_batch_is_refused() {
+    let mut server = Server::greeted(Revision::V2025_03_26);
+    let params = json!({ "protocolVersion": "2025-03-26", "capabilities": {},
+        "clientInfo": { "name": "c", "version": "1" } });
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    server.hear_text(&json!([initialize]).to_string());
+    assert_eq!(server.said()[0][0]["error"]["code"], -32600);
+    assert!(server.calls().is_empty());
+}
+
 // spec: RPC-19
 #[test]
 fn the_answers_of_two_batches_are_kept_apart() {
@@ -121,14 +134,15 @@ fn subscriptions_are_counted_and_other_calls_are_not_counted_as_subscriptions() 
     let mut server = Server::new(limited(|limits| limits.subscriptions = 1));
     let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
     let call = modern(json!({ "name": "a" }));
-    for id in 1..=2 {
+    server.hear(json!({ "id": 1, "method": "tools/call", "params": call }));
+    for id in 2..=3 {
         server.hear(json!({ "id": id, "method": "subscriptions/listen", "params": listen }));
     }
     let refused = server.said();
-    assert_eq!((refused.len(), &refused[0]["id"]), (1, &json!(2)));
-    server.hear(json!({ "id": 3, "method": "tools/call", "params": call }));
+    assert_eq!((refused.len(), &refused[0]["id"]), (1, &json!(3)));
+    server.hear(json!({ "id": 4, "method": "tools/call", "params": call }));
     assert!(server.said().is_empty());
-    assert_eq!(server.calls().len(), 2);
+    assert_eq!(server.calls().len(), 3);
 }
 
 #[test]
@@ -140,4 +154,39 @@ fn a_unit_that_failed_says_nothing() {
     let now = server.now;
     server.connection.receive(Unit::Failed(Box::new(failure)), now);
     assert!(server.said().is_empty() && server.events().is_empty());
+}
+
+// spec: PROG-4
+#[test]
+fn progress_that_does_not_grow_or_is_no_number_is_not_sent() {
+    let mut server = Server::greeted(LEGACY);
+    let params = json!({ "name": "a", "_meta": { "progressToken": "t" } });
+    server.hear(json!({ "id": 1, "method": "tools/call", "params": params }));
+    let number = server.calls().remove(0).parts.exchange;
+    for progress in [1.0, 1.0, 0.5, f64::INFINITY, f64::NAN, 2.0] {
+        let advance = Advance { progress, total: Some(f64::NAN), message: None };
+        server.emit(number, Outgoing::Progress(advance));
+    }
+    let sent: Vec<_> = server.said().iter().map(|message| message["params"].clone()).collect();
+    let expected = [1, 2].map(|progress| json!({ "progressToken": "t", "progress": progress }));
+    assert_eq!(sent, expected);
+}
+
+// spec: MRTR-3
+#[test]
+fn only_methods_that_may_ask_are_answered_with_questions() {
+    let call = json!({ "name": "a" });
+    for (method, params, may_ask) in [
+        ("tools/call", modern(call.clone()), true),
+        ("tools/list", modern(json!({})), false),
+        ("tools/call", call, false),
+    ] {
+        let mut server = Server::greeted(LEGACY);
+        server.hear(json!({ "id": 1, "method": method, "params": params }));
+        let parts = server.calls().remove(0).parts;
+        let response = Success::input_required(InputRequired::again("state"), parts.revision);
+        server.connection.complete(parts.exchange, response);
+        let answer = server.said().remove(0);
+        assert_eq!(answer.get("result").is_some(), may_ask, "{method}: {answer}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use bowline_proto::request::{Change, EveryResource, Outgoing, Question, Reply, Request, Success};
 use bowline_proto::server::Snapshot;
+use bowline_proto::transmit::Route;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
@@ -116,6 +117,32 @@ fn what_is_set_elsewhere_later_is_taken_over_and_calls_run_on() {
         there.connection.complete(running, Ok(Success::empty()));
         assert_eq!(there.said()[0]["id"], 3);
     }
+}
+
+#[test]
+fn a_session_is_opened_by_its_client_alone_and_once() {
+    let mut here = Server::greeted(Revision::V2025_11_25);
+    let closed = here.connection.snapshot().unwrap();
+    let mut there = here.elsewhere();
+    there.connection.adopt(closed);
+    assert!(there.calls().is_empty() && !there.connection.snapshot().unwrap().is_initialized);
+    here.initialized();
+    let open = here.connection.snapshot().unwrap();
+    there.connection.adopt(open.clone());
+    let standing = there.calls().remove(0).parts.exchange;
+    // A service without changes to tell ends the subscription at once.
+    there.connection.complete(standing, Ok(Success::empty()));
+    there.connection.adopt(open);
+    assert!(there.calls().is_empty());
+}
+
+#[test]
+fn a_change_that_a_session_hears_of_belongs_to_no_call() {
+    let mut server = Server::greeted(Revision::V2025_11_25);
+    server.initialized();
+    let standing = server.calls().remove(0).parts.exchange;
+    server.emit(standing, Outgoing::Change(Change::Tools));
+    assert_eq!(server.transmits()[0].route, Route::Standalone);
 }
 
 // spec: RPC-4

@@ -1,6 +1,7 @@
 //! The server as a machine, where a transcript has no words for it. All in virtual time.
 
 mod calls;
+mod capabilities;
 mod closing;
 mod elsewhere;
 mod era;
@@ -18,6 +19,8 @@ use bowline_proto::transmit::Transmit;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::implementation::Implementation;
+use bowline_types::json::Json;
+use bowline_types::meta::Meta;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 
@@ -75,6 +78,15 @@ impl Server {
 
     /// A client shakes hands with it; gives the answer.
     fn greet(&mut self, revision: Revision) -> Value {
+        let capabilities = ServerCapabilities::new()
+            .with_logging()
+            .with_tools_list_changed()
+            .with_resources_subscribe();
+        self.greet_as(revision, capabilities)
+    }
+
+    /// The same, with a service that can do this.
+    fn greet_as(&mut self, revision: Revision, capabilities: ServerCapabilities) -> Value {
         let client = json!({ "name": "client", "version": "7" });
         let params = json!({
             "protocolVersion": revision.to_string(),
@@ -85,12 +97,9 @@ impl Server {
         });
         self.hear(json!({ "id": 0, "method": "initialize", "params": params }));
         let number = self.calls()[0].parts.exchange;
-        let capabilities = ServerCapabilities::new()
-            .with_logging()
-            .with_tools_list_changed()
-            .with_resources_subscribe();
         let discovered = DiscoverResult::new([revision], capabilities);
-        self.connection.complete(number, Success::complete(discovered, revision));
+        let body = Json::from_value(&discovered).unwrap();
+        self.connection.complete(number, Ok(Success::raw(body, Meta::new())));
         self.said().remove(0)
     }
 

@@ -15,9 +15,17 @@ type Answer = Result<Json, QuestionError>;
 impl Server {
     /// A call asks the client.
     fn ask(&mut self, number: ExchangeId) -> Receiver<Answer> {
+        self.ask_for(number, InputRequest::ListRoots)
+    }
+
+    pub(crate) fn ask_for(
+        &mut self,
+        number: ExchangeId,
+        request: InputRequest,
+    ) -> Receiver<Answer> {
         let (answer, answers) = channel();
         let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
-        self.emit(number, Outgoing::Ask(Question { request: InputRequest::ListRoots, reply }));
+        self.emit(number, Outgoing::Ask(Question { request, reply }));
         answers
     }
 
@@ -108,4 +116,17 @@ fn the_end_of_a_question_by_url_goes_to_its_call_or_to_the_session() {
     let after = server.transmits();
     assert_eq!(during[0].route, Route::Exchange(number));
     assert_eq!(after[0].route, Route::Standalone);
+}
+
+#[test]
+fn a_question_of_a_service_that_heard_of_new_roots_is_given_up_when_it_is_done() {
+    let mut server = Server::greeted(LEGACY);
+    server.hear(json!({ "method": "notifications/roots/list_changed" }));
+    let number = server.calls().remove(0).parts.exchange;
+    let _answer = server.ask(number);
+    let question = server.said().remove(0);
+    server.connection.complete(number, Ok(Success::empty()));
+    let given_up = server.said().remove(0);
+    assert_eq!(given_up["method"], "notifications/cancelled");
+    assert_eq!(given_up["params"]["requestId"], question["id"]);
 }

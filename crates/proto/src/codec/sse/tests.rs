@@ -84,7 +84,7 @@ fn only_the_three_line_ends_end_lines() {
 
 #[test]
 fn line_ends_may_be_mixed_and_a_mark_counts_at_the_very_start_only() {
-    let text = "data: 1\r\n\ndata: 2\r\rdata: 3\n\r\n\u{feff}data: x\n\ndata: 4\n\n";
+    let text = "\u{feff}\ndata: 1\r\n\ndata: 2\r\rdata: 3\n\r\n\u{feff}data: x\n\ndata: 4\n\n";
     for size in 1..=text.len() {
         let events = read(&mut SseReader::new(100), text.as_bytes(), size);
         let expected = [message("1"), message("2"), message("3"), message("4")];
@@ -95,8 +95,8 @@ fn line_ends_may_be_mixed_and_a_mark_counts_at_the_very_start_only() {
 #[test]
 fn lines_of_data_are_joined_by_line_feeds() {
     let mut reader = SseReader::new(100);
-    let events = read(&mut reader, b"data: 1\ndata: 2\ndata: 3\n\ndata:\ndata: 4\n\n", 7);
-    assert_eq!(events, [message("1\n2\n3"), message("\n4")]);
+    let events = read(&mut reader, b"data: 1\ndata: 234\ndata: 5\n\ndata:\ndata: 6\n\n", 7);
+    assert_eq!(events, [message("1\n234\n5"), message("\n6")]);
 }
 
 #[test]
@@ -186,6 +186,23 @@ fn a_line_of_another_field_cannot_grow_without_end() {
         assert!(reader.buffer.len() <= FIELD);
     }
     assert_eq!(read(&mut reader, b"\n\ndata: 1\n\n", 100), [message("1")]);
+}
+
+#[test]
+fn what_follows_on_a_line_that_is_too_long_is_no_line_of_its_own() {
+    let mut reader = SseReader::new(100);
+    for cut in 0..10 {
+        assert_eq!(read(&mut reader, &[b':'; FIELD + 1], FIELD + 1), []);
+        assert_eq!(read(&mut reader, b"data: forged\n\n", 1 + cut), [], "in pieces of {}", 1 + cut);
+    }
+}
+
+#[test]
+fn an_event_may_have_a_long_id_and_a_short_message() {
+    let mut out = BytesMut::new();
+    write_event(&mut out, Some("a-very-long-id-of-a-place"), b"1");
+    write_event(&mut out, None, b"2");
+    assert_eq!(out, "id: a-very-long-id-of-a-place\ndata: 1\n\ndata: 2\n\n");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use bowline_types::cancel::CancelledParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::method::Method;
-use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
@@ -28,7 +27,7 @@ impl ServerConnection {
     pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
         match message {
             Message::Request(request) => self.request(request, batch, now),
-            Message::Notification(notification) => self.notification(&notification, now),
+            Message::Notification(notification) => self.notification(&notification),
             Message::Response(response) => {
                 let answered = self.session.as_mut().and_then(|session| session.answered(response));
                 if let Some(number) = answered {
@@ -97,14 +96,8 @@ impl ServerConnection {
                 self.open(request, method, lifted, batch)
             }
             Claim::Legacy(revision) => self.admit_legacy(request, meta, revision, batch),
-            Claim::Handshake => {
-                if batch.is_some() {
-                    return Err(ErrorObject::invalid_request(
-                        "`initialize` must not stand in a batch",
-                    ));
-                }
-                self.handshake(&request)
-            }
+            // Never in a batch: those are read in a session only, which has its handshake behind it.
+            Claim::Handshake => self.handshake(&request),
             Claim::EarlyPing => {
                 self.reply(&request.id, batch, Ok(Success::empty()));
                 Ok(())
@@ -147,7 +140,7 @@ impl ServerConnection {
         Ok(())
     }
 
-    pub(super) fn notification(&mut self, notification: &NotificationMessage, now: Instant) {
+    pub(super) fn notification(&mut self, notification: &NotificationMessage) {
         let MethodName::Known(method) = notification.method else { return };
         match method {
             Method::Cancelled => {
@@ -159,15 +152,6 @@ impl ServerConnection {
             }
             Method::Initialized => self.initialized(),
             Method::RootsListChanged => self.roots_changed(),
-            Method::Progress => {
-                let token =
-                    notification.params.parse_all().map(|p: ProgressParams| p.progress_token.0);
-                if let (Some(session), Ok(Some(id))) =
-                    (&mut self.session, token.map(|t| t.as_integer()))
-                {
-                    session.touch(id, now);
-                }
-            }
             _ => {}
         }
     }

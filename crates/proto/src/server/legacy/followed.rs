@@ -117,9 +117,12 @@ mod tests {
     fn a_client_that_changed_its_mind_is_told_nothing() {
         let mut followed = Followed::default();
         followed.begin("a://b".to_owned(), ExchangeId(1));
+        followed.begin("a://c".to_owned(), ExchangeId(2));
         followed.stop("a://b");
         followed.agree(ExchangeId(1));
+        followed.agree(ExchangeId(2));
         assert!(!followed.wants("a://b"));
+        assert!(followed.wants("a://c"));
     }
 
     #[test]
