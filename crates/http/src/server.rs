@@ -31,6 +31,8 @@ mod legacy;
 mod limits;
 mod line;
 mod listener;
+#[cfg(test)]
+mod mirror;
 mod modern;
 mod pace;
 mod protocol;

@@ -11,7 +11,9 @@ use bowline::proto::limits::Limits;
 use bowline::proto::request::{Owner, Peer};
 use bowline::types::revision::Revision;
 use bowline_http::server::Sessions;
+use bowline_server::Server;
 use bowline_server::http::Http;
+use bowline_server::layer::RateLimit;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -160,23 +162,36 @@ async fn who_has_credentials_is_counted_by_them_and_not_by_address() {
 async fn a_mounted_endpoint_counts_by_the_address_that_a_layer_names() {
     let mut limits = Limits::default();
     limits.requests_per_minute = 2;
+    let paced = server().0.limits(limits);
+    let layered = server().0.layer(RateLimit::per_minute(2));
+    for (server, refused) in [(paced, 429), (layered, 200)] {
+        let address = mount(server).await;
+        for from in [IpAddr::V4(Ipv4Addr::LOCALHOST), NEIGHBOUR] {
+            for (status, is_served) in [(200, true), (200, true), (refused, false)] {
+                let mut wire = Wire::send_from(from, address, &echo()).await;
+                let answer = within(wire.answer()).await;
+                assert_eq!(answer.status(), status, "{from}");
+                let is_echo = status == 200 && text_of(&answer.json()) == "a";
+                assert_eq!(is_echo, is_served, "{from}: {answer:?}");
+            }
+        }
+    }
+}
+
+/// Serves a server within axum, with a layer that names the address of the client.
+async fn mount(server: Server) -> SocketAddr {
     let name = |ConnectInfo(from): ConnectInfo<SocketAddr>, mut request: extract::Request| {
         request.extensions_mut().insert(Peer(from.ip()));
         ready(request)
     };
     let app = Router::new()
-        .nest_service("/mcp", server().0.limits(limits).http())
+        .nest_service("/mcp", server.http())
         .layer(map_request(name))
         .into_make_service_with_connect_info::<SocketAddr>();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    for from in [IpAddr::V4(Ipv4Addr::LOCALHOST), NEIGHBOUR] {
-        for status in [200, 200, 429] {
-            let mut wire = Wire::send_from(from, address, &echo()).await;
-            assert_eq!(within(wire.answer()).await.status(), status, "{from}");
-        }
-    }
+    address
 }
 
 // spec: SUB-10

@@ -154,3 +154,26 @@ impl<T: Tell> Source for Told<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Twice(u8);
+
+    impl Tell for Twice {
+        async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+            self.0 = self.0.checked_sub(1)?;
+            Some((Bytes::from_static(b"piece"), self))
+        }
+    }
+
+    /// Layers around the endpoint may ask again after the end.
+    #[test]
+    fn a_stream_that_is_over_stays_over() {
+        let mut body = Told::by(Twice(2));
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let mut next = || body.poll_piece(&mut cx).map(|piece| piece.is_some());
+        assert_eq!([(); 4].map(|()| next()), [true, true, false, false].map(Poll::Ready));
+    }
+}

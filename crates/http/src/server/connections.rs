@@ -275,3 +275,6 @@ pub(super) async fn drive<C: GracefulConnection, T>(
     let _ = ended.await;
     drop(held);
 }
+
+#[cfg(test)]
+mod tests;

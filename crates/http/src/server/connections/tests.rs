@@ -1,0 +1,88 @@
+//! When a connection is ended or cut, look by look, and how it leaves the table.
+
+use std::future::pending;
+
+use super::super::{HttpConfig, mirror};
+use super::*;
+
+const LOOKS: Looks = Looks { interval: Duration::from_secs(1), head: 2, idle: 4 };
+
+fn used() -> Used {
+    Used::new(mirror::endpoint(HttpConfig::new()))
+}
+
+/// What becomes of a connection at each of so many looks: `.` kept, `e` asked to end, `c` cut.
+fn verdicts(open: &mut Open, looks: usize) -> String {
+    let verdict = |_| match open.look(LOOKS) {
+        Verdict::Keep => '.',
+        Verdict::End => 'e',
+        Verdict::Cut => 'c',
+    };
+    (0..looks).map(verdict).collect()
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_no_head_is_cut_and_an_idle_one_is_asked_to_end_first() {
+    let mut open = Open::new(Arc::new(used()));
+    assert_eq!(verdicts(&mut open, 3), "..c", "no head has come");
+
+    let mut open = Open::new(Arc::new(used()));
+    drop(open.used.begin());
+    assert_eq!(verdicts(&mut open, 9), ".....e..c", "a request was answered");
+
+    let mut open = Open::new(Arc::new(used()));
+    let turn = open.used.begin();
+    assert_eq!(verdicts(&mut open, 9), ".........", "a request is being answered");
+    drop(turn);
+    assert_eq!(verdicts(&mut open, 5), "....e");
+}
+
+#[cfg(feature = "http2")]
+#[tokio::test]
+async fn over_http2_a_connection_is_always_asked_to_end_first() {
+    let mut open = Open::new(Arc::new(used()));
+    open.used.speaks_http2();
+    assert_eq!(verdicts(&mut open, 6), "..e..c");
+}
+
+#[test]
+fn connections_are_looked_at_twice_within_the_shortest_time() {
+    let limits = HttpLimits::default();
+    let looks = Looks::new(&limits);
+    assert_eq!(looks.interval, limits.head.min(limits.idle) / 2);
+    let none = HttpLimits { head: Duration::ZERO, ..limits };
+    assert_eq!(
+        Looks::new(&none).interval,
+        Duration::from_millis(1),
+        "no time is no division by it"
+    );
+}
+
+#[tokio::test]
+async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
+    let mut connections = Connections::default();
+    let table = connections.table.clone();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    connections.open(used(), |_, place| {
+        Box::pin(async move {
+            let _ = ended.await;
+            drop(place);
+        })
+    });
+    connections.open(used(), |_, place| {
+        Box::pin(async move {
+            pending::<()>().await;
+            drop(place);
+        })
+    });
+    let open = || lock(&table).len();
+    assert_eq!(open(), 2);
+    drop(end);
+    while open() > 1 {
+        tokio::task::yield_now().await;
+    }
+    drop(connections);
+    while open() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
