@@ -158,3 +158,36 @@ impl fmt::Display for Stalled {
 }
 
 impl std::error::Error for Stalled {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn an_answer_that_waits_goes_on_when_the_client_has_taken_the_last_byte() {
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(wakes.clone());
+        let cx = Context::from_waker(&waker);
+        let flow = Arc::new(Flow::default());
+        assert!(flow.poll_taken(&cx).is_ready());
+        let mut given = flow.give(b"abc");
+        assert!(flow.poll_taken(&cx).is_pending());
+        given.take(2);
+        assert_eq!((wakes.0.load(Ordering::Relaxed), flow.progress()), (0, 2));
+        drop(given);
+        assert_eq!((wakes.0.load(Ordering::Relaxed), flow.progress()), (1, 1));
+        assert!(flow.poll_taken(&cx).is_ready() && !flow.is_waiting());
+    }
+}

@@ -127,6 +127,8 @@ mod tests {
         assert!(accepts(&headers, [JSON]));
         assert!(!accepts(&headers, [EVENTS]));
         assert!(!accepts(&headers, [JSON, EVENTS]));
+        let other_families = self::headers(&header::ACCEPT, &["image/*, texts/*, t/*"]);
+        assert!(!accepts(&other_families, [EVENTS]));
     }
 
     #[test]
