@@ -119,6 +119,14 @@ async fn a_preflight_allows_no_other_method_and_no_other_header() {
 }
 
 #[tokio::test]
+async fn only_options_is_a_preflight_whatever_its_headers() {
+    let stage = stage().await;
+    let call = call("echo", json!({ "text": "a" }));
+    let call = call.with("Origin", APP).with("Access-Control-Request-Method", "POST");
+    assert_eq!(text_of(&stage.ask(&call).await.json()), "a");
+}
+
+#[tokio::test]
 async fn without_sessions_pages_may_only_post() {
     let stage = Stage::with(|http| http.sessions(bowline_server::http::Sessions::None)).await;
     let answer = stage.ask(&preflight("http://localhost", "DELETE", "")).await;

@@ -327,3 +327,27 @@ impl fmt::Display for InvalidSetting {
 }
 
 impl std::error::Error for InvalidSetting {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_of_this_machine_means_every_port_unless_it_names_one() {
+        let matches = |known: &str, other: &str| {
+            Origin::parse(known).unwrap().matches(&Origin::parse(other).unwrap())
+        };
+        assert!(matches("http://localhost", "http://localhost:3000"));
+        assert!(matches("http://localhost:3000", "http://localhost:3000"));
+        assert!(!matches("http://localhost:3000", "http://localhost:4000"));
+        assert!(!matches("http://localhost:3000", "http://localhost"));
+        assert!(!matches("http://example.com", "http://example.com:3000"));
+    }
+
+    #[test]
+    fn a_refusal_names_the_host_with_its_port() {
+        for written in ["example.com", "example.com:8080"] {
+            assert_eq!(Host::parse(written).unwrap().to_string(), written);
+        }
+    }
+}
