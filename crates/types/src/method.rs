@@ -257,12 +257,12 @@ impl Row {
 
     /// Whether it travels inside `inputRequests` in this revision instead of as a message.
     pub fn is_embedded_in(&self, revision: Revision) -> bool {
-        self.embedded && revision.is_modern()
+        self.embedded && revision.has_input_requests()
     }
 
     fn is_sent_by(&self, side: Direction, revision: Revision) -> bool {
         let direction = match self.modern_direction {
-            Some(direction) if revision.is_modern() => direction,
+            Some(direction) if !revision.has_server_requests() => direction,
             _ => self.direction,
         };
         let sends = direction == side || direction == Both;
