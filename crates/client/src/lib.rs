@@ -79,6 +79,9 @@ pub mod connect;
 #[cfg(feature = "http")]
 mod http;
 
+#[cfg(not(feature = "http"))]
+mod disabled;
+
 mod era;
 
 mod host;
