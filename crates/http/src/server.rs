@@ -19,27 +19,33 @@ mod bodies;
 mod body;
 mod callers;
 mod calls;
+mod clock;
 mod config;
+mod connection_use;
 mod connections;
+mod core;
 mod cors;
 mod endpoint;
 #[cfg(feature = "http2")]
 mod flow;
 mod gate;
 mod head;
+mod inbound;
 mod legacy;
 mod limits;
 mod line;
 mod listener;
-#[cfg(test)]
-mod mirror;
 mod modern;
 mod pace;
+mod places;
 mod protocol;
 mod read;
 mod reply;
+mod slots;
 mod stall;
 mod tcp;
+#[cfg(test)]
+mod test_endpoint;
 
 pub use self::body::Body;
 pub use self::config::{HttpConfig, Sessions};
@@ -51,9 +57,4 @@ pub use self::listener::{BindError, Listener};
 /// The answer of a server that cannot serve at all, and why.
 pub fn failed(reason: &str) -> http::Response<Body> {
     reply::refused(http::StatusCode::INTERNAL_SERVER_ERROR, reason)
-}
-
-/// The time as the runtime tells it, so that tests can move it.
-fn now() -> std::time::Instant {
-    tokio::time::Instant::now().into_std()
 }

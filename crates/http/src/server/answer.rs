@@ -1,6 +1,7 @@
-//! The body of an answer, which keeps its connection in use until HTTP has taken all of it.
+//! The body of an HTTP answer, which keeps its request in flight until HTTP has taken all of it.
 
 use std::pin::Pin;
+#[cfg(feature = "http2")]
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -8,25 +9,15 @@ use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 
 use super::body::Body;
-use super::endpoint::Endpoint;
+use super::connection_use::InFlight;
 #[cfg(feature = "http2")]
 use super::flow::Flow;
-use super::stall::Traffic;
 
-/// Held from the time when a request has come until HTTP has taken all of its answer.
-pub(super) type Turn = Arc<Answering>;
-
-/// What answers the requests of a connection.
-pub(super) struct Answering {
-    pub(super) endpoint: Endpoint,
-    pub(super) traffic: Arc<Traffic>,
-}
-
-/// What an answer carries, during a turn.
+/// The body of an answer, with the request that it keeps in flight.
 pub(super) struct Answer {
     body: Body,
-    /// Only held.
-    _turn: Turn,
+    /// Dropped with the answer.
+    _in_flight: InFlight,
     #[cfg(feature = "http2")]
     flow: Option<Arc<Flow>>,
 }
@@ -38,16 +29,17 @@ pub(super) type Failure = super::flow::Stalled;
 pub(super) type Failure = std::convert::Infallible;
 
 impl Answer {
-    pub(super) fn new(body: Body, turn: Turn) -> Self {
+    pub(super) fn new(body: Body, in_flight: InFlight) -> Self {
         Self {
             body,
-            _turn: turn,
+            _in_flight: in_flight,
             #[cfg(feature = "http2")]
             flow: None,
         }
     }
 
-    /// The same on a stream of HTTP/2: it goes on only as fast as its client takes it.
+    /// The same on a stream of HTTP/2, where the next piece waits until the client has taken the one
+    /// before.
     #[cfg(feature = "http2")]
     pub(super) fn flowing(self) -> Self {
         Self { flow: Flow::current(), ..self }
@@ -81,7 +73,7 @@ impl http_body::Body for Answer {
     fn is_end_stream(&self) -> bool {
         #[cfg(feature = "http2")]
         if self.flow.as_ref().is_some_and(|flow| flow.is_waiting()) {
-            // As long as it has not ended, the stream can be reset.
+            // Only a stream that has not ended can be reset.
             return false;
         }
         self.body.is_end_stream()

@@ -20,14 +20,11 @@ use http::Version;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep};
 
-use super::callers::{Caller, HeldBody};
+use super::callers::{BODY_UNIT, Caller, HeldBody, body_units};
 use super::limits::HttpLimits;
 
 /// Bytes of the bodies of one connection that do not count.
 const FREE: usize = 64 * 1024;
-
-/// Bytes are counted in such units, so that they fit into a semaphore.
-const UNIT: usize = 1024;
 
 /// Bytes of a body that do not count. The requests that an HTTP/2 connection may have at the same
 /// time share what is free for one connection.
@@ -36,11 +33,6 @@ pub(super) fn free(version: Version, limits: &HttpLimits) -> usize {
         Version::HTTP_2 => FREE / (limits.requests_per_connection as usize).max(1),
         _ => FREE,
     }
-}
-
-/// So many bytes in units.
-pub(super) fn units(bytes: usize) -> usize {
-    bytes.div_ceil(UNIT)
 }
 
 /// The bytes of all bodies.
@@ -65,14 +57,14 @@ pub(super) struct NoRoom;
 
 impl Bodies {
     pub(super) fn new(limits: &HttpLimits) -> Arc<Self> {
-        let units = (limits.bodies / UNIT).min(Semaphore::MAX_PERMITS);
+        let units = (limits.bodies / BODY_UNIT).min(Semaphore::MAX_PERMITS);
         let room = Semaphore::new(units);
         Arc::new(Self { room, units, crowded: limits.crowded, arriving: Mutex::default() })
     }
 
     /// How many bytes count.
     pub(super) fn bytes(&self) -> usize {
-        (self.units - self.room.available_permits()) * UNIT
+        (self.units - self.room.available_permits()) * BODY_UNIT
     }
 
     /// A share for a body that begins to count.
@@ -123,7 +115,7 @@ impl Share {
     ///
     /// If there is no room for too long, or another body needs it.
     pub(super) async fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
-        let all = units(bytes);
+        let all = body_units(bytes);
         if all > self.bodies.units {
             return Err(NoRoom);
         }

@@ -1,7 +1,9 @@
-//! What is counted of each caller: how often it asks, its calls, and its subscriptions.
+//! What is counted of each caller: the pace of its requests, its calls, its subscriptions, and the
+//! bytes of its bodies.
+//!
+//! A caller is an identity with verified credentials, or else an address.
 
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -9,20 +11,26 @@ use bowline_proto::callers::{self, CallerId, Count};
 use bowline_proto::limits::Limits;
 use bowline_proto::pace::Pace;
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
-use bowline_types::text::counted;
 
-use super::bodies;
-use super::endpoint::Core;
+use super::clock::now;
 use super::limits::HttpLimits;
-use super::now;
+use super::slots::Slots;
 
-/// When to try again for a place that is taken.
+/// Bodies are counted in units of this many bytes, so that a count fits into a semaphore.
+pub(super) const BODY_UNIT: usize = 1024;
+
+/// The units that so many bytes of a body take.
+pub(super) fn body_units(bytes: usize) -> usize {
+    bytes.div_ceil(BODY_UNIT)
+}
+
+/// When to try again for a slot that is taken.
 const RETRY: TooManyRequests = TooManyRequests { retry_after_ms: 1000 };
 
 /// The callers of an endpoint.
 pub(super) struct Callers {
     table: Mutex<callers::Callers<Caller>>,
-    /// Those that are too many to be told apart.
+    /// Stands for all callers beyond [`HttpLimits::callers`].
     newcomers: Caller,
     limits: CallerLimits,
 }
@@ -42,34 +50,36 @@ impl Callers {
             requests_per_minute: message.requests_per_minute,
             calls: http.calls_per_caller,
             subscriptions: message.subscriptions,
-            body_units: bodies::units(http.bodies_per_caller),
+            body_units: body_units(http.bodies_per_caller),
         };
         let newcomers = Caller::new(limits);
         let table = Mutex::new(callers::Callers::new(http.callers, newcomers.clone()));
         Self { table, newcomers, limits }
     }
 
-    /// What is counted of a caller.
+    /// The counters of a caller, new ones if it is not known yet.
     pub(super) fn find(&self, id: CallerId) -> Caller {
-        // Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
+        // No change under the lock can panic half-way, so a poisoned table is intact.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.count(id, now(), || Caller::new(self.limits)).clone()
     }
 
-    /// Whether a caller was not told from others when it came. There may be room for it now.
+    /// Whether a caller was counted together with others because the table was full. The table may
+    /// have room for it now.
     pub(super) fn is_newcomer(&self, caller: &Caller) -> bool {
         *caller == self.newcomers
     }
 }
 
-/// The refusal of something of which a caller has too many; with time there may be fewer.
+/// The refusal of something of which a caller has too many, with the time to retry after. `most`
+/// says how many it may have of what: "4 calls of one caller".
 #[cold]
 pub(super) fn too_many(most: &str) -> ErrorObject {
     let message = format!("no more than {most} at a time; try again");
     ErrorObject::new(code::TOO_MANY_REQUESTS, message).with_data(&RETRY)
 }
 
-/// One caller, or all that are too many to be told apart. Cheap to clone; all clones count together.
+/// One caller, or all that the table has no room for. Cheap to clone; all clones count together.
 #[derive(Clone)]
 pub(super) struct Caller(Arc<Counts>);
 
@@ -90,11 +100,11 @@ impl Caller {
         }))
     }
 
-    /// Counts requests that come together.
+    /// Counts the requests of one message.
     ///
     /// # Errors
     ///
-    /// If they come too soon after the others: none of them is counted then.
+    /// If they come too soon after the others. Then none of them is counted.
     pub(super) fn hold_pace(&self, requests: usize, limits: &Limits) -> Result<(), ErrorObject> {
         if requests == 0 {
             return Ok(());
@@ -106,17 +116,25 @@ impl Caller {
             false => Err(limits.too_many_requests(pace.wait_for(requests, now))),
         }
     }
-}
 
-impl Caller {
-    /// Counts the body of a request until the request is answered; none if there is no room for it
-    /// beside the other requests of the caller.
+    /// The slots of its calls.
+    pub(super) fn calls(&self) -> &Slots {
+        &self.0.calls
+    }
+
+    /// The slots of its subscriptions.
+    pub(super) fn subscriptions(&self) -> &Slots {
+        &self.0.subscriptions
+    }
+
+    /// Counts the body of a request until the guard is dropped. `None` if the other bodies of this
+    /// caller leave no room for it.
     pub(super) fn hold_body(&self, units: usize) -> Option<HeldBody> {
         self.0.body_units.take(units).then(|| HeldBody { caller: self.clone(), units })
     }
 }
 
-/// What the body of a request takes of its caller's room; given back when it is dropped.
+/// The room that the body of a request takes of its caller's. Dropping it returns the room.
 pub(super) struct HeldBody {
     caller: Caller,
     units: usize,
@@ -143,134 +161,10 @@ impl Hash for Caller {
 }
 
 impl Count for Caller {
-    /// A caller that is connected or has a call under way is not forgotten: it would be counted anew.
+    /// The table may forget a caller that has no connection and no call under way: both hold a
+    /// clone. Forgotten earlier, the caller would get a second set of slots.
     fn is_spent(&self, now: Instant) -> bool {
         let pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::strong_count(&self.0) == 1 && pace.is_spent(now)
-    }
-}
-
-/// How many of something there may be at the same time.
-pub(super) struct Slots {
-    taken: AtomicUsize,
-    most: usize,
-}
-
-impl Slots {
-    pub(super) fn new(most: usize) -> Self {
-        Self { taken: AtomicUsize::new(0), most }
-    }
-
-    /// Takes so many, if they are free; the taker has to give them back.
-    fn take(&self, count: usize) -> bool {
-        let before = self.taken.fetch_add(count, Ordering::Relaxed);
-        let is_free = before + count <= self.most;
-        if !is_free {
-            self.give_back(count);
-        }
-        is_free
-    }
-
-    fn give_back(&self, count: usize) {
-        self.taken.fetch_sub(count, Ordering::Relaxed);
-    }
-}
-
-/// Places of calls, or the place of a subscription, among those of the endpoint and among those of
-/// their caller. Given back when it is dropped.
-pub(super) struct Places {
-    core: Arc<Core>,
-    caller: Caller,
-    kind: Kind,
-    count: usize,
-}
-
-/// What has a place.
-#[derive(Clone, Copy)]
-enum Kind {
-    Call,
-    Subscription,
-}
-
-impl Places {
-    /// Takes places for so many calls.
-    ///
-    /// # Errors
-    ///
-    /// If so many are not free, for the caller or for anybody.
-    pub(super) fn of_calls(
-        core: &Arc<Core>,
-        caller: &Caller,
-        count: usize,
-    ) -> Result<Self, ErrorObject> {
-        Self::take(core, caller, Kind::Call, count)
-    }
-
-    /// Takes the place of a subscription.
-    ///
-    /// # Errors
-    ///
-    /// If none is free, for the caller or for anybody.
-    pub(super) fn of_subscription(core: &Arc<Core>, caller: &Caller) -> Result<Self, ErrorObject> {
-        Self::take(core, caller, Kind::Subscription, 1)
-    }
-
-    fn take(
-        core: &Arc<Core>,
-        caller: &Caller,
-        kind: Kind,
-        count: usize,
-    ) -> Result<Self, ErrorObject> {
-        let (of_caller, of_all) = kind.slots(core, caller);
-        if !of_caller.take(count) {
-            return Err(kind.too_many_of_caller(core));
-        }
-        if !of_all.take(count) {
-            of_caller.give_back(count);
-            return Err(kind.too_many());
-        }
-        Ok(Self { core: core.clone(), caller: caller.clone(), kind, count })
-    }
-
-    pub(super) fn core(&self) -> &Arc<Core> {
-        &self.core
-    }
-}
-
-impl Drop for Places {
-    fn drop(&mut self) {
-        let (of_caller, of_all) = self.kind.slots(&self.core, &self.caller);
-        of_caller.give_back(self.count);
-        of_all.give_back(self.count);
-    }
-}
-
-impl Kind {
-    /// The places of a caller, and those of all together.
-    fn slots<'a>(self, core: &'a Core, caller: &'a Caller) -> (&'a Slots, &'a Slots) {
-        match self {
-            Self::Call => (&caller.0.calls, &core.calls),
-            Self::Subscription => (&caller.0.subscriptions, &core.streams),
-        }
-    }
-
-    #[cold]
-    fn too_many_of_caller(self, core: &Core) -> ErrorObject {
-        match self {
-            Self::Call => {
-                let most = counted(core.limits().calls_per_caller, "call");
-                too_many(&format!("{most} of one caller"))
-            }
-            // It is for the client to end one, and no time that passes does.
-            Self::Subscription => core.server.limits().too_many_subscriptions(),
-        }
-    }
-
-    #[cold]
-    fn too_many(self) -> ErrorObject {
-        ErrorObject::unavailable(match self {
-            Self::Call => "too many calls run at the same time; try again",
-            Self::Subscription => "too many subscriptions are open; try again",
-        })
     }
 }

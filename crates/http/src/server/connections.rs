@@ -7,19 +7,16 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
 
-use super::answer::{Answering, Turn};
-use super::endpoint::Endpoint;
+use super::connection_use::ConnectionUse;
 use super::limits::HttpLimits;
-use super::stall::Traffic;
 
 /// The connections that are open. All are cut when this is dropped.
 #[derive(Default)]
@@ -58,8 +55,8 @@ impl Connections {
     /// Serves a connection in a task of its own, which has to hold its place to the end.
     pub(super) fn open(
         &mut self,
-        used: Used,
-        serve: impl FnOnce(Arc<Used>, Place) -> BoxFuture<()>,
+        used: ConnectionUse,
+        serve: impl FnOnce(Arc<ConnectionUse>, Place) -> BoxFuture<()>,
     ) {
         self.last += 1;
         let number = self.last;
@@ -132,7 +129,7 @@ fn lock(table: &Table) -> MutexGuard<'_, HashMap<u64, Open>> {
 
 /// One that is open.
 struct Open {
-    used: Arc<Used>,
+    used: Arc<ConnectionUse>,
     /// Set once there is a task.
     task: Option<AbortHandle>,
     /// How many requests had come when it was last looked at.
@@ -155,7 +152,7 @@ enum Verdict {
 }
 
 impl Open {
-    fn new(used: Arc<Used>) -> Self {
+    fn new(used: Arc<ConnectionUse>) -> Self {
         Self { used, task: None, before: 0, unused: 0, has_begun: true, told: None }
     }
 
@@ -164,15 +161,15 @@ impl Open {
     /// middle of a head has as long as one that sends the head byte by byte.
     fn look(&mut self, looks: Looks) -> Verdict {
         let used = &self.used;
-        let requests = used.requests.load(Ordering::Relaxed);
+        let requests = used.requests();
         let has_come = std::mem::replace(&mut self.before, requests) != requests;
-        let traffic = used.traffic();
-        if has_come || Arc::strong_count(&used.turn) > 1 || traffic.waits() {
+        let traffic = &used.traffic;
+        if has_come || used.is_in_flight() || traffic.waits() {
             (self.unused, self.has_begun, self.told) = (0, false, None);
             return Verdict::Keep;
         }
         // Over HTTP/2 there is more to be read than requests.
-        let is_http2 = used.is_http2.load(Ordering::Relaxed);
+        let is_http2 = used.is_http2();
         if traffic.has_read() && !self.has_begun && !is_http2 {
             (self.unused, self.has_begun) = (0, true);
         }
@@ -192,67 +189,11 @@ impl Open {
     }
 }
 
-/// What a connection is used for.
-pub(super) struct Used {
-    /// Requests that have come.
-    requests: AtomicUsize,
-    /// Held while one of them is being answered.
-    turn: Turn,
-    is_http2: AtomicBool,
-    is_ending: AtomicBool,
-    /// The task that serves it, once there is one.
-    server: Mutex<Option<Waker>>,
-}
-
-impl Used {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
-        let (requests, is_http2, is_ending, server) = Default::default();
-        let turn = Arc::new(Answering { endpoint, traffic: Arc::default() });
-        Self { requests, turn, is_http2, is_ending, server }
-    }
-
-    /// What its socket is seen to do.
-    pub(super) fn traffic(&self) -> &Arc<Traffic> {
-        &self.turn.traffic
-    }
-
-    /// Begins to answer a request; it is answered when the turn is dropped.
-    pub(super) fn begin(&self) -> Turn {
-        // Only the task that serves the connection counts, so nothing comes in between.
-        let before = self.requests.load(Ordering::Relaxed);
-        self.requests.store(before.wrapping_add(1), Ordering::Relaxed);
-        self.turn.clone()
-    }
-
-    /// Notes that the client speaks HTTP/2.
-    #[cfg(feature = "http2")]
-    pub(super) fn speaks_http2(&self) {
-        self.is_http2.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the connection is to end.
-    pub(super) fn is_ending(&self) -> bool {
-        self.is_ending.load(Ordering::Acquire)
-    }
-
-    /// Names the task that serves the connection, which is woken when it is to end.
-    pub(super) fn serve(&self, server: &Waker) {
-        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = Some(server.clone());
-    }
-
-    fn end(&self) {
-        // Under the lock, so that a task that begins to serve meanwhile either is woken or sees it.
-        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_ending.store(true, Ordering::Release);
-        server.iter().for_each(Waker::wake_by_ref);
-    }
-}
-
 /// Drives a connection to its end, which comes early if it is told to end, and holds something until
 /// then.
 pub(super) async fn drive<C: GracefulConnection, T>(
     mut connection: Pin<Box<C>>,
-    used: Arc<Used>,
+    used: Arc<ConnectionUse>,
     held: T,
 ) {
     let (mut is_begun, mut is_told) = (false, false);

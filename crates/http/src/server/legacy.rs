@@ -31,38 +31,40 @@ use self::sessions::NotNow;
 pub(super) use self::sessions::Sessions;
 use self::stream::{GetStream, Place, PostStream, Resumed};
 use super::body::{Body, Told};
-use super::callers::{self, Places};
-use super::endpoint::{Core, Knock, Shared};
+use super::callers;
+use super::core::Core;
+use super::inbound::Inbound;
+use super::places::Places;
 use super::{head, reply};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Serves a message of a client that shakes hands.
 pub(super) async fn post(
-    shared: &Arc<Shared>,
+    sessions: &Arc<Sessions>,
     frame: Frame,
     text: &Bytes,
-    knock: &mut Knock,
+    inbound: &mut Inbound,
 ) -> Response<Body> {
     let is_handshake = matches!(
         &frame,
         Frame::Message(Message::Request(request))
             if request.method == MethodName::Known(Method::Initialize)
     );
-    if let Some(id) = sse2024::named(shared, knock) {
-        return match shared.sessions.known(id, &knock.owner(), Kind::Sse2024) {
-            Some(session) => sse2024::post(&session, frame, knock),
+    if let Some(id) = sse2024::named(sessions, inbound) {
+        return match sessions.known(id, &inbound.owner(), Kind::Sse2024) {
+            Some(session) => sse2024::post(&session, frame, inbound),
             None => unknown_session(),
         };
     }
-    match find(shared, knock, Some(&frame)).await {
-        Ok(Some(session)) => match enter(session, frame, knock) {
+    match find(sessions, inbound, Some(&frame)).await {
+        Ok(Some(session)) => match enter(session, frame, inbound) {
             Ok(entered) => answer(entered, text).await,
             Err(refusal) => *refusal,
         },
-        Ok(None) if is_handshake => Box::pin(shake_hands(shared, frame, knock)).await,
-        Ok(None) if !shared.core.keeps_sessions() => {
-            Box::pin(stateless(shared, frame, text, knock)).await
+        Ok(None) if is_handshake => Box::pin(shake_hands(sessions, frame, inbound)).await,
+        Ok(None) if !sessions.core.keeps_sessions() => {
+            Box::pin(stateless(sessions, frame, text, inbound)).await
         }
         Ok(None) => {
             let reason = "send `initialize` first, and the `Mcp-Session-Id` of its answer with \
@@ -74,8 +76,12 @@ pub(super) async fn post(
 }
 
 /// Opens a session, if the handshake succeeds. Until then nothing is kept.
-async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> Response<Body> {
-    let core = &shared.core;
+async fn shake_hands(
+    sessions: &Arc<Sessions>,
+    frame: Frame,
+    inbound: &mut Inbound,
+) -> Response<Body> {
+    let core = &sessions.core;
     let asked = frame.id().cloned();
     if core.is_stopping() {
         return reply::busy(asked.as_ref(), STOPPING);
@@ -83,8 +89,8 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
     let Some(id) = Sessions::new_id() else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
     };
-    let session = Session::new(id, knock.owner(), Kind::Streamable, core);
-    let received = match session.receive(frame, knock.attach()) {
+    let session = Session::new(id, inbound.owner(), Kind::Streamable, core);
+    let received = match session.receive(frame, inbound.attach()) {
         Ok(received) => received,
         Err(frame) => return reply::busy(frame.id(), TOO_MANY_CALLS),
     };
@@ -98,11 +104,11 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
     if !core.keeps_sessions() {
         return reply::json(StatusCode::OK, message);
     }
-    if let Err(why) = shared.sessions.insert(&session, knock.caller()) {
+    if let Err(why) = sessions.insert(&session, &inbound.caller) {
         return not_now(core, asked.as_ref(), &why);
     }
-    if let Err(error) = shared.sessions.share(&session).await {
-        shared.sessions.remove(&session);
+    if let Err(error) = sessions.share(&session).await {
+        sessions.remove(&session);
         return failing(asked.as_ref(), &error);
     }
     let mut response = reply::json(StatusCode::OK, message);
@@ -115,25 +121,25 @@ async fn shake_hands(shared: &Arc<Shared>, frame: Frame, knock: &mut Knock) -> R
 /// Serves a message of a client that shook hands, in the revision that its header names, as if
 /// nobody had ever met it.
 async fn stateless(
-    shared: &Arc<Shared>,
+    sessions: &Arc<Sessions>,
     frame: Frame,
     text: &Bytes,
-    knock: &mut Knock,
+    inbound: &mut Inbound,
 ) -> Response<Body> {
-    let version = match head::version(&knock.0.headers) {
+    let version = match head::version(&inbound.parts.headers) {
         Field::Value(version) => version.trim().parse().ok(),
         _ => None,
     };
     // Clients that send no header are older than the header.
     let revision = version.unwrap_or(Revision::V2025_03_26);
-    let spoken = shared.core.server.revisions();
+    let spoken = sessions.core.server.revisions();
     if !spoken.contains(&revision) {
         let error = ErrorObject::unsupported_version(&revision.to_string(), spoken);
         return reply::refusal(StatusCode::BAD_REQUEST, &error);
     }
-    let session = Session::new(String::new(), knock.owner(), Kind::Streamable, &shared.core);
+    let session = Session::new(String::new(), inbound.owner(), Kind::Streamable, &sessions.core);
     session.assume(revision);
-    match enter(session, frame, knock) {
+    match enter(session, frame, inbound) {
         Ok(entered) => answer(entered, text).await,
         Err(refusal) => *refusal,
     }
@@ -158,7 +164,7 @@ struct Entered {
 fn enter(
     session: Arc<Session>,
     frame: Frame,
-    knock: &mut Knock,
+    inbound: &mut Inbound,
 ) -> Result<Entered, Box<Response<Body>>> {
     let has_batches = || session.revision().is_some_and(Revision::has_batches);
     if matches!(frame, Frame::Batch(_)) && !has_batches() {
@@ -167,7 +173,7 @@ fn enter(
     }
     let busy = match frame.requests() {
         0 => Busy::new(session),
-        calls => match Places::of_calls(&session.core, knock.caller(), calls) {
+        calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
             Ok(places) => Busy::with_calls(session, places),
             Err(error) => return Err(Box::new(reply::refuse(frame.id(), &error))),
         },
@@ -175,7 +181,7 @@ fn enter(
     let session = &busy.session;
     let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
     let received = session
-        .receive(frame, knock.attach())
+        .receive(frame, inbound.attach())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;
     let awaits = received.awaits;
     Ok(Entered { drive: Drive::new(busy, received), awaits, concerns_others })
@@ -213,24 +219,24 @@ async fn answer(entered: Entered, text: &Bytes) -> Response<Body> {
 }
 
 /// Opens the stream of a session, or goes on with one.
-pub(super) async fn get(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
-    if let Err(refusal) = check_version(shared, knock) {
+pub(super) async fn get(sessions: &Arc<Sessions>, inbound: &Inbound) -> Response<Body> {
+    if let Err(refusal) = check_version(sessions, inbound) {
         return *refusal;
     }
-    if !head::accepts(&knock.0.headers, [head::EVENTS]) {
+    if !head::accepts(&inbound.parts.headers, [head::EVENTS]) {
         let reason = "send `Accept: text/event-stream`; the answer is a stream";
         return reply::refused(StatusCode::NOT_ACCEPTABLE, reason);
     }
-    let session = match find(shared, knock, None).await {
+    let session = match find(sessions, inbound, None).await {
         Ok(Some(session)) => session,
-        Ok(None) if shared.core.config.sse2024 => return sse2024::open(shared, knock),
+        Ok(None) if sessions.core.config.sse2024 => return sse2024::open(sessions, inbound),
         Ok(None) => {
             let reason = "a stream belongs to a session: send its `Mcp-Session-Id`";
             return reply::refused(StatusCode::BAD_REQUEST, reason);
         }
         Err(refusal) => return *refusal,
     };
-    match head::field(&knock.0.headers, &LAST_EVENT_ID) {
+    match head::field(&inbound.parts.headers, &LAST_EVENT_ID) {
         Field::Absent => listen(session, None).await,
         Field::Value(id) => resume(session, id.trim()).await,
         Field::Repeated | Field::Unreadable => unknown_place(),
@@ -294,16 +300,16 @@ async fn resume(session: Arc<Session>, id: &str) -> Response<Body> {
 }
 
 /// Ends a session.
-pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
-    if let Err(refusal) = check_version(shared, knock) {
+pub(super) async fn delete(sessions: &Arc<Sessions>, inbound: &Inbound) -> Response<Body> {
+    if let Err(refusal) = check_version(sessions, inbound) {
         return *refusal;
     }
-    match find(shared, knock, None).await {
+    match find(sessions, inbound, None).await {
         Ok(Some(session)) => {
             if let Err(error) = session.delete().await {
                 return failing(None, &error);
             }
-            shared.sessions.remove(&session);
+            sessions.remove(&session);
             reply::done()
         }
         Ok(None) => {
@@ -316,9 +322,9 @@ pub(super) async fn delete(shared: &Arc<Shared>, knock: &Knock) -> Response<Body
 
 /// Whether a request without a message speaks a revision that we do; clients older than the header
 /// send none.
-fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body>>> {
-    let spoken = shared.core.server.revisions();
-    let version = match head::version(&knock.0.headers) {
+fn check_version(sessions: &Sessions, inbound: &Inbound) -> Result<(), Box<Response<Body>>> {
+    let spoken = sessions.core.server.revisions();
+    let version = match head::version(&inbound.parts.headers) {
         Field::Absent => return Ok(()),
         version => version.required("MCP-Protocol-Version"),
     };
@@ -333,21 +339,22 @@ fn check_version(shared: &Shared, knock: &Knock) -> Result<(), Box<Response<Body
 /// The session that an HTTP request names, if it names one. A refusal has the id of the request that
 /// `frame` is.
 async fn find(
-    shared: &Shared,
-    knock: &Knock,
+    sessions: &Sessions,
+    inbound: &Inbound,
     frame: Option<&Frame>,
 ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
-    match head::field(&knock.0.headers, &reply::SESSION_ID) {
+    match head::field(&inbound.parts.headers, &reply::SESSION_ID) {
         Field::Absent => Ok(None),
         Field::Value(id) => {
-            let (id, owner) = (id.trim(), knock.owner());
-            let session = match shared.core.config.is_shared {
-                false => shared.sessions.known(id, &owner, Kind::Streamable),
-                // Boxed, since every connection has room for what a request waits for.
-                true => Box::pin(shared.sessions.find(id, &owner, knock.caller())).await.map_err(
-                    |why| Box::new(not_now(&shared.core, frame.and_then(Frame::id), &why)),
-                )?,
-            };
+            let (id, owner) = (id.trim(), inbound.owner());
+            let session =
+                match sessions.core.config.is_shared {
+                    false => sessions.known(id, &owner, Kind::Streamable),
+                    // Boxed, since every connection has room for what a request waits for.
+                    true => Box::pin(sessions.find(id, &owner, &inbound.caller)).await.map_err(
+                        |why| Box::new(not_now(&sessions.core, frame.and_then(Frame::id), &why)),
+                    )?,
+                };
             session.map(Some).ok_or_else(|| Box::new(unknown_session()))
         }
         Field::Repeated | Field::Unreadable => {

@@ -9,8 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::{Extensions, Peer};
-use bowline_proto::wire::Acquaintance;
+use bowline_proto::request::Peer;
 use bowline_transport::BoxFuture;
 use hyper::service::service_fn;
 use tokio::net::{TcpListener, TcpStream};
@@ -18,8 +17,10 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::MissedTickBehavior;
 
 use super::answer::Answer;
-use super::connections::{Connections, Looks, Place, Used};
-use super::endpoint::{Endpoint, Knock};
+use super::connection_use::ConnectionUse;
+use super::connections::{Connections, Looks, Place};
+use super::endpoint::Endpoint;
+use super::inbound::{Inbound, Sender};
 use super::pace::Least;
 use super::stall::Stall;
 use super::{protocol, tcp};
@@ -94,7 +95,7 @@ impl Listener {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            connections.open(Used::new(endpoint.clone()), |used, place| {
+            connections.open(ConnectionUse::new(endpoint.clone()), |used, place| {
                 let (endpoint, path) = (endpoint.clone(), path.clone());
                 let connection = Connection { endpoint, path, peer, used, held: (place, permit) };
                 connection.serve(stream)
@@ -116,7 +117,7 @@ struct Connection {
     endpoint: Endpoint,
     path: Arc<str>,
     peer: SocketAddr,
-    used: Arc<Used>,
+    used: Arc<ConnectionUse>,
     /// Given back when it ends.
     held: (Place, Result<OwnedSemaphorePermit, AcquireError>),
 }
@@ -126,27 +127,26 @@ impl Connection {
         let Self { endpoint, path, peer, used, held } = self;
         let limits = endpoint.config().limits();
         tcp::prepare(&stream, limits);
-        let socket = Stall::new(stream, used.traffic().clone(), Least::new(limits));
-        let mut origin = Extensions::default();
-        origin.insert(Acquaintance::default());
+        let socket = Stall::new(stream, used.traffic.clone(), Least::new(limits));
         let peer = Peer(peer.ip());
-        origin.insert(peer);
+        let sender = Sender::connected(peer);
         let caller = endpoint.caller(peer);
-        let turns = used.clone();
+        let connection = used.clone();
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-            let turn = turns.begin();
+            let in_flight = connection.begin();
             let is_here = request.uri().path() == &*path;
             #[cfg(feature = "http2")]
             let is_http2 = request.version() == http::Version::HTTP_2;
             let (parts, body) = request.into_parts();
-            let mut knock = Knock::new(parts, origin.clone(), caller.clone());
+            let mut inbound = Inbound::new(parts, sender.clone(), caller.clone());
             async move {
+                let endpoint = &in_flight.connection().endpoint;
                 let response = match is_here {
-                    true => turn.endpoint.answer_to(&mut knock, pin!(body)).await,
-                    false => turn.endpoint.not_here(&knock),
+                    true => endpoint.answer_to(&mut inbound, pin!(body)).await,
+                    false => endpoint.not_here(&inbound),
                 };
-                turn.traffic.answered();
-                let response = response.map(|body| Answer::new(body, turn));
+                in_flight.connection().traffic.answered();
+                let response = response.map(|body| Answer::new(body, in_flight));
                 #[cfg(feature = "http2")]
                 if is_http2 {
                     return Ok(response.map(Answer::flowing));
@@ -193,8 +193,8 @@ mod tests {
     // Each connection has room for one, and there may be ten thousand that do nothing but wait.
     #[test]
     fn the_answer_to_a_request_is_small() {
-        type Asked = (&'static Endpoint, &'static mut Knock, Pin<&'static mut Incoming>);
-        let answer = size(|(endpoint, knock, body): Asked| endpoint.answer_to(knock, body));
+        type Asked = (&'static Endpoint, &'static mut Inbound, Pin<&'static mut Incoming>);
+        let answer = size(|(endpoint, inbound, body): Asked| endpoint.answer_to(inbound, body));
         assert!(answer <= 1280, "{answer} bytes");
     }
 }

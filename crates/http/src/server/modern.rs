@@ -25,37 +25,46 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, StatusCode};
 
 use super::body::{Body, Source};
-use super::callers::Places;
-use super::endpoint::{Core, Knock};
+use super::clock::now;
+use super::core::Core;
+use super::inbound::Inbound;
 use super::line::{Line, Weigh};
-use super::{calls, head, now, reply};
+use super::places::Places;
+use super::{calls, head, reply};
 
 /// Begins to serve a request that stands alone.
 pub(super) fn open(
     core: &Arc<Core>,
     request: RequestMessage,
     meta: Members,
-    knock: &mut Knock,
-) -> Result<Talk, Box<Response<Body>>> {
-    let (method, lifted) = match admit(&request, meta, knock, &core.server) {
+    inbound: &mut Inbound,
+) -> Result<ModernCall, Box<Response<Body>>> {
+    let (method, lifted) = match admit(&request, meta, inbound, &core.server) {
         Ok(admitted) => admitted,
         Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
     };
     let places = match method.streams() {
-        true => Places::of_subscription(core, knock.caller()),
-        false => Places::of_calls(core, knock.caller(), 1),
+        true => Places::of_subscription(core, &inbound.caller),
+        false => Places::of_calls(core, &inbound.caller, 1),
     };
     let places = match places {
         Ok(places) => places,
         Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
     };
     let back = Arc::new(Back(Line::new(core.limits().queue)));
-    let headers = Some(head::params(&knock.0.headers));
+    let headers = Some(head::params(&inbound.parts.headers));
     let sink = back.clone();
-    let caller = Caller { owner: knock.owner(), sink, extensions: knock.attach(), headers };
+    let caller = Caller { owner: inbound.owner(), sink, extensions: inbound.attach(), headers };
     let call = Call { id: request.id, method, params: request.params };
     let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
-    Ok(Talk { call: Some(core.call(request)), outcome: None, back, exchange, end: None, places })
+    Ok(ModernCall {
+        call: Some(core.call(request)),
+        outcome: None,
+        back,
+        exchange,
+        end: None,
+        places,
+    })
 }
 
 /// Checks a notification that stands alone. There is none that a server would act on, and no rule
@@ -85,11 +94,15 @@ pub(super) fn check_notification(
 fn admit(
     request: &RequestMessage,
     meta: Members,
-    knock: &Knock,
+    inbound: &Inbound,
     config: &ServerConfig,
 ) -> Result<(Method, Lifted), ErrorObject> {
     let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
-    head::mirrored(&knock.0.headers).check(&request.method, &request.params, version.as_deref())?;
+    head::mirrored(&inbound.parts.headers).check(
+        &request.method,
+        &request.params,
+        version.as_deref(),
+    )?;
     // A header alone cannot say what the message itself must say.
     if meta.value(key::PROTOCOL_VERSION).is_none() {
         return Err(missing(key::PROTOCOL_VERSION));
@@ -98,12 +111,12 @@ fn admit(
         return Err(ErrorObject::internal("a message that names its version has no era"));
     };
     let method = method_of(&request.method, revision)?;
-    let lifted = knock.lift(method, &request.params, meta, revision)?;
+    let lifted = inbound.lift(method, &request.params, meta, revision)?;
     Ok((method, lifted))
 }
 
 /// A call under way and what it says.
-pub(super) struct Talk {
+pub(super) struct ModernCall {
     /// Gone when the call has ended.
     call: Option<BoxFuture<Outcome>>,
     /// Set when the call has ended.
@@ -124,7 +137,7 @@ pub(super) enum Next {
     Answer(StatusCode, Bytes),
 }
 
-impl Talk {
+impl ModernCall {
     /// What comes next.
     pub(super) async fn next(&mut self) -> Next {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
@@ -218,12 +231,10 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for ModernCall {
     fn drop(&mut self) {
-        // Unless whatever could have spoken is gone.
-        if Arc::strong_count(&self.back) > 1 {
-            self.back.0.close();
-        }
+        // A handler that waits for room, or speaks later, finds that the client is gone.
+        self.back.0.close();
     }
 }
 
@@ -264,7 +275,7 @@ impl Weigh for Outgoing {
 /// A call whose answer is a stream.
 struct Told {
     /// `None` once the answer has been told.
-    talk: Option<Talk>,
+    talk: Option<ModernCall>,
     /// What is ready to be sent.
     text: BytesMut,
 }

@@ -13,7 +13,8 @@ use tokio::net::TcpStream;
 
 use super::answer::Answer;
 use super::config::HttpConfig;
-use super::connections::{Used, drive};
+use super::connection_use::ConnectionUse;
+use super::connections::drive;
 use super::stall::Stall;
 
 /// Bytes that HTTP itself may hold of one connection, in either direction: the head of a request,
@@ -25,7 +26,7 @@ pub(super) fn serve<S>(
     config: &HttpConfig,
     socket: Stall<TcpStream>,
     service: S,
-    used: Arc<Used>,
+    used: Arc<ConnectionUse>,
     held: impl Send + 'static,
 ) -> BoxFuture<()>
 where
@@ -65,15 +66,15 @@ mod http2 {
     use super::super::limits::HttpLimits;
     use super::super::pace::Least;
     use super::{
-        Answer, Arc, BUFFER, Incoming, Infallible, Request, Response, Service, Stall, TcpStream,
-        TokioIo, TokioTimer, Used, drive, http1,
+        Answer, Arc, BUFFER, ConnectionUse, Incoming, Infallible, Request, Response, Service,
+        Stall, TcpStream, TokioIo, TokioTimer, drive, http1,
     };
 
     pub(super) async fn serve<S>(
         limits: HttpLimits,
         mut socket: Stall<TcpStream>,
         service: S,
-        used: Arc<Used>,
+        used: Arc<ConnectionUse>,
         held: impl Send + 'static,
     ) where
         S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible>
@@ -93,7 +94,7 @@ mod http2 {
     }
 
     /// Whether the client speaks HTTP/2, unless the connection has to end before that is known.
-    async fn version(socket: &mut Stall<TcpStream>, used: &Used) -> Option<bool> {
+    async fn version(socket: &mut Stall<TcpStream>, used: &ConnectionUse) -> Option<bool> {
         poll_fn(|cx| {
             used.serve(cx.waker());
             match socket.poll_is_http2(cx) {

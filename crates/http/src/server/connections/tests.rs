@@ -2,13 +2,13 @@
 
 use std::future::pending;
 
-use super::super::{HttpConfig, mirror};
+use super::super::{HttpConfig, test_endpoint};
 use super::*;
 
 const LOOKS: Looks = Looks { interval: Duration::from_secs(1), head: 2, idle: 4 };
 
-fn used() -> Used {
-    Used::new(mirror::endpoint(HttpConfig::new()))
+fn used() -> ConnectionUse {
+    ConnectionUse::new(test_endpoint::endpoint(HttpConfig::new()))
 }
 
 /// What becomes of a connection at each of so many looks: `.` kept, `e` asked to end, `c` cut.
@@ -31,9 +31,9 @@ async fn a_connection_that_sends_no_head_is_cut_and_an_idle_one_is_asked_to_end_
     assert_eq!(verdicts(&mut open, 9), ".....e..c", "a request was answered");
 
     let mut open = Open::new(Arc::new(used()));
-    let turn = open.used.begin();
+    let in_flight = open.used.begin();
     assert_eq!(verdicts(&mut open, 9), ".........", "a request is being answered");
-    drop(turn);
+    drop(in_flight);
     assert_eq!(verdicts(&mut open, 5), "....e");
 }
 

@@ -37,11 +37,11 @@ use self::hand::Hand;
 pub(super) use self::listening::{Ear, Opened, Start};
 use self::listening::{Listener, Parked, Standing};
 use self::shared::Share;
-use super::super::callers::Places;
 use super::super::calls;
-use super::super::endpoint::Core;
+use super::super::clock::now;
+use super::super::core::Core;
 use super::super::line::Left;
-use super::super::now;
+use super::super::places::Places;
 use super::item::{Item, Line};
 use super::record;
 

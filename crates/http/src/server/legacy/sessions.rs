@@ -16,8 +16,8 @@ use tokio::task::JoinHandle;
 
 use self::table::{Bounds, Full, Idle};
 use super::super::callers::Caller;
-use super::super::endpoint::Core;
-use super::super::now;
+use super::super::clock::now;
+use super::super::core::Core;
 use super::session::{Kind, Session};
 use super::{news, record};
 

@@ -9,8 +9,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::{Response, StatusCode};
 
 use super::super::body::{Body, Tell, Told};
-use super::super::callers::Places;
-use super::super::endpoint::{Knock, Shared};
+use super::super::inbound::Inbound;
+use super::super::places::Places;
 use super::super::reply;
 use super::drive::{Drive, Said};
 use super::session::{Busy, Kind, Session};
@@ -24,42 +24,42 @@ const UNREAD: &str = "too many calls wait for their turn, or too many answers to
 const QUERY: &str = "session=";
 
 /// Opens a stream, and names where to post.
-pub(super) fn open(shared: &Arc<Shared>, knock: &Knock) -> Response<Body> {
-    if shared.core.is_stopping() {
+pub(super) fn open(sessions: &Arc<Sessions>, inbound: &Inbound) -> Response<Body> {
+    if sessions.core.is_stopping() {
         return reply::busy(None, super::STOPPING);
     }
     let Some(id) = Sessions::new_id() else {
         return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
     };
-    let session = Session::new(id, knock.owner(), Kind::Sse2024, &shared.core);
+    let session = Session::new(id, inbound.owner(), Kind::Sse2024, &sessions.core);
     // Begun before anybody could take it for idle.
     let mut drive = Drive::along(Busy::new(session.clone()), session.standalone());
     drive.follow();
-    if let Err(why) = shared.sessions.insert(&session, knock.caller()) {
-        return super::not_now(&shared.core, None, &why);
+    if let Err(why) = sessions.insert(&session, &inbound.caller) {
+        return super::not_now(&sessions.core, None, &why);
     }
-    let endpoint = format!("{}?{QUERY}{}", knock.0.uri.path(), session.id);
-    let open = Open { shared: shared.clone(), session };
+    let endpoint = format!("{}?{QUERY}{}", inbound.parts.uri.path(), session.id);
+    let open = Open { sessions: sessions.clone(), session };
     let stream = Stream { open, drive, endpoint: Some(endpoint) };
-    reply::events(Told::by(stream), shared.core.limits().keep_alive)
+    reply::events(Told::by(stream), sessions.core.limits().keep_alive)
 }
 
 /// The session that a POST names in its query.
-pub(super) fn named<'a>(shared: &Shared, knock: &'a Knock) -> Option<&'a str> {
-    let query = knock.0.uri.query().filter(|_| shared.core.config.sse2024)?;
+pub(super) fn named<'a>(sessions: &Sessions, inbound: &'a Inbound) -> Option<&'a str> {
+    let query = inbound.parts.uri.query().filter(|_| sessions.core.config.sse2024)?;
     query.split('&').find_map(|part| part.strip_prefix(QUERY))
 }
 
 /// Takes a message; its answer comes on the stream.
-pub(super) fn post(session: &Arc<Session>, frame: Frame, knock: &mut Knock) -> Response<Body> {
+pub(super) fn post(session: &Arc<Session>, frame: Frame, inbound: &mut Inbound) -> Response<Body> {
     let places = match frame.requests() {
         0 => None,
-        calls => match Places::of_calls(&session.core, knock.caller(), calls) {
+        calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
             Ok(places) => Some(Arc::new(places)),
             Err(error) => return reply::refuse(frame.id(), &error),
         },
     };
-    match session.receive_with(frame, knock.attach(), places.as_ref()) {
+    match session.receive_with(frame, inbound.attach(), places.as_ref()) {
         Ok(_) => reply::accepted(),
         Err(frame) => reply::busy(frame.id(), UNREAD),
     }
@@ -106,12 +106,12 @@ impl Tell for Stream {
 
 /// A session that ends with its stream.
 struct Open {
-    shared: Arc<Shared>,
+    sessions: Arc<Sessions>,
     session: Arc<Session>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.shared.sessions.remove(&self.session);
+        self.sessions.remove(&self.session);
     }
 }

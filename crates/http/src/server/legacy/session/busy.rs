@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::super::super::callers::Places;
+use super::super::super::places::Places;
 use super::Session;
 
 /// An answer or a stream under way: keeps its session from being idle, and has the places of its

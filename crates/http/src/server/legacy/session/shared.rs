@@ -14,8 +14,8 @@ use bowline_transport::BoxFuture;
 use bowline_transport::task::{spawn, spawn_on};
 use bytes::Bytes;
 
-use super::super::super::endpoint::Core;
-use super::super::super::now;
+use super::super::super::clock::now;
+use super::super::super::core::Core;
 use super::super::drive::Listening;
 use super::super::news;
 use super::super::record::{self, Record};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bowline_store::Memory;
 use http_body_util::Full;
 
-use super::super::super::{HttpConfig, mirror};
+use super::super::super::{HttpConfig, test_endpoint};
 use super::super::session::Session;
 
 async fn shake_hands(config: HttpConfig) {
-    let endpoint = mirror::endpoint(config);
+    let endpoint = test_endpoint::endpoint(config);
     let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
     let request = http::Request::post("/mcp")

@@ -1,0 +1,96 @@
+//! How one connection is used: which of its requests are in flight, and whether it is to end.
+//!
+//! Its task notes what happens; [`Connections`](super::connections::Connections) reads it from time
+//! to time.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+
+use super::endpoint::Endpoint;
+use super::stall::Traffic;
+
+/// The use of one connection, shared by its task, its answers and the table of connections.
+pub(super) struct ConnectionUse {
+    /// Answers its requests.
+    pub(super) endpoint: Endpoint,
+    /// What its socket is seen to do.
+    pub(super) traffic: Arc<Traffic>,
+    /// Requests that have come so far.
+    requests: AtomicUsize,
+    /// Those of them that are being answered.
+    in_flight: AtomicUsize,
+    is_http2: AtomicBool,
+    is_ending: AtomicBool,
+    /// The task that serves it, once there is one.
+    task: Mutex<Option<Waker>>,
+}
+
+/// A request that is being answered, from its head until HTTP has taken the last byte of the answer.
+pub(super) struct InFlight(Arc<ConnectionUse>);
+
+impl ConnectionUse {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        let (traffic, requests, in_flight, is_http2, is_ending, task) = Default::default();
+        Self { endpoint, traffic, requests, in_flight, is_http2, is_ending, task }
+    }
+
+    /// Begins to answer a request.
+    pub(super) fn begin(self: &Arc<Self>) -> InFlight {
+        // Only the task of the connection writes this counter, so no addition is lost.
+        let before = self.requests.load(Ordering::Relaxed);
+        self.requests.store(before.wrapping_add(1), Ordering::Relaxed);
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlight(self.clone())
+    }
+
+    /// How many requests have come so far.
+    pub(super) fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request is being answered.
+    pub(super) fn is_in_flight(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+    }
+
+    pub(super) fn is_http2(&self) -> bool {
+        self.is_http2.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the client speaks HTTP/2.
+    #[cfg(feature = "http2")]
+    pub(super) fn speaks_http2(&self) {
+        self.is_http2.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the connection is to end.
+    pub(super) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// Names the task that serves the connection, so that [`end`](Self::end) can wake it.
+    pub(super) fn serve(&self, task: &Waker) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.clone());
+    }
+
+    /// Asks the connection to end once it has answered what has come.
+    pub(super) fn end(&self) {
+        // Under the lock: a task that calls `serve` meanwhile is either woken or sees the flag.
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_ending.store(true, Ordering::Release);
+        task.iter().for_each(Waker::wake_by_ref);
+    }
+}
+
+impl InFlight {
+    pub(super) fn connection(&self) -> &ConnectionUse {
+        &self.0
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}

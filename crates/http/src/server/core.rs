@@ -1,0 +1,130 @@
+//! What every request of an endpoint needs, with or without a session.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bowline_proto::request::{ExchangeId, Request, Response as Outcome};
+use bowline_proto::server::ServerConfig;
+use bowline_transport::BoxFuture;
+use tokio::sync::watch;
+
+use super::bodies::Bodies;
+use super::callers::Callers;
+use super::config::{HttpConfig, Sessions};
+use super::limits::HttpLimits;
+use super::slots::Slots;
+
+/// The service, the settings and the counters of an endpoint.
+pub(super) struct Core {
+    serve: Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>,
+    pub(super) server: Arc<ServerConfig>,
+    pub(super) config: HttpConfig,
+    /// Calls under way.
+    pub(super) calls: Slots,
+    /// Open subscriptions (`subscriptions/listen`).
+    pub(super) streams: Slots,
+    pub(super) callers: Callers,
+    pub(super) bodies: Arc<Bodies>,
+    /// The number of the last exchange that belongs to no session.
+    last: AtomicU64,
+    phase: watch::Sender<Phase>,
+}
+
+/// How far the shutdown of an endpoint has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// Requests are served.
+    Serving,
+    /// Subscriptions and streams of sessions end; calls may finish.
+    Stopping,
+    /// Calls that still run are answered with an error.
+    Over,
+}
+
+impl Core {
+    /// A core whose calls go to `service`.
+    pub(super) fn new<S>(service: S, server: Arc<ServerConfig>, config: HttpConfig) -> Self
+    where
+        S: tower_service::Service<Request, Response = Outcome, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+    {
+        let serve = move |request| -> BoxFuture<Outcome> {
+            let mut service = service.clone();
+            Box::pin(async move {
+                let Ok(()) = std::future::poll_fn(|cx| service.poll_ready(cx)).await;
+                let Ok(response) = service.call(request).await;
+                response
+            })
+        };
+        let server = match config.sessions {
+            Sessions::Kept => server,
+            Sessions::None => Arc::new(ServerConfig::clone(&server).without_sessions()),
+        };
+        Self {
+            serve: Box::new(serve),
+            calls: Slots::new(config.limits().calls),
+            streams: Slots::new(config.limits().streams),
+            callers: Callers::new(server.limits(), config.limits()),
+            server,
+            bodies: Bodies::new(config.limits()),
+            config,
+            last: AtomicU64::new(0),
+            phase: watch::channel(Phase::Serving).0,
+        }
+    }
+
+    /// Moves to a later phase. An earlier one is ignored.
+    pub(super) fn enter(&self, next: Phase) {
+        self.phase.send_if_modified(|phase| {
+            let is_later = *phase < next;
+            *phase = next.max(*phase);
+            is_later
+        });
+    }
+
+    /// Starts a call. The service does nothing before the future is polled.
+    pub(super) fn call(&self, request: Request) -> BoxFuture<Outcome> {
+        (self.serve)(request)
+    }
+
+    /// A number for an exchange that belongs to no session.
+    pub(super) fn number(&self) -> ExchangeId {
+        ExchangeId(self.last.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    pub(super) fn limits(&self) -> &HttpLimits {
+        self.config.limits()
+    }
+
+    /// Whether clients that send `initialize` get a session.
+    pub(super) fn keeps_sessions(&self) -> bool {
+        self.config.sessions == Sessions::Kept && self.server.newest_legacy().is_some()
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.phase.borrow() >= Phase::Stopping
+    }
+
+    /// Resolves when subscriptions and streams of sessions have to end.
+    pub(super) fn stopped(&self) -> BoxFuture<()> {
+        self.reached(Phase::Stopping)
+    }
+
+    /// Resolves when calls have to end too.
+    pub(super) fn given_up(&self) -> BoxFuture<()> {
+        self.reached(Phase::Over)
+    }
+
+    fn reached(&self, wanted: Phase) -> BoxFuture<()> {
+        let mut phase = self.phase.subscribe();
+        Box::pin(async move {
+            // An error means that the endpoint is gone, which is past every phase.
+            let _ = phase.wait_for(|phase| *phase >= wanted).await;
+        })
+    }
+}

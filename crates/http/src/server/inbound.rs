@@ -1,0 +1,92 @@
+//! A request as the endpoint gets it: its head, and what is known of its sender.
+
+use std::sync::Arc;
+
+use bowline_proto::members::Members;
+use bowline_proto::request::{Extensions, Owner, Peer};
+use bowline_proto::wire::{self, Acquaintance, Lifted};
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use bowline_types::revision::Revision;
+use http::request::Parts;
+
+use super::callers::Caller;
+
+/// An HTTP request without its body.
+///
+/// It is large, so functions borrow it. Only [`attach`](Self::attach) moves its content, into the
+/// call that the request becomes.
+pub(super) struct Inbound {
+    /// Method, target, headers and the extensions that outer layers set.
+    pub(super) parts: Parts,
+    /// Whose pace and slots the request counts for. The address decides until
+    /// [`Owner`] is looked at.
+    pub(super) caller: Caller,
+    sender: Sender,
+}
+
+/// What is known of a connection's peer before any of its requests is read.
+#[derive(Clone)]
+pub(super) struct Sender {
+    /// What handlers can read of it, such as the [`Peer`].
+    extensions: Extensions,
+    /// What modern requests on this connection said of their client. `None` if an outer HTTP server
+    /// owns the connections, since it does not tell which requests share one.
+    known: Option<Arc<Acquaintance>>,
+}
+
+impl Sender {
+    /// The peer of a connection that we accepted ourselves.
+    pub(super) fn connected(peer: Peer) -> Self {
+        Self { known: Some(Arc::default()), ..Self::unconnected(peer) }
+    }
+
+    /// The peer of a single request that an outer HTTP server passes on.
+    pub(super) fn unconnected(peer: Peer) -> Self {
+        let mut extensions = Extensions::default();
+        extensions.insert(peer);
+        Self { extensions, known: None }
+    }
+}
+
+impl Inbound {
+    pub(super) fn new(parts: Parts, sender: Sender, caller: Caller) -> Self {
+        Self { parts, caller, sender }
+    }
+
+    /// On whose behalf the request is made; anonymous unless an outer layer says so.
+    pub(super) fn owner(&self) -> Owner {
+        self.parts.extensions.get::<Owner>().cloned().unwrap_or_default()
+    }
+
+    /// The address that it comes from. `None` after [`attach`](Self::attach).
+    pub(super) fn peer(&self) -> Option<Peer> {
+        self.sender.extensions.get::<Peer>().copied()
+    }
+
+    /// Reads what a request of 2026-07-28 says in its `_meta`.
+    ///
+    /// # Errors
+    ///
+    /// If a required key is missing or malformed.
+    pub(super) fn lift(
+        &self,
+        method: Method,
+        params: &Members,
+        meta: Members,
+        revision: Revision,
+    ) -> Result<Lifted, ErrorObject> {
+        match &self.sender.known {
+            Some(known) => wire::modern::lift(method, params, meta, revision, known),
+            None => wire::modern::lift(method, params, meta, revision, &Acquaintance::default()),
+        }
+    }
+
+    /// Takes out what handlers may read of the request: the head, and what is known of its sender.
+    pub(super) fn attach(&mut self) -> Extensions {
+        let (nothing, ()) = http::Request::new(()).into_parts();
+        let mut extensions = std::mem::take(&mut self.sender.extensions);
+        extensions.insert(std::mem::replace(&mut self.parts, nothing));
+        extensions
+    }
+}

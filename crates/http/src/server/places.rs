@@ -1,0 +1,109 @@
+//! The slots that calls and subscriptions hold while they run.
+
+use std::sync::Arc;
+
+use bowline_types::error::ErrorObject;
+use bowline_types::text::counted;
+
+use super::callers::{Caller, too_many};
+use super::core::Core;
+use super::slots::Slots;
+
+/// Slots of calls, or of one subscription: each counts once for the endpoint and once for its caller.
+/// Dropping it returns them.
+pub(super) struct Places {
+    core: Arc<Core>,
+    caller: Caller,
+    kind: Kind,
+    count: usize,
+}
+
+/// What holds the slots.
+#[derive(Clone, Copy)]
+enum Kind {
+    Call,
+    Subscription,
+}
+
+impl Places {
+    /// Takes slots for so many calls.
+    ///
+    /// # Errors
+    ///
+    /// If the caller or the endpoint has too few free slots. Then none is taken.
+    pub(super) fn of_calls(
+        core: &Arc<Core>,
+        caller: &Caller,
+        count: usize,
+    ) -> Result<Self, ErrorObject> {
+        Self::take(core, caller, Kind::Call, count)
+    }
+
+    /// Takes the slot of one subscription.
+    ///
+    /// # Errors
+    ///
+    /// If the caller or the endpoint has no free slot.
+    pub(super) fn of_subscription(core: &Arc<Core>, caller: &Caller) -> Result<Self, ErrorObject> {
+        Self::take(core, caller, Kind::Subscription, 1)
+    }
+
+    fn take(
+        core: &Arc<Core>,
+        caller: &Caller,
+        kind: Kind,
+        count: usize,
+    ) -> Result<Self, ErrorObject> {
+        let (of_caller, of_all) = kind.slots(core, caller);
+        if !of_caller.take(count) {
+            return Err(kind.too_many_of_caller(core));
+        }
+        if !of_all.take(count) {
+            of_caller.give_back(count);
+            return Err(kind.too_many());
+        }
+        Ok(Self { core: core.clone(), caller: caller.clone(), kind, count })
+    }
+
+    pub(super) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        let (of_caller, of_all) = self.kind.slots(&self.core, &self.caller);
+        of_caller.give_back(self.count);
+        of_all.give_back(self.count);
+    }
+}
+
+impl Kind {
+    /// The slots of a caller, and those of the endpoint.
+    fn slots<'a>(self, core: &'a Core, caller: &'a Caller) -> (&'a Slots, &'a Slots) {
+        match self {
+            Self::Call => (caller.calls(), &core.calls),
+            Self::Subscription => (caller.subscriptions(), &core.streams),
+        }
+    }
+
+    #[cold]
+    fn too_many_of_caller(self, core: &Core) -> ErrorObject {
+        match self {
+            Self::Call => {
+                let most = counted(core.limits().calls_per_caller, "call");
+                too_many(&format!("{most} of one caller"))
+            }
+            // Without a time to retry after: only the client can end one of its subscriptions.
+            Self::Subscription => core.server.limits().too_many_subscriptions(),
+        }
+    }
+
+    #[cold]
+    fn too_many(self) -> ErrorObject {
+        ErrorObject::unavailable(match self {
+            Self::Call => "too many calls run at the same time; try again",
+            Self::Subscription => "too many subscriptions are open; try again",
+        })
+    }
+}
