@@ -36,6 +36,6 @@ async fn book(State(airline): State<Airline>, ask: Ask) -> bowline::Result<Strin
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     Server::new("airline", "1.0.0").state(Airline::default()).tools(tools![book]).run().await
 }

@@ -55,8 +55,9 @@ async fn main() -> Result {
     let server = Server::new("echo", "1.0.0").tools(tools![echo, add, sleep, greet]);
     let mut arguments = std::env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next()) {
-        (None | Some("stdio"), _) => server.run().await,
-        (Some("http"), Some(address)) => server.http().bind(address).await,
+        (None | Some("stdio"), _) => server.run().await?,
+        (Some("http"), Some(address)) => server.http().bind(address).await?,
         _ => Err("say how to serve: `echo stdio` or `echo http 127.0.0.1:3000`")?,
     }
+    Ok(())
 }

@@ -9,6 +9,6 @@ async fn add(a: i64, b: i64) -> i64 {
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     Server::new("calc", "1.0.0").tools(tools![add]).run().await
 }

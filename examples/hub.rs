@@ -22,9 +22,6 @@ async fn main() -> bowline::Result {
     let mut command = std::env::args().skip(1);
     let program = command.next().ok_or("usage: hub COMMAND…")?;
     let other = Client::connect(Command::new(program).args(command)).await?;
-    Server::new("hub", "1.0.0")
-        .mount("weather", weather::server())
-        .mount("other", other)
-        .run()
-        .await
+    let hub = Server::new("hub", "1.0.0").mount("weather", weather::server()).mount("other", other);
+    Ok(hub.run().await?)
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use bowline::{Notify, Registry, Resource, Result, Server, State, Tool, tool, tools};
+use bowline::{Notify, Registry, Resource, Result, ServeError, Server, State, Tool, tool, tools};
 
 type Words = Arc<Mutex<String>>;
 
 /// Learn a word, as a tool of that name
 #[tool]
 async fn learn(
-    State(registry): State<Registry>,
-    State(notify): State<Notify>,
+    registry: Registry,
+    notify: Notify,
     State(last): State<Words>,
     word: String,
 ) -> Result<String> {
@@ -23,18 +23,14 @@ async fn learn(
 
 /// Forget a word
 #[tool]
-async fn forget(State(registry): State<Registry>, word: String) -> &'static str {
+async fn forget(registry: Registry, word: String) -> &'static str {
     if registry.remove_tool(&word) { "forgotten" } else { "never learned" }
 }
 
 #[tokio::main]
-async fn main() -> Result {
-    let server = Server::new("parrot", "1.0.0");
-    let (registry, notify) = (server.registry(), server.notify());
+async fn main() -> Result<(), ServeError> {
     let last = |State(last): State<Words>| async move { last.lock().unwrap().clone() };
-    server
-        .state(registry)
-        .state(notify)
+    Server::new("parrot", "1.0.0")
         .state(Words::default())
         .resource(Resource::new("parrot://last", last))
         .tools(tools![learn, forget])

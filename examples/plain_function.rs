@@ -20,7 +20,7 @@ async fn add(Args(add): Args<Add>) -> Json<Sum> {
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     Server::new("calc", "1.0.0")
         .tool(Tool::new("add", add).describe("Add two numbers").read_only())
         .run()

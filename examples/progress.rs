@@ -16,6 +16,6 @@ async fn process(progress: Progress, files: Vec<String>) -> String {
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     Server::new("files", "1.0.0").tools(tools![process]).run().await
 }

@@ -16,7 +16,7 @@ async fn review(language: String, focus: Option<String>) -> String {
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     let profile = Resource::template("users://{user_id}/profile", profile)
         .complete("user_id", |typed| async move { starting_with(typed, ["1", "2", "42"]) });
     Server::new("users", "1.0.0")

@@ -45,7 +45,7 @@ async fn audit(request: Request, next: Next) -> Response {
 }
 
 #[tokio::main]
-async fn main() -> bowline::Result {
+async fn main() -> Result<(), bowline::ServeError> {
     let towns: Towns = Arc::new(BTreeMap::from([("Bergen", 291_940), ("Oslo", 717_710)]));
     Server::new("towns", "1.0.0")
         .state(towns)

@@ -1,7 +1,7 @@
 //! A server with its test: `cargo test --example tested_server` runs it in each revision, over each
 //! transport.
 
-use bowline::{Ask, Result, Server, tool, tools};
+use bowline::{Ask, Result, ServeError, Server, tool, tools};
 
 /// Deploy the thing
 #[tool]
@@ -17,7 +17,7 @@ fn server() -> Server {
 }
 
 #[tokio::main]
-async fn main() -> Result {
+async fn main() -> Result<(), ServeError> {
     server().run().await
 }
 

@@ -17,7 +17,8 @@ async fn main() -> Result {
         _ => return Err(USAGE.into()),
     };
     match place {
-        "stdio" => server.run().await,
-        address => server.http().bind(address).await,
+        "stdio" => server.run().await?,
+        address => server.http().bind(address).await?,
     }
+    Ok(())
 }

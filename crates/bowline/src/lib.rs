@@ -16,7 +16,7 @@
 //! }
 //!
 //! #[tokio::main]
-//! async fn main() -> bowline::Result {
+//! async fn main() -> Result<(), bowline::ServeError> {
 //!     Server::new("calculator", "1.0.0").tools(tools![add]).run().await
 //! }
 //! ```
@@ -145,7 +145,7 @@
 //! }
 //!
 //! #[tokio::main]
-//! async fn main() -> bowline::Result {
+//! async fn main() -> Result<(), bowline::ServeError> {
 //!     let add = Tool::new("add", add).describe("Add two numbers").read_only();
 //!     Server::new("calculator", "1.0.0").tool(add).run().await
 //! }

@@ -14,7 +14,8 @@ use crate::function::Function;
 use crate::kind::Kind;
 
 /// Types that are extractors by their name alone, for every kind of feature.
-const EXTRACTORS: &[&str] = &["Ask", "Cancel", "Claims", "Context", "Log", "Progress"];
+const EXTRACTORS: &[&str] =
+    &["Ask", "Cancel", "Claims", "Context", "Log", "Notify", "Progress", "Registry"];
 
 /// Types that are extractors by their name if something stands between angle brackets. Without it,
 /// `state: State` is an argument like any other.

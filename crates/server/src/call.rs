@@ -1,21 +1,19 @@
 //! One call, as extractors see it.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use bowline_proto::limits::Limits;
 use bowline_proto::request::{Outgoing, Parts, Request};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::read::{self, read_owned};
 use bytes::Bytes;
+use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
 use crate::contract::Contract;
 use crate::error::{Error, Result};
-use crate::extract::{Roots, Rounds, States};
-#[cfg(feature = "tracing")]
-use crate::registry::Registry;
-use crate::seal::Sealer;
+use crate::extract::{Roots, Rounds};
+use crate::shared::ServerShared;
 use crate::sync::Signal;
 use crate::words::Words;
 
@@ -26,7 +24,7 @@ pub struct Call(Arc<Inner>);
 struct Inner {
     parts: Parts,
     called: Called,
-    kit: Arc<Kit>,
+    shared: Arc<ServerShared>,
     /// The answers so far, once somebody asks where asking means to run again (2026-07-28). Most
     /// calls have none, and they are large.
     rounds: OnceLock<Box<Rounds>>,
@@ -44,22 +42,10 @@ pub(crate) enum Called {
     Other { name: Arc<str>, arguments: Words },
 }
 
-/// What a server gives each of its calls.
-pub(crate) struct Kit {
-    pub(crate) states: States,
-    pub(crate) sealer: Arc<Sealer>,
-    pub(crate) limits: Limits,
-    /// Whether nothing that the server says is the same for everybody.
-    pub(crate) is_private: bool,
-    /// What the server that is called offers.
-    #[cfg(feature = "tracing")]
-    pub(crate) registry: Registry,
-}
-
 impl Call {
-    pub(crate) fn new(request: Request, called: Called, kit: Arc<Kit>) -> Self {
+    pub(crate) fn new(request: Request, called: Called, shared: Arc<ServerShared>) -> Self {
         let (rounds, roots, over) = Default::default();
-        Self(Arc::new(Inner { parts: request.parts, called, kit, rounds, roots, over }))
+        Self(Arc::new(Inner { parts: request.parts, called, shared, rounds, roots, over }))
     }
 
     /// Everything about the request but its params.
@@ -86,7 +72,26 @@ impl Call {
 
     /// What the server was given as state of this type.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.kit.states.get()
+        self.0.shared.states.get()
+    }
+
+    /// A value of this type that a layer or the transport attached to the request; see
+    /// [`Context::extension`](crate::Context::extension).
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        let extensions = &self.parts().extensions;
+        extensions.get().or_else(|| extensions.get::<http::request::Parts>()?.extensions.get())
+    }
+
+    /// The headers of the HTTP request that the call came with. Empty over other transports.
+    pub fn headers(&self) -> &HeaderMap {
+        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+        let request = self.parts().extensions.get::<http::request::Parts>();
+        request.map_or_else(|| &*NONE, |request| &request.headers)
+    }
+
+    /// The [`Registry`](crate::Registry) or the [`Notify`](crate::Notify) of the server.
+    pub(crate) fn handle<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.shared.handles.get()
     }
 
     /// The arguments as a type.
@@ -108,8 +113,8 @@ impl Call {
         }
     }
 
-    pub(crate) fn kit(&self) -> &Kit {
-        &self.0.kit
+    pub(crate) fn shared(&self) -> &ServerShared {
+        &self.0.shared
     }
 
     pub(crate) fn rounds(&self) -> Option<&Rounds> {

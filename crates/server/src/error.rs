@@ -13,6 +13,7 @@ use bowline_types::tool::CallToolResult;
 use serde::Serialize;
 
 use crate::call::Call;
+use crate::chain::chain;
 use crate::extract::{AskError, Visit, require};
 use crate::layer::BoxFuture;
 
@@ -179,22 +180,6 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-/// An error and its causes on one line.
-pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let said = cause.to_string();
-        // Many errors end with their cause already.
-        if !text.ends_with(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// The first error of a type among an error and its causes.

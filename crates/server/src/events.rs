@@ -13,6 +13,10 @@ use bowline_proto::request::{
 };
 use bowline_types::subscription::SubscriptionFilter;
 
+use crate::call::Call;
+use crate::error::{Error, Result as HandlerResult};
+use crate::extract::FromCall;
+use crate::signature::Signature;
 use crate::sync::{Signal, lock};
 
 /// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
@@ -20,9 +24,32 @@ use crate::sync::{Signal, lock};
 /// may subscribe at any time, has to be told of all: at most as many as the server has.
 const MOST_RESOURCES: usize = 1024;
 
-/// Tells clients what changed; see [`Server::notify`](crate::Server::notify). Cheap to clone.
+/// Notifies clients of what changed. Cheap to clone.
+///
+/// Get it from [`Server::notify`](crate::Server::notify), or take it as a parameter of a handler.
+///
+/// ```
+/// use bowline_server::{Notify, Server, Tool};
+///
+/// async fn save(notify: Notify) -> &'static str {
+///     notify.resource_updated("file:///notes.txt");
+///     "saved"
+/// }
+///
+/// let server = Server::new("notes", "1.0.0").tool(Tool::new("save", save));
+/// # assert!(server.build().is_ok());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Notify(Arc<Mutex<Subscribers>>);
+
+impl FromCall for Notify {
+    /// The same for every caller.
+    fn describe(_: &mut Signature) {}
+
+    async fn from_call(call: &Call) -> HandlerResult<Self> {
+        call.handle().cloned().ok_or_else(|| Error::from("the server notifies nobody"))
+    }
+}
 
 #[derive(Debug, Default)]
 struct Subscribers {

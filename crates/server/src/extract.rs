@@ -10,6 +10,8 @@
 //! | [`Ask`] | asks the user, the client's model, or for its roots |
 //! | [`Elicited<T>`](Elicited) | what the user was asked before the handler ran |
 //! | [`Cancel`] | lets the handler clean up after a cancellation, instead of being dropped |
+//! | [`Registry`](crate::Registry) | the features of the server, to be changed |
+//! | [`Notify`](crate::Notify) | notifies clients of what changed |
 //! | [`Uri`] | the URI of the resource that is read |
 //! | [`Typed`] | what the user has typed of an argument that is to be completed |
 //!
@@ -43,6 +45,8 @@ pub use state::State;
 pub use typed::Typed;
 pub use uri::Uri;
 
+pub use http::{HeaderMap, HeaderName, HeaderValue};
+
 pub use crate::handler::{Extracted, FromTemplate, Placed, Variable};
 
 pub(crate) use ask::{Pause, Rounds, require};
@@ -54,13 +58,13 @@ pub(crate) use typed::Typing;
 /// ```
 /// use bowline_server::{Call, Result, Signature, extract::FromCall};
 ///
-/// /// The tenant that an outer layer found out.
+/// /// The tenant that a layer around the HTTP endpoint found out.
 /// #[derive(Clone)]
 /// struct Tenant(String);
 ///
 /// impl FromCall for Tenant {
 ///     async fn from_call(call: &Call) -> Result<Self> {
-///         let tenant = call.parts().extensions.get::<Tenant>();
+///         let tenant = call.extension::<Tenant>();
 ///         tenant.cloned().ok_or_else(|| "this call belongs to no tenant".into())
 ///     }
 /// }
@@ -69,7 +73,8 @@ pub(crate) use typed::Typing;
     message = "`{Self}` cannot be a parameter of a handler",
     label = "not an extractor",
     note = "parameters are extractors: \
-            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`",
+            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`, `Registry`, \
+            `Notify`",
     note = "to take it from the arguments of the call, put it into a struct and take `Args<..>`, \
             or use `#[tool]`"
 )]

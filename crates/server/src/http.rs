@@ -13,9 +13,10 @@ use std::task::{Context, Poll};
 use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
 pub use bowline_http::server::{HttpLimits, Sessions};
 use bowline_http::store::Backend;
+pub use bowline_proto::request::{Owner, Peer};
 
 use self::stop::told_to_stop;
-use crate::error::Result;
+use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
 
 /// The path under which [`Http::bind`] serves.
@@ -26,7 +27,7 @@ impl Server {
     /// hyper, or, with [`bind`](Http::bind), a listener of its own.
     ///
     /// ```no_run
-    /// # async fn example() -> bowline_server::Result {
+    /// # async fn example() -> Result<(), bowline_server::ServeError> {
     /// let server = bowline_server::Server::new("api", "1.0.0");
     /// server.http().public_url("https://mcp.example.com/mcp").bind("127.0.0.1:3000").await
     /// # }
@@ -52,7 +53,7 @@ pub struct Http {
     /// A setting that made no sense; told when the server is built.
     problem: Option<String>,
     open_to_all: bool,
-    endpoint: Arc<OnceLock<std::result::Result<Endpoint, String>>>,
+    endpoint: Arc<OnceLock<Result<Endpoint, String>>>,
 }
 
 impl Http {
@@ -125,10 +126,7 @@ impl Http {
         self
     }
 
-    fn gated<E: fmt::Display>(
-        mut self,
-        change: impl FnOnce(Gate) -> std::result::Result<Gate, E>,
-    ) -> Self {
+    fn gated<E: fmt::Display>(mut self, change: impl FnOnce(Gate) -> Result<Gate, E>) -> Self {
         match change(self.config.gate().clone()) {
             Ok(gate) => self.changed(|config| config.with_gate(gate)),
             Err(error) => {
@@ -150,12 +148,12 @@ impl Http {
     /// # Errors
     ///
     /// If the server cannot be built, or a setting makes no sense.
-    pub fn build(&self) -> std::result::Result<Endpoint, BuildError> {
+    pub fn build(&self) -> Result<Endpoint, BuildError> {
         let built = self.endpoint.get_or_init(|| self.make().map_err(|error| error.to_string()));
         built.clone().map_err(BuildError::new)
     }
 
-    fn make(&self) -> std::result::Result<Endpoint, BuildError> {
+    fn make(&self) -> Result<Endpoint, BuildError> {
         if let Some(problem) = &self.problem {
             return Err(BuildError::new(problem.clone()));
         }
@@ -169,7 +167,7 @@ impl Http {
     /// # Errors
     ///
     /// If the server cannot be built, or the address cannot be listened on.
-    pub async fn bind(self, address: impl ToSocketAddrs) -> Result {
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         let listener = self.listen(address).await?;
         let told_twice = async {
             told_to_stop().await;
@@ -187,16 +185,16 @@ impl Http {
     /// # Errors
     ///
     /// If the server cannot be built, or the address cannot be listened on.
-    pub async fn listen(self, address: impl ToSocketAddrs) -> Result<Bound> {
+    pub async fn listen(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         let address = resolve(address)?;
         if !address.ip().is_loopback() && !self.open_to_all {
-            Err(format!(
+            return Err(ServeError::address(format!(
                 "{address} can be reached from the network, and nobody checks credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
-            ))?;
+            )));
         }
         let gate = self.config.gate().clone().at(address);
         let endpoint = self.changed(|config| config.with_gate(gate)).build()?;
-        let listener = Listener::bind(address, PATH).await?;
+        let listener = Listener::bind(address, PATH).await.map_err(ServeError::bind)?;
         Ok(Bound { listener, endpoint })
     }
 }
@@ -228,9 +226,10 @@ impl Bound {
     }
 }
 
-fn resolve(address: impl ToSocketAddrs) -> Result<SocketAddr> {
-    let mut addresses = address.to_socket_addrs()?;
-    Ok(addresses.next().ok_or("the address names no place to listen on")?)
+fn resolve(address: impl ToSocketAddrs) -> Result<SocketAddr, ServeError> {
+    let mut addresses = address.to_socket_addrs().map_err(ServeError::unresolved)?;
+    let none = || ServeError::address("the address names no place to listen on");
+    addresses.next().ok_or_else(none)
 }
 
 impl<B> tower_service::Service<http::Request<B>> for Http
@@ -241,10 +240,9 @@ where
 {
     type Response = http::Response<Body>;
     type Error = Infallible;
-    type Future =
-        Pin<Box<dyn Future<Output = std::result::Result<Self::Response, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 

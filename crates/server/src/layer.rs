@@ -33,14 +33,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::Success;
+pub use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::error::{BoxError, chain};
+use crate::chain::chain;
+use crate::error::BoxError;
 
 mod audit;
 mod concurrency;

@@ -15,7 +15,7 @@
 //!     a + b
 //! }
 //!
-//! # async fn run() -> bowline_server::Result {
+//! # async fn run() -> Result<(), bowline_server::ServeError> {
 //! let add = Tool::new("add", add).describe("Add two numbers").read_only();
 //! Server::new("calculator", "1.0.0").tool(add).run().await
 //! # }
@@ -36,6 +36,8 @@ mod discover;
 mod events;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(not(feature = "http"))]
+mod http_disabled;
 mod mount;
 mod registry;
 mod router;
@@ -44,12 +46,14 @@ mod server;
 mod service;
 
 mod call;
+mod chain;
 mod error;
 pub mod extract;
 mod feature;
 mod handler;
 pub mod layer;
 pub mod respond;
+mod shared;
 mod signature;
 
 mod contract;
@@ -63,6 +67,8 @@ pub mod trace;
 mod uri;
 mod words;
 
+pub use bowline_proto::limits::Limits;
+pub use bowline_proto::request::Owner;
 pub use call::Call;
 pub use error::{BoxError, Error, Result};
 pub use events::Notify;

@@ -5,8 +5,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bowline_types::namespace::Namespace;
 
+use crate::call::Call;
+use crate::error::{Error, Result as HandlerResult};
 use crate::events::Notify;
-use crate::extract::States;
+use crate::extract::{FromCall, States};
 use crate::feature::set::{Item, Set, Snapshot};
 use crate::feature::{
     Checked, Feature, Prompt, PromptEntry, Resource, ResourceEntry, TemplateEntry, Tool, ToolEntry,
@@ -14,11 +16,12 @@ use crate::feature::{
 use crate::mount::Mount;
 use crate::router::{BeyondTools, Router};
 use crate::server::BuildError;
+use crate::signature::Signature;
 
-/// The features of a server, to be changed while it serves; see
-/// [`Server::registry`](crate::Server::registry). Cheap to clone.
+/// The features of a server, to be changed while it serves. Cheap to clone.
 ///
-/// Every client that wants to know is told of each change.
+/// Get it from [`Server::registry`](crate::Server::registry), or take it as a parameter of a
+/// handler. Clients that asked for it are notified of each change.
 ///
 /// ```
 /// use bowline_server::{Server, Tool};
@@ -27,6 +30,19 @@ use crate::server::BuildError;
 /// let registry = server.registry();
 /// registry.insert(Tool::new("greet", || async { "Good morning" })).unwrap();
 /// assert!(registry.remove_tool("greet"));
+/// ```
+///
+/// A tool that adds another one:
+///
+/// ```
+/// use bowline_server::{Registry, Result, Server, Tool};
+///
+/// async fn learn(registry: Registry) -> Result {
+///     Ok(registry.insert(Tool::new("greet", || async { "Good morning" }))?)
+/// }
+///
+/// let server = Server::new("plugins", "1.0.0").tool(Tool::new("learn", learn));
+/// # assert!(server.build().is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Registry(Arc<Inner>);
@@ -47,6 +63,15 @@ struct Inner {
 
 /// What a router does beyond serving tools.
 type AsBeyondTools = fn(&Router) -> &dyn BeyondTools;
+
+impl FromCall for Registry {
+    /// The same for every caller.
+    fn describe(_: &mut Signature) {}
+
+    async fn from_call(call: &Call) -> HandlerResult<Self> {
+        call.handle().cloned().ok_or_else(|| Error::from("the server has no registry"))
+    }
+}
 
 /// One set for each kind of feature that has a list.
 #[derive(Debug)]

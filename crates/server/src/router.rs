@@ -16,13 +16,13 @@ use bowline_types::revision::Revision;
 use bowline_types::text::excerpt;
 use tower_service::Service;
 
-use crate::call::Kit;
 use crate::discover::{Following, capabilities, instructions, own_capabilities};
 use crate::feature::invoke::Invoked;
 use crate::feature::visible::{Filter, View};
 use crate::feature::{Hears, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
+use crate::shared::ServerShared;
 
 mod beyond;
 mod complete;
@@ -41,7 +41,7 @@ pub(crate) struct Router(Arc<Inner>);
 
 struct Inner {
     registry: Registry,
-    kit: Arc<Kit>,
+    shared: Arc<ServerShared>,
     profile: Profile,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Profile {
 }
 
 impl Router {
-    pub(crate) fn new(registry: Registry, kit: Arc<Kit>, profile: Profile) -> Self {
-        Self(Arc::new(Inner { registry, kit, profile }))
+    pub(crate) fn new(registry: Registry, shared: Arc<ServerShared>, profile: Profile) -> Self {
+        Self(Arc::new(Inner { registry, shared, profile }))
     }
 
     /// Serves one request.
@@ -107,7 +107,7 @@ impl Router {
         }
         let name = name(&request, "tool")?;
         match tools.find(&name, self.view(&request)) {
-            Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.kit))),
+            Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.shared))),
             None => {
                 let name = name.into_owned();
                 self.pass_by_name(request, "tool", &name)
@@ -118,7 +118,7 @@ impl Router {
     fn hear_of_roots(&self, request: Request) -> Routed {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
-            Some(hearer) => Routed::Later(hearer.clone().hear(request, self.0.kit.clone())),
+            Some(hearer) => Routed::Later(hearer.clone().hear(request, self.0.shared.clone())),
             None => Routed::done(Success::empty()),
         };
         match others {

@@ -1,14 +1,15 @@
 //! Serves over a transport, in one line.
 
-use std::fmt;
+mod error;
+
 use std::future::{Future, pending};
 use std::sync::Arc;
 
 use bowline_transport::stdio::Stdio;
 use bowline_transport::transport::Transport;
 
-use crate::error::Result;
-use crate::server::{BuildError, Server};
+pub use self::error::ServeError;
+use crate::server::Server;
 
 impl Server {
     /// Serves one client over a transport until it goes away. Call it again for the next client:
@@ -42,41 +43,42 @@ impl Server {
         let service = self.build();
         let config = Arc::new(self.config());
         async move {
-            let service = service.map_err(|error| ServeError(Kind::Build(error)))?;
-            bowline_transport::serve::serve(transport, service, config, stop)
+            bowline_transport::serve::serve(transport, service?, config, stop)
                 .await
-                .map_err(|error| ServeError(Kind::Transport(error)))
+                .map_err(ServeError::transport)
         }
     }
 
-    /// Serves on standard input and output, as most servers are started, until the client closes
-    /// its end. With `--http 127.0.0.1:3000` or `--http=127.0.0.1:3000` on the command line it serves
-    /// over HTTP instead, until the process is told to stop (feature `http`). Other arguments are
-    /// the program's own and are left alone; after `--` all are.
+    /// Serves one client on standard input and output, which is how most applications start a
+    /// server, until the client closes its end.
+    ///
+    /// With `--http 127.0.0.1:3000` or `--http=127.0.0.1:3000` on the command line it serves over
+    /// HTTP instead (feature `http`), until the process is interrupted or terminated. Other
+    /// arguments belong to the program and are ignored, and so is everything after `--`.
     ///
     /// # Errors
     ///
-    /// If the server cannot be built, what it should serve on cannot be used, or `--http` is
-    /// written so that it cannot be understood.
-    pub async fn run(self) -> Result {
-        // Built first, so that a mistake is told before anything is taken.
+    /// If the server cannot be built, standard input and output or the address cannot be used, or
+    /// `--http` has no address or is misspelt.
+    pub async fn run(self) -> Result<(), ServeError> {
+        // Built first, so that a mistake is reported before standard input is taken.
         self.build()?;
         let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        if let Some(address) = http_address(arguments)? {
-            return self.run_http(&address).await;
+        match http_address(arguments)? {
+            Some(address) => self.run_http(&address).await,
+            None => self.serve(Stdio::take().map_err(ServeError::stdio)?).await,
         }
-        Ok(self.serve(Stdio::take()?).await?)
     }
 
     #[cfg(feature = "http")]
-    async fn run_http(self, address: &str) -> Result {
-        let served = self.http().bind(address).await;
-        served.map_err(|error| format!("cannot serve with `--http {address}`: {error}").into())
+    async fn run_http(self, address: &str) -> Result<(), ServeError> {
+        self.http().bind(address).await.map_err(|error| error.of_option(address))
     }
 
     #[cfg(not(feature = "http"))]
-    async fn run_http(self, _: &str) -> Result {
-        Err("this program was built without HTTP: enable the feature `http` of `bowline`")?
+    async fn run_http(self, _: &str) -> Result<(), ServeError> {
+        let reason = "this program was built without HTTP: enable the feature `http` of `bowline`";
+        Err(ServeError::option(reason))
     }
 }
 
@@ -85,7 +87,7 @@ impl Server {
 /// # Errors
 ///
 /// If there is no address, or two, or something else that was certainly meant to be `--http`.
-fn http_address(arguments: impl Iterator<Item = String>) -> Result<Option<String>> {
+fn http_address(arguments: impl Iterator<Item = String>) -> Result<Option<String>, ServeError> {
     let mut named = None;
     let mut rest = arguments.skip(1).take_while(|argument| argument != "--");
     while let Some(argument) = rest.next() {
@@ -93,15 +95,18 @@ fn http_address(arguments: impl Iterator<Item = String>) -> Result<Option<String
             Some("") => rest.next().filter(|next| !next.starts_with('-')).unwrap_or_default(),
             Some(joined) if joined.starts_with('=') => joined.trim_start_matches('=').to_owned(),
             _ if is_nearly_http(&argument) => {
-                Err(format!("`{argument}` is no option; say `--http 127.0.0.1:3000`"))?
+                let reason = format!("`{argument}` is no option; say `--http 127.0.0.1:3000`");
+                return Err(ServeError::option(reason));
             }
             _ => continue,
         };
         if address.is_empty() {
-            Err("`--http` needs an address, such as `--http 127.0.0.1:3000`")?;
+            let reason = "`--http` needs an address, such as `--http 127.0.0.1:3000`";
+            return Err(ServeError::option(reason));
         }
         if let Some(first) = &named {
-            Err(format!("`--http` is given twice: {first} and {address}"))?;
+            let reason = format!("`--http` is given twice: {first} and {address}");
+            return Err(ServeError::option(reason));
         }
         named = Some(address);
     }
@@ -115,46 +120,11 @@ fn is_nearly_http(argument: &str) -> bool {
     option.len() < argument.len() && name.eq_ignore_ascii_case("http")
 }
 
-/// Why a server does not serve.
-#[derive(Debug)]
-pub struct ServeError(Kind);
-
-#[derive(Debug)]
-enum Kind {
-    Build(BuildError),
-    Transport(bowline_transport::error::Error),
-}
-
-impl ServeError {
-    /// Whether the server was wrong to begin with, and would fail again.
-    pub fn is_build(&self) -> bool {
-        matches!(self.0, Kind::Build(_))
-    }
-}
-
-impl fmt::Display for ServeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Build(_) => f.write_str("the server cannot be built"),
-            Kind::Transport(_) => f.write_str("the connection broke"),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
-            Kind::Build(error) => Some(error),
-            Kind::Transport(error) => Some(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn address(arguments: &[&str]) -> std::result::Result<Option<String>, String> {
+    fn address(arguments: &[&str]) -> Result<Option<String>, String> {
         let arguments = std::iter::once("server").chain(arguments.iter().copied());
         http_address(arguments.map(str::to_owned)).map_err(|error| error.to_string())
     }

@@ -13,7 +13,6 @@ use bowline_types::implementation::{Icon, Implementation};
 use bowline_types::revision::Revision;
 use tower_layer::Layer;
 
-use crate::call::Kit;
 use crate::discover::Following;
 use crate::error::BoxError;
 use crate::events::Notify;
@@ -25,6 +24,7 @@ use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
 use crate::seal::{Sealer, StateKey};
 use crate::service::Service;
+use crate::shared::ServerShared;
 
 mod build;
 mod offer;
@@ -268,14 +268,13 @@ impl Inner {
         }
         self.registry.bind(&self.states)?;
         self.roots_changed.iter().try_for_each(|notice| notice.check(&self.states))?;
-        let kit = Arc::new(Kit {
+        let shared = Arc::new(ServerShared {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
             limits: self.limits.clone(),
             is_private: self.caching.general.scope == CacheScope::Private
                 || self.filter.is_limited(),
-            #[cfg(feature = "tracing")]
-            registry: self.registry.clone(),
+            handles: self.handles(),
         });
         let profile = Profile {
             revisions: config.revisions().to_vec(),
@@ -286,11 +285,19 @@ impl Inner {
             following: self.following,
             roots_changed: self.roots_changed.clone(),
         };
-        let router = Router::new(self.registry.clone(), kit.clone(), profile);
+        let router = Router::new(self.registry.clone(), shared.clone(), profile);
         let innermost = || Route::new(router.clone(), Fault::Server);
         let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
         let layered = (!self.layers.is_empty()).then(wrapped);
-        Ok(Service::new(router, layered, &kit))
+        Ok(Service::new(router, layered, &shared))
+    }
+
+    /// What handlers can take of the server itself.
+    fn handles(&self) -> States {
+        let mut handles = States::default();
+        handles.insert(self.registry.clone());
+        handles.insert(self.registry.notify().clone());
+        handles
     }
 
     fn keys(&self) -> Result<Vec<StateKey>, BuildError> {

@@ -12,11 +12,11 @@ use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 
-use crate::call::Kit;
 use crate::layer::{Asked, BoxFuture, ResultSizeLimit, Route};
 use crate::panic::{Panicked, catch_poll};
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
+use crate::shared::ServerShared;
 
 /// A built server: what every transport drives. Cheap to clone.
 #[derive(Clone)]
@@ -31,9 +31,9 @@ struct Built {
 }
 
 impl Service {
-    pub(crate) fn new(router: Router, layered: Option<Route>, kit: &Kit) -> Self {
-        let results = ResultSizeLimit::new(kit.limits.result);
-        let sealer = kit.sealer.clone();
+    pub(crate) fn new(router: Router, layered: Option<Route>, shared: &ServerShared) -> Self {
+        let results = ResultSizeLimit::new(shared.limits.result);
+        let sealer = shared.sealer.clone();
         Self(Arc::new(Built { router, layered, sealer, results }))
     }
 

@@ -49,7 +49,8 @@ pub struct TraceLayer(Registry);
 
 impl<S: Subscriber> Layer<S> for TraceLayer {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let Some(call) = current().filter(|call| call.kit().registry.is(&self.0)) else { return };
+        let is_ours = |call: &Call| call.handle::<Registry>().is_some_and(|own| own.is(&self.0));
+        let Some(call) = current().filter(is_ours) else { return };
         let level = level(*event.metadata().level());
         if !call.wants_log(level) {
             return;

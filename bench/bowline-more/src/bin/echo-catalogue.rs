@@ -70,10 +70,11 @@ async fn main() -> Result {
     // All on one page, as others list them.
     let server = (0..count).map(numbered).fold(server.page_size(count + 3), Server::tool);
     match (transport.as_deref(), address) {
-        (Some("stdio"), _) => server.run().await,
-        (Some("http"), Some(address)) => server.http().bind(address).await,
+        (Some("stdio"), _) => server.run().await?,
+        (Some("http"), Some(address)) => server.http().bind(address).await?,
         _ => Err("say how to serve: `stdio` or `http 127.0.0.1:3000 1000`")?,
     }
+    Ok(())
 }
 
 fn numbered(number: usize) -> Tool {

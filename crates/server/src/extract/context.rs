@@ -8,6 +8,7 @@ use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use bowline_types::trace;
+use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
 use super::FromCall;
@@ -49,7 +50,9 @@ impl Context {
         &self.0.parts().client.capabilities
     }
 
-    /// On whose behalf the call is made, as a verified credential says.
+    /// On whose behalf the call is made, as verified by a layer around the HTTP endpoint: the
+    /// [`Owner`] that it inserted into the extensions of the HTTP request, or
+    /// [`Owner::anonymous`] if there is none.
     pub fn owner(&self) -> &Owner {
         &self.0.parts().owner
     }
@@ -75,9 +78,37 @@ impl Context {
         self.traced(key::BAGGAGE)
     }
 
-    /// What an outer layer or the transport attached to the call.
+    /// A value of this type that a layer of the server, a layer around the HTTP endpoint (such as
+    /// axum's `Extension`), or the transport attached to the request.
+    ///
+    /// Values that layers of the server inserted into [`Parts::extensions`] hide values of the same
+    /// type in the extensions of the HTTP request.
+    ///
+    /// [`Parts::extensions`]: bowline_proto::request::Parts::extensions
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.parts().extensions.get()
+        self.0.extension()
+    }
+
+    /// The headers of the HTTP request that the call came with. Empty over other transports.
+    pub fn headers(&self) -> &HeaderMap {
+        self.0.headers()
+    }
+
+    /// The value of an HTTP header as text, by its name in any case. The first one, if there are
+    /// several; `None` if there is none, if it is no visible ASCII text, or over other transports.
+    ///
+    /// A header is what the client or a proxy wrote there. [`owner`](Self::owner) is what a layer
+    /// has verified.
+    ///
+    /// ```
+    /// use bowline_server::Context;
+    ///
+    /// async fn tenant(context: Context) -> String {
+    ///     context.header("x-tenant").unwrap_or("none").to_owned()
+    /// }
+    /// ```
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers().get(name)?.to_str().ok()
     }
 
     /// The name of the tool or prompt that is called, or the URI of the resource that is read, for

@@ -12,9 +12,9 @@ use bowline_types::error::ErrorObject;
 use tower_service::Service;
 
 use super::run::{Callee, Run};
-use crate::call::Kit;
 use crate::layer::{BoxFuture, Fault, Route};
 use crate::panic::{Panicked, catch_poll};
+use crate::shared::ServerShared;
 
 /// A call of a feature under way.
 pub(crate) enum Invoked<C: Callee> {
@@ -27,12 +27,12 @@ pub(crate) fn invoke<C: Callee>(
     callee: &Arc<C>,
     route: Option<&Route>,
     mut request: Request,
-    kit: &Arc<Kit>,
+    shared: &Arc<ServerShared>,
 ) -> Invoked<C> {
     let Some(route) = route else {
-        return Invoked::Direct(Run::start(callee.clone(), request, kit.clone()));
+        return Invoked::Direct(Run::start(callee.clone(), request, shared.clone()));
     };
-    let invocation = Invocation { callee: callee.clone(), kit: kit.clone() };
+    let invocation = Invocation { callee: callee.clone(), shared: shared.clone() };
     request.parts.extensions.insert(invocation);
     Invoked::Layered { callee: callee.clone(), future: route.serve(request) }
 }
@@ -67,12 +67,12 @@ impl<C> Clone for Innermost<C> {
 /// Carries what is called through the layers to the innermost service.
 struct Invocation<C> {
     callee: Arc<C>,
-    kit: Arc<Kit>,
+    shared: Arc<ServerShared>,
 }
 
 impl<C> Clone for Invocation<C> {
     fn clone(&self) -> Self {
-        Self { callee: self.callee.clone(), kit: self.kit.clone() }
+        Self { callee: self.callee.clone(), shared: self.shared.clone() }
     }
 }
 
@@ -87,12 +87,12 @@ impl<C: Callee> Service<Request> for Innermost<C> {
 
     fn call(&mut self, request: Request) -> Self::Future {
         let invocation = request.parts.extensions.get::<Invocation<C>>().cloned();
-        let Some(Invocation { callee, kit }) = invocation else {
+        let Some(Invocation { callee, shared }) = invocation else {
             let lost =
                 "a layer replaced the request by one of its own; change the one it was given";
             return Box::pin(async move { Ok(Err(ErrorObject::internal(lost))) });
         };
-        let run = Run::start(callee, request, kit);
+        let run = Run::start(callee, request, shared);
         Box::pin(async move { Ok(run.await) })
     }
 }

@@ -9,13 +9,14 @@ use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
 
 use super::run::{Callee, Run};
-use crate::call::{Call, Called, Kit};
+use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::layer::BoxFuture;
 use crate::respond::IntoNothing;
 use crate::server::BuildError;
+use crate::shared::ServerShared;
 use crate::signature::{Purpose, Signature};
 use crate::words::Words;
 
@@ -52,7 +53,7 @@ pub(crate) trait Hears: Send + Sync {
     fn check(&self, states: &States) -> Result<(), BuildError>;
 
     /// Tells it of a notification.
-    fn hear(self: Arc<Self>, request: Request, kit: Arc<Kit>) -> BoxFuture<Response>;
+    fn hear(self: Arc<Self>, request: Request, shared: Arc<ServerShared>) -> BoxFuture<Response>;
 }
 
 impl Hears for Notice {
@@ -67,8 +68,8 @@ impl Hears for Notice {
         self.signature.check_states(&title, states)
     }
 
-    fn hear(self: Arc<Self>, request: Request, kit: Arc<Kit>) -> BoxFuture<Response> {
-        Box::pin(Run::start(self, request, kit))
+    fn hear(self: Arc<Self>, request: Request, shared: Arc<ServerShared>) -> BoxFuture<Response> {
+        Box::pin(Run::start(self, request, shared))
     }
 }
 

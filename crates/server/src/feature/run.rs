@@ -15,12 +15,13 @@ use bowline_types::read::Misread;
 use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
 
-use crate::call::{Call, Called, Kit};
+use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
 use crate::extract::{Pause, Rounds};
 use crate::layer::BoxFuture;
 use crate::panic::{Panicked, catch_poll};
 use crate::seal::{BadState, Binding};
+use crate::shared::ServerShared;
 
 /// What can be called: a tool, a prompt, what reads a resource or completes an argument.
 pub(crate) trait Callee: Send + Sync + 'static {
@@ -79,8 +80,8 @@ struct Running<C: Callee> {
 
 impl<C: Callee> Run<C> {
     /// Checks a call and calls the handler, which runs when this is polled.
-    pub(crate) fn start(callee: Arc<C>, request: Request, kit: Arc<Kit>) -> Self {
-        let state = match Running::start(callee, request, kit) {
+    pub(crate) fn start(callee: Arc<C>, request: Request, shared: Arc<ServerShared>) -> Self {
+        let state = match Running::start(callee, request, shared) {
             Ok(running) => State::Running(running),
             Err(refusal) => State::Refused(Some(refusal)),
         };
@@ -100,10 +101,14 @@ impl<C: Callee> Future for Run<C> {
 }
 
 impl<C: Callee> Running<C> {
-    fn start(callee: Arc<C>, mut request: Request, kit: Arc<Kit>) -> Result<Self, Response> {
+    fn start(
+        callee: Arc<C>,
+        mut request: Request,
+        shared: Arc<ServerShared>,
+    ) -> Result<Self, Response> {
         let called = callee.admit(&request)?;
         let input = request.parts.input.take();
-        let call = Call::new(request, called, kit);
+        let call = Call::new(request, called, shared);
         if let Some(input) = input {
             resume(&call, *input).map_err(Err)?;
         }
@@ -130,7 +135,7 @@ impl<C: Callee> Running<C> {
 
     /// The answer to a call whose handler waits for answers; `None` if it waits for anything else.
     fn pause(&self, cx: &Context<'_>) -> Option<Response> {
-        let paused = self.call.rounds()?.pause(&self.call.kit().limits, cx.waker())?;
+        let paused = self.call.rounds()?.pause(&self.call.shared().limits, cx.waker())?;
         Some(match paused {
             Ok(pause) => self.ask(pause),
             Err(reason) => self.callee.fail(reason, self.call.parts().revision),
@@ -142,7 +147,7 @@ impl<C: Callee> Running<C> {
             ErrorObject::internal(format!("the {} cannot ask: {error}", self.callee.title()))
         };
         let binding = binding(&self.call).map_err(|error| failed(&error))?;
-        let sealer = &self.call.kit().sealer;
+        let sealer = &self.call.shared().sealer;
         let state = sealer
             .seal(&pause.memory, &binding, SystemTime::now())
             .map_err(|error| failed(&error))?;
@@ -173,7 +178,7 @@ fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Durati
 fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
     let Some(state) = input.state else { return Ok(()) };
     let binding = binding(call).map_err(|_| BadState)?;
-    let memory = call.kit().sealer.open(&state, &binding, SystemTime::now())?.plain;
+    let memory = call.shared().sealer.open(&state, &binding, SystemTime::now())?.plain;
     call.set_rounds(Rounds::next(&memory, input.responses).ok_or(BadState)?);
     Ok(())
 }

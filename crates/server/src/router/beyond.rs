@@ -39,7 +39,7 @@ impl Router {
         }
         let name = name(&request, "prompt")?;
         match prompts.find(&name, self.view(&request)) {
-            Some(prompt) => Ok(Routed::later(prompt.invoke(request, &self.0.kit))),
+            Some(prompt) => Ok(Routed::later(prompt.invoke(request, &self.0.shared))),
             None => {
                 let name = name.into_owned();
                 self.pass_by_name(request, "prompt", &name)

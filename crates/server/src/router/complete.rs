@@ -26,7 +26,7 @@ impl Router {
             Err(Unknown::Reference(error)) => return self.pass_completion(request, params, error),
         };
         request.parts.extensions.insert(Typing(Arc::new(params)));
-        Ok(Routed::later(Run::start(completer, request, self.0.kit.clone())))
+        Ok(Routed::later(Run::start(completer, request, self.0.shared.clone())))
     }
 
     /// What completes an argument; `None` if nothing does.

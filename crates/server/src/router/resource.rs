@@ -18,7 +18,7 @@ impl Router {
         self.check_resources(&request)?;
         let uri = asked(&request)?;
         match self.reader_at(&uri, self.view(&request)) {
-            Some(reader) => Ok(Routed::later(reader.invoke(request, &self.0.kit))),
+            Some(reader) => Ok(Routed::later(reader.invoke(request, &self.0.shared))),
             None => self.pass_by_uri(request, uri),
         }
     }
@@ -48,7 +48,7 @@ impl Router {
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
         let mut filter = params.notifications.honoured_by(&capabilities);
-        let limits = &self.0.kit.limits;
+        let limits = &self.0.shared.limits;
         filter.resource_subscriptions.truncate(limits.subscribed_resources);
         let mut room = limits.subscribed_bytes;
         filter.resource_subscriptions.retain(|uri| {

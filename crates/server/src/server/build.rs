@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is wrong with a server or one of its features; found when it is built or the feature is
 /// registered, never while a call runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     kind: Kind,
     message: String,
@@ -46,6 +46,13 @@ impl BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for BuildError {
+    /// The message, because that is what a `main` that returns the error prints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

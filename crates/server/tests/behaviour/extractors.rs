@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use bowline_proto::request::{Client, Owner};
-use bowline_server::extract::FromCall;
-use bowline_server::{Call, Cancel, Context, Log, Progress, Result, Server, State, Tool};
+use bowline_proto::request::{Client, Owner, Request};
+use bowline_server::extract::{FromCall, HeaderValue};
+use bowline_server::{
+    Call, Cancel, Context, Log, Notify, Progress, Registry, Result, Server, State, Tool,
+};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::id::ProgressToken;
 use bowline_types::implementation::Implementation;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
+use bowline_types::tool::CallToolResult;
 use serde_json::json;
 
 use crate::peer::{BOTH, EVERY, Peer};
@@ -53,6 +56,58 @@ async fn the_context_tells_who_calls() {
         peer.owner = Owner::known("https://issuer.example", "ann");
         assert_eq!(peer.text("tell", json!({})).await, format!("cli ann {revision} true"));
     }
+}
+
+/// A request for a tool as the HTTP endpoint makes it, with a header and a value of an outer layer.
+fn over_http(peer: &Peer, name: &str) -> Request {
+    let (mut parts, ()) =
+        http::Request::builder().header("X-Tenant", "north").body(()).unwrap().into_parts();
+    parts.extensions.insert(7_u32);
+    parts.extensions.insert("from HTTP");
+    let mut request = peer.request(Method::ToolsCall, &json!({ "name": name }));
+    request.parts.extensions.insert(parts);
+    request
+}
+
+async fn text(peer: &Peer, request: Request) -> String {
+    let success = peer.send(request).await.unwrap();
+    let result: CallToolResult = success.body().parse().unwrap();
+    result.text()
+}
+
+#[tokio::test]
+async fn headers_of_the_http_request_are_in_the_context() {
+    let tell = |context: Context| async move {
+        let tenant = context.headers().get("x-tenant").map(HeaderValue::to_str);
+        format!("{tenant:?} {:?} {:?}", context.header("X-TENANT"), context.header("not a name"))
+    };
+    let peer = Peer::new(&server(Tool::new("tell", tell)), Revision::LATEST);
+    let expected = r#"Some(Ok("north")) Some("north") None"#;
+    assert_eq!(text(&peer, over_http(&peer, "tell")).await, expected);
+    assert_eq!(peer.text("tell", json!({})).await, "None None None");
+}
+
+#[tokio::test]
+async fn what_a_layer_around_the_endpoint_attached_is_an_extension() {
+    let tell = |context: Context| async move {
+        format!("{:?} {:?}", context.extension::<u32>(), context.extension::<&str>())
+    };
+    let peer = Peer::new(&server(Tool::new("tell", tell)), Revision::LATEST);
+    let mut request = over_http(&peer, "tell");
+    assert_eq!(text(&peer, request.clone()).await, r#"Some(7) Some("from HTTP")"#);
+    request.parts.extensions.insert("from a layer of the server");
+    assert_eq!(text(&peer, request).await, r#"Some(7) Some("from a layer of the server")"#);
+}
+
+#[tokio::test]
+async fn the_registry_and_the_notifier_are_extractors() {
+    let learn = |registry: Registry, notify: Notify| async move {
+        notify.resource_updated("a://b");
+        registry.insert(Tool::new("learned", || async { "yes" }))
+    };
+    let peer = Peer::new(&server(Tool::new("learn", learn)), Revision::LATEST);
+    assert_eq!(peer.text("learn", json!({})).await, "");
+    assert_eq!(peer.text("learned", json!({})).await, "yes");
 }
 
 #[tokio::test]

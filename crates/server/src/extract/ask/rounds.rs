@@ -200,7 +200,7 @@ pub(super) async fn ask<T>(
             Err(Misread::Unfit(reason)) => complain(&mut request, &reason),
         }
     }
-    let driver = lock(round).open(Open { key: key.clone(), pin, request }, &call.kit().limits);
+    let driver = lock(round).open(Open { key: key.clone(), pin, request }, &call.shared().limits);
     let _open = StillOpen { round, key };
     driver.into_iter().for_each(Waker::wake);
     // A question of the handler itself is dropped here; one of a task that it started ends.

@@ -40,7 +40,7 @@ impl Ask {
                 Error::rpc(code::INTERNAL_ERROR, format!("no ticket can be made: {error}"))
             };
             let binding = binding(&self.0.parts().owner).map_err(|error| failed(&error))?;
-            let sealer = &self.0.kit().sealer;
+            let sealer = &self.0.shared().sealer;
             sealer.seal(&[], &binding, SystemTime::now()).map_err(|error| failed(&error))
         };
         self.once("the ticket of the visitor", seal).await

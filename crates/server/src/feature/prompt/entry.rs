@@ -11,7 +11,7 @@ use bowline_types::prompt::{GetPromptParams, GetPromptResult, ListPromptsResult}
 use bowline_types::revision::Revision;
 
 use super::{Prompt, check};
-use crate::call::{Call, Called, Kit};
+use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
 use crate::feature::GRACE;
@@ -22,6 +22,7 @@ use crate::feature::set::Item;
 use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
+use crate::shared::ServerShared;
 use crate::words::{WordTerms, Words};
 
 /// A prompt that has been checked.
@@ -81,8 +82,12 @@ impl PromptEntry {
     }
 
     /// Asks for the prompt through its layers.
-    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
-        invoke(self, self.prompt.route.as_ref(), request, kit)
+    pub(crate) fn invoke(
+        self: &Arc<Self>,
+        request: Request,
+        shared: &Arc<ServerShared>,
+    ) -> Invoked<Self> {
+        invoke(self, self.prompt.route.as_ref(), request, shared)
     }
 
     /// The first argument that must be there and is not.

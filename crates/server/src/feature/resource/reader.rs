@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Kind, Resource};
-use crate::call::{Call, Called, Kit};
+use crate::call::{Call, Called};
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::States;
 use crate::feature::GRACE;
@@ -24,6 +24,7 @@ use crate::feature::invoke::{Invoked, invoke};
 use crate::feature::run::Callee;
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
+use crate::shared::ServerShared;
 use crate::uri;
 use crate::words::{WordTerms, Words};
 
@@ -115,8 +116,12 @@ impl Reader {
     }
 
     /// Reads the resource through its layers.
-    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
-        invoke(self, self.resource.route.as_ref(), request, kit)
+    pub(crate) fn invoke(
+        self: &Arc<Self>,
+        request: Request,
+        shared: &Arc<ServerShared>,
+    ) -> Invoked<Self> {
+        invoke(self, self.resource.route.as_ref(), request, shared)
     }
 
     /// The variables with which the URI is ours; `None` if it is not.
@@ -128,12 +133,12 @@ impl Reader {
     }
 
     /// Whether the contents are the same for everybody.
-    fn scope(&self, kit: &Kit) -> CacheScope {
+    fn scope(&self, shared: &ServerShared) -> CacheScope {
         let resource = &self.resource;
         let may_differ = resource.is_private
             || resource.visibility.is_limited()
             || resource.signature.may_tell_callers_apart()
-            || kit.is_private;
+            || shared.is_private;
         if may_differ { CacheScope::Private } else { CacheScope::Public }
     }
 }
@@ -178,7 +183,7 @@ impl Callee for Reader {
             }
         }
         let mut hint = CacheHint::public(self.resource.ttl);
-        hint.scope = self.scope(call.kit());
+        hint.scope = self.scope(call.shared());
         Ok(Success::complete(result, revision)?.with_cache(hint))
     }
 

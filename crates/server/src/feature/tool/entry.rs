@@ -14,7 +14,7 @@ use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
 use bytes::Bytes;
 
 use super::Tool;
-use crate::call::{Call, Called, Kit};
+use crate::call::{Call, Called};
 use crate::contract::Contract;
 use crate::error::Result as HandlerResult;
 use crate::extract::States;
@@ -24,6 +24,7 @@ use crate::feature::set::Item;
 use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
+use crate::shared::ServerShared;
 
 /// A tool that has been checked.
 pub(crate) struct ToolEntry {
@@ -79,8 +80,12 @@ impl ToolEntry {
     }
 
     /// Calls the tool through its layers.
-    pub(crate) fn invoke(self: &Arc<Self>, request: Request, kit: &Arc<Kit>) -> Invoked<Self> {
-        invoke(self, self.tool.route.as_ref(), request, kit)
+    pub(crate) fn invoke(
+        self: &Arc<Self>,
+        request: Request,
+        shared: &Arc<ServerShared>,
+    ) -> Invoked<Self> {
+        invoke(self, self.tool.route.as_ref(), request, shared)
     }
 }
 
