@@ -1,12 +1,13 @@
 //! Tasks of this repository: `cargo xtask help`.
 //!
-//! In reading order: [`mod@test`] is what everybody runs; [`tidy`] checks what the compiler
-//! cannot; [`ledger`] counts which requirements of the specification have a test; [`budget`] counts
-//! instructions, [`mod@bench`] says how fast it is; [`mutants`] finds what tests overlook; [`demo`]
-//! and [`release`] are for people. [`tree`], [`tokens`] and [`markdown`] are how the checks see the
-//! repository.
+//! In reading order: [`mod@test`] runs everything that must pass, [`quick`] the part of it that a
+//! change needs; [`tidy`] checks what the compiler cannot; [`ledger`] counts which requirements of
+//! the specification have a test; [`budget`] counts instructions, [`mod@bench`] measures times;
+//! [`mutants`] finds code that no test checks; [`demo`] shows the library at work; [`release`]
+//! checks what a release needs. [`tree`], [`tokens`] and [`markdown`] read the repository for the
+//! checks.
 
-// A program that talks to the person who started it.
+// This is a program: its output is what the user asked for.
 #![allow(clippy::print_stdout)]
 
 mod bench;
@@ -17,6 +18,7 @@ mod finding;
 mod ledger;
 mod markdown;
 mod mutants;
+mod quick;
 mod release;
 mod test;
 mod tidy;
@@ -31,18 +33,21 @@ const HELP: &str = "\
 Tasks of this repository.
 
   cargo xtask test            install what tests need and run everything that must pass
+  cargo xtask quick           format, tidy, and the tests of the crates that changed since `main`
   cargo xtask tidy            check sizes, layers and habits that the compiler does not know
+      --circles               list the files that import each other in circles
+      --RULE                  list the findings of one rule, even below its ceiling
   cargo xtask ledger          count which requirements of the specification have a test
       --check                 fail when a figure is below docs/spec/floor.md
       --raise                 write today's figures to docs/spec/floor.md, never lower ones
       --open AREA             list the requirements of an area that nothing covers yet
       --thin                  list the MUST requirements that a single test cites
-      --id ID                 show one requirement and who cites it
+      --id ID                 show one requirement and the tests that cite it
   cargo xtask budget          count the instructions of the hot paths; fail when docs/performance/budget.md
                               is exceeded by more than 10 %
       --write                 write today's figures there
-  cargo xtask bench           measure us beside rmcp and the least that can be done
-      --quick                 only see whether it works
+  cargo xtask bench           measure Bowline beside rmcp and beside a minimal server
+      --quick                 one short round, to see that it works
       --help                  list all options: cases, rounds, peers, scaling
   cargo xtask mutants AREA…   change the code of an area, such as proto/src/codec, one small piece at a
                               time, and print the changes that no test notices; see docs/testing.md
@@ -69,7 +74,8 @@ fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         [] | ["help" | "--help" | "-h"] => print!("{HELP}"),
         ["test"] => test::run()?,
-        ["tidy"] => tidy::run()?,
+        ["quick"] => quick::run()?,
+        ["tidy", options @ ..] => tidy::run(options)?,
         ["ledger", options @ ..] => ledger::run(options)?,
         ["budget", options @ ..] => budget::run(options)?,
         ["mutants", options @ ..] => mutants::run(options)?,

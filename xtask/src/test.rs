@@ -29,7 +29,7 @@ type Step = (&'static str, fn() -> Result<Outcome>);
 const STEPS: &[Step] = &[
     ("peers", || passed(start(program("sh").arg("tests/peers/install.sh")))),
     ("format", || passed(start(cargo().args(["fmt", "--all", "--check"])))),
-    ("tidy", || passed(tidy::run())),
+    ("tidy", || passed(tidy::run(&[]))),
     ("ledger", || passed(ledger::run(&["--check"]))),
     ("spelling", spelling),
     ("clippy", || passed(start(cargo().args(CLIPPY)))),

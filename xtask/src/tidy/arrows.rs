@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::command;
 use crate::finding::Finding;
-use crate::tree::root;
+use crate::tree::{Tree, root};
 
 /// A crate, what it uses of ours, and whether that holds for its dev-dependencies too.
 struct Row {
@@ -38,8 +38,21 @@ const ROWS: &[Row] = &[
     },
 ];
 
+/// Finds arrows that no row allows.
+pub(super) fn check(_tree: &Tree) -> Vec<Finding> {
+    let findings = metadata().and_then(|metadata| check_metadata(&metadata));
+    findings.unwrap_or_else(|error| vec![Finding::new("Cargo.toml", 1, format!("{error:#}"))])
+}
+
+fn check_metadata(metadata: &str) -> Result<Vec<Finding>> {
+    let metadata: Value =
+        serde_json::from_str(metadata).context("`cargo metadata` gave no JSON")?;
+    let packages = metadata["packages"].as_array().context("`cargo metadata` gave no packages")?;
+    Ok(packages.iter().flat_map(check_package).collect())
+}
+
 /// What cargo knows of the workspace, as JSON.
-pub(super) fn metadata() -> Result<String> {
+fn metadata() -> Result<String> {
     let output = command::cargo()
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output()
@@ -47,14 +60,6 @@ pub(super) fn metadata() -> Result<String> {
     let complaint = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`cargo metadata` failed: {}", complaint.trim());
     Ok(String::from_utf8(output.stdout)?)
-}
-
-/// Finds arrows that no row allows.
-pub(super) fn check(metadata: &str) -> Result<Vec<Finding>> {
-    let metadata: Value =
-        serde_json::from_str(metadata).context("`cargo metadata` gave no JSON")?;
-    let packages = metadata["packages"].as_array().context("`cargo metadata` gave no packages")?;
-    Ok(packages.iter().flat_map(check_package).collect())
 }
 
 fn check_package(package: &Value) -> Vec<Finding> {
@@ -96,7 +101,7 @@ mod tests {
             r#"{{"packages":[{{"name":"{name}","manifest_path":"{manifest}",
             "dependencies":[{dependencies}]}}]}}"#
         );
-        check(&metadata).unwrap().iter().map(Finding::to_string).collect()
+        check_metadata(&metadata).unwrap().iter().map(Finding::to_string).collect()
     }
 
     const TYPES: &str = r#"{"name":"bowline-types","kind":null,"path":"x"}"#;

@@ -1,8 +1,9 @@
-//! Revisions are compared, and eras told apart, in a few named files only.
+//! Revisions are compared, and the era is decided, in a few named files only.
 //!
-//! Everything else asks a predicate of `Revision` or stands behind the codec, so that what changed
-//! in which revision is read in one place and dropping an era is deleting files. Comparing is
-//! comparing with an operator, `cmp` or a pattern; handing a revision on is free.
+//! Other code asks a predicate of `Revision` that names the difference (`has_batches`), or is
+//! reached only in one era. So a reader finds in one place what changed in which revision, and
+//! dropping an era is deleting files. Comparing means an operator, `cmp` or a pattern; passing a
+//! revision on is free. Deciding an era means to match on `Era` or to call one of [`DECIDERS`].
 
 use crate::finding::Finding;
 use crate::tokens::{Bracket, Kind, Token};
@@ -14,32 +15,37 @@ const COMPARE_REVISIONS: &[(&str, &str)] = &[
     ("crates/types/src/method.rs", "the `since` and `until` columns of the method table"),
 ];
 
-/// Where eras may be told apart, and why; beside files and folders named `legacy`.
-const MATCH_ERAS: &[(&str, &str)] = &[
+/// Where the era may be decided, and why; beside files and folders named `legacy` or `modern`.
+const DECIDE_ERAS: &[(&str, &str)] = &[
     ("crates/types/src/revision.rs", "an era is defined by its revisions"),
+    ("crates/types/src/method.rs", "the `since` and `until` columns of the method table"),
     ("crates/proto/src/classify.rs", "decides the era of a message, once"),
     ("crates/proto/src/wire.rs", "picks the wire rules of an era"),
     ("crates/proto/src/wire/", "the wire rules of each era"),
+    ("crates/http/src/server/endpoint.rs", "passes each request to its era"),
+    ("crates/testing/src/transcript/", "plays a script as a peer of either era"),
 ];
+
+/// Methods whose answer is the era.
+const DECIDERS: &[&str] = &["is_modern", "is_legacy"];
 
 const COMPARISONS: &[&str] = &["<", "<=", ">", ">=", "==", "!=", "..", "..="];
 const ORDERINGS: &[&str] = &["<", "<=", ">", ">="];
 const AFTER_PATTERN: &[&str] = &["=>", "|", "="];
 
-/// Finds comparisons of revisions and of eras in other files.
-pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in tree.sources() {
-        if !is_listed(COMPARE_REVISIONS, file) {
-            let text = "compares revisions; name the difference in crates/types/src/revision.rs";
-            findings.extend(compared(file, Subject::Revision, text));
-        }
-        if !is_listed(MATCH_ERAS, file) && !is_legacy(file) {
-            let text = "tells eras apart; do it in crates/proto/src/wire or in a file named legacy";
-            findings.extend(compared(file, Subject::Era, text));
-        }
-    }
-    findings
+/// Finds comparisons of revisions in other files.
+pub(super) fn revisions(tree: &Tree) -> Vec<Finding> {
+    let text = "compares revisions; name the difference in crates/types/src/revision.rs";
+    let others = tree.sources().filter(|file| !is_listed(COMPARE_REVISIONS, file));
+    others.flat_map(|file| compared(file, Subject::Revision, text)).collect()
+}
+
+/// Finds decisions about the era in other files.
+pub(super) fn eras(tree: &Tree) -> Vec<Finding> {
+    let text = "decides by the era; name the difference as a predicate in \
+                crates/types/src/revision.rs, or move the code to a file named legacy or modern";
+    let others = tree.sources().filter(|file| !is_listed(DECIDE_ERAS, file) && !has_one_era(file));
+    others.flat_map(|file| compared(file, Subject::Era, text)).collect()
 }
 
 fn is_listed(list: &[(&str, &str)], file: &File) -> bool {
@@ -48,8 +54,10 @@ fn is_listed(list: &[(&str, &str)], file: &File) -> bool {
     })
 }
 
-fn is_legacy(file: &File) -> bool {
-    file.path.split('/').any(|part| part == "legacy" || part == "legacy.rs")
+/// Whether the name of the file, or of a folder above, says that it serves one era only.
+fn has_one_era(file: &File) -> bool {
+    let mut parts = file.path.trim_end_matches(".rs").split('/');
+    parts.any(|part| part == "legacy" || part == "modern")
 }
 
 /// What a rule is about.
@@ -57,7 +65,8 @@ fn is_legacy(file: &File) -> bool {
 enum Subject {
     /// `V2025_06_18`, or a constant of `Revision`.
     Revision,
-    /// A variant of `Era`, or an import that would let variants stand alone.
+    /// A variant of `Era`, an import that would let variants stand alone, or a call of one of
+    /// [`DECIDERS`].
     Era,
 }
 
@@ -73,11 +82,11 @@ impl Subject {
         }
     }
 
-    /// Whether something of this kind, whatever its value, is put in order here.
-    fn is_ordered_at(self, level: &[Token], position: usize) -> bool {
+    /// Whether values of this kind are compared here without naming one: put in order, or asked.
+    fn is_decided_at(self, level: &[Token], position: usize) -> bool {
         match self {
             Self::Revision => is_ordering(level, position),
-            Self::Era => false,
+            Self::Era => DECIDERS.iter().any(|word| level[position].is_word(word)),
         }
     }
 }
@@ -104,7 +113,7 @@ fn walk(level: &[Token], place: Place, subject: Subject, lines: &mut Vec<usize>)
         let is_compared = if subject.is_at(level, position) {
             place == Place::Pattern || is_beside_comparison(level, position)
         } else {
-            subject.is_ordered_at(level, position)
+            subject.is_decided_at(level, position)
         };
         if is_compared {
             lines.push(token.line);
@@ -139,7 +148,7 @@ fn is_dated(word: &str) -> bool {
 /// Whether an operator that compares, or the end of a pattern, stands beside this path.
 fn is_beside_comparison(level: &[Token], position: usize) -> bool {
     let before = path_start(level, position).checked_sub(1).map(|at| &level[at]);
-    // What belongs to the value itself: `Revision::ALL[0]`, `Era::Other(name)`.
+    // Brackets belong to the value: `Revision::ALL[0]`, `Era::Other(name)`.
     let own = |token: &&Token| matches!(token.kind, Kind::Group { .. });
     let after = level[position + 1..].iter().find(|token| !own(token));
     let mark = |token: Option<&Token>, marks: &[&str]| {
@@ -207,7 +216,8 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, source: &str) -> Vec<usize> {
-        let findings = check(&Tree::of(&[(path, source)]));
+        let tree = Tree::of(&[(path, source)]);
+        let findings = [revisions(&tree), eras(&tree)].concat();
         crate::finding::places(&findings).into_iter().map(|(line, _)| line).collect()
     }
 
@@ -234,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn handing_a_revision_on_is_free() {
+    fn passing_a_revision_on_is_free() {
         for code in [
             "let a: Option<Revision> = Some(Revision::LATEST);",
             "serve(Revision::V2025_11_25, other);",
@@ -251,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn telling_eras_apart_is_found() {
+    fn deciding_an_era_is_found() {
         for code in [
             "match era { Era::Legacy => 1, Era::Modern => 2 };",
             "if revision.era() == Era::Modern {}",
@@ -260,13 +270,16 @@ mod tests {
             "match era { Some(Era::Legacy) | None => 1, _ => 2 };",
             "let a = matches!(era, Era::Legacy);",
             "use Era::{Legacy, Modern};",
+            "if revision.is_modern() {}",
+            "let a = all.filter(|it| it.is_legacy());",
+            "let a = all.map(Revision::is_modern);",
         ] {
             assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [2], "{code}");
         }
     }
 
     #[test]
-    fn making_an_era_is_free() {
+    fn passing_an_era_on_is_free() {
         for code in ["let a = Era::Legacy;", "serve(Era::Modern)", "fn g() -> Era { Era::Modern }"]
         {
             assert_eq!(lines(SOME, &format!("fn f() {{\n{code}\n}}")), [0; 0], "{code}");
@@ -281,6 +294,8 @@ mod tests {
             "crates/proto/src/wire/modern.rs",
             "crates/proto/src/server/legacy.rs",
             "crates/http/src/server/legacy/session.rs",
+            "crates/http/src/server/modern.rs",
+            "crates/testing/src/transcript/http.rs",
             "crates/proto/src/frame/tests.rs",
             "examples/echo.rs",
         ] {

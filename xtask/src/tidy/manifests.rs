@@ -1,17 +1,32 @@
-//! Every dependency from outside says why it is there.
+//! Every dependency from outside says why it is there, and every crate has the lints of all.
 //!
 //! Versions and reasons stand in one place, `[workspace.dependencies]`; a comment heads each
-//! group of lines there. Other manifests only inherit.
+//! group of lines there. Other manifests inherit them, and with `[lints] workspace = true` the
+//! lints, of which one forbids `unsafe`.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};
 
 const ROOT: &str = "Cargo.toml";
 
-/// Finds dependencies without a reason, and versions outside of the root manifest.
+const LINTS: &str = "[lints]\nworkspace = true\n";
+const FORBIDS_UNSAFE: &str = "unsafe_code = \"forbid\"";
+
+/// Finds dependencies without a reason, versions outside of the root manifest, missing lints.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.files.iter().filter(|file| file.path.ends_with(ROOT));
-    manifests.flat_map(check_manifest).collect()
+    manifests.flat_map(|file| check_manifest(file).into_iter().chain(lints(file))).collect()
+}
+
+/// What is wrong if a manifest leaves out the lints.
+fn lints(file: &File) -> Option<Finding> {
+    let is_other_workspace = file.path != ROOT && file.text.contains("\n[workspace]");
+    let (wanted, text) = if file.path == ROOT {
+        (FORBIDS_UNSAFE, "forbid `unsafe` in [workspace.lints.rust]: `unsafe_code = \"forbid\"`")
+    } else {
+        (LINTS, "inherit the lints: `[lints]`, `workspace = true`")
+    };
+    (!is_other_workspace && !file.text.contains(wanted)).then(|| file.finding(1, text))
 }
 
 fn check_manifest(file: &File) -> Vec<Finding> {
@@ -52,16 +67,27 @@ mod tests {
 
     #[test]
     fn a_dependency_without_reason_is_found() {
-        let text = "[workspace.dependencies]\nours = { path = \"a\" }\n\n# Both for tests.\n\
+        let text = "[workspace]\n[workspace.lints.rust]\nunsafe_code = \"forbid\"\n\
+                    [workspace.dependencies]\nours = { path = \"a\" }\n\n# Both for tests.\n\
                     anyhow = \"1\"\ntower = \"0.5\"\n\nserde = \"1\"\n[profile.dev]\ndebug = 1\n";
-        assert_eq!(places(&check(&Tree::of(&[("Cargo.toml", text)]))), [(8, "Cargo.toml")]);
+        assert_eq!(places(&check(&Tree::of(&[("Cargo.toml", text)]))), [(11, "Cargo.toml")]);
     }
 
     #[test]
     fn a_version_in_a_member_is_found() {
         let text = "[package]\nname = \"a\"\n[dependencies]\nserde.workspace = true\n\
-                    tokio = { workspace = true, features = [\"rt\"] }\nrand = \"0.9\"\n";
+                    tokio = { workspace = true, features = [\"rt\"] }\nrand = \"0.9\"\n\n[lints]\nworkspace = true\n";
         let tree = Tree::of(&[("crates/a/Cargo.toml", text)]);
         assert_eq!(places(&check(&tree)), [(6, "crates/a/Cargo.toml")]);
+    }
+
+    #[test]
+    fn a_crate_without_the_lints_is_found() {
+        let tree = Tree::of(&[
+            ("Cargo.toml", "[workspace]\nresolver = \"3\"\n"),
+            ("crates/a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("crates/b/Cargo.toml", "[package]\nname = \"b\"\n\n[lints]\nworkspace = true\n"),
+        ]);
+        assert_eq!(places(&check(&tree)), [(1, "Cargo.toml"), (1, "crates/a/Cargo.toml")]);
     }
 }
