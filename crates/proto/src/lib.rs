@@ -4,7 +4,7 @@
 //! rules of the protocol are tested with plain function calls, and any runtime can drive them.
 //!
 //! ```text
-//!   bytes ─► codec ─► frame ─► classify ─► wire (lift) ─► Request ─► a service
+//!   bytes ─► codec ─► frame ─► classify ─► admission ─► Request ─► a service
 //!                                                                        │ Outbox: progress, logs, questions
 //!   bytes ◄───────── Transmit ◄─ wire (splice, stamp) ◄─ project ◄─ Response
 //! ```
@@ -21,6 +21,7 @@
 //! * [`frame`] — text to JSON-RPC messages, strictly;
 //! * [`members`] — objects cut into members whose values stay text;
 //! * [`classify`] — which era is this request?
+//! * [`admission`] — may it be served? Every rule that lets a request in;
 //! * [`request`] — the waist: what every transport brings and every service answers;
 //! * [`upstream`] — a service that says what it offers, to be put behind another;
 //! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
@@ -32,6 +33,7 @@
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded.
 
+pub mod admission;
 pub mod callers;
 pub mod classify;
 pub mod client;

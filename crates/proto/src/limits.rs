@@ -5,9 +5,6 @@
 
 use std::time::Duration;
 
-use bowline_types::error::ErrorObject;
-use bowline_types::text::counted;
-
 /// The bounds of one connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -95,21 +92,5 @@ impl Default for Limits {
             noise: 100,
             drain: Duration::from_secs(1),
         }
-    }
-}
-
-impl Limits {
-    /// The refusal of requests that come too soon after the others.
-    #[cold]
-    pub fn too_many_requests(&self, wait: Duration) -> ErrorObject {
-        let most = counted(self.requests_per_minute, "request");
-        ErrorObject::too_many_requests(format!("more than {most} per minute; wait"), wait)
-    }
-
-    /// The refusal of one subscription more than there may be.
-    #[cold]
-    pub fn too_many_subscriptions(&self) -> ErrorObject {
-        let most = counted(self.subscriptions, "subscription");
-        ErrorObject::invalid_request(format!("no more than {most} at a time; end one first"))
     }
 }

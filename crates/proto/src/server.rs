@@ -12,5 +12,5 @@ mod snapshot;
 
 pub use config::ServerConfig;
 pub use connection::{Event, ServerConnection};
-pub use exchange::{Call, Caller, Exchange};
+pub use exchange::{CallOrigin, Exchange};
 pub use snapshot::Snapshot;

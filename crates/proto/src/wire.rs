@@ -1,10 +1,10 @@
 //! The wire rules of the two eras, and what both share.
 //!
-//! [`modern`] lifts what a request says about itself out of `_meta` and stamps results;
-//! [`legacy`] does the same for requests of a session. [`project`] makes results fit older
+//! [`modern`] reads the [`Envelope`] of a request from its `_meta` and stamps results; [`legacy`]
+//! does the same for requests of a session. [`project`] makes results fit older
 //! revisions before they are written; `splice` joins text that is JSON already.
 
-mod acquaintance;
+mod known_client;
 pub mod legacy;
 pub mod modern;
 pub mod project;
@@ -18,13 +18,13 @@ use bowline_types::id::{ProgressToken, RequestId};
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
-pub use self::acquaintance::Acquaintance;
+pub use self::known_client::KnownClient;
 use crate::members::Members;
 use crate::request::{Client, Input};
 
-/// What a request says beside its params, whatever the era says it in.
+/// What a request says beside its params, in either era.
 #[derive(Debug)]
-pub struct Lifted {
+pub struct Envelope {
     /// The revision that the caller speaks.
     pub revision: Revision,
     /// Who calls.

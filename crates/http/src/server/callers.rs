@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use bowline_proto::admission;
 use bowline_proto::callers::{self, CallerId, Count};
 use bowline_proto::limits::Limits;
 use bowline_proto::pace::Pace;
@@ -109,12 +110,8 @@ impl Caller {
         if requests == 0 {
             return Ok(());
         }
-        let now = now();
         let mut pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        match pace.admits(requests, now) {
-            true => Ok(()),
-            false => Err(limits.too_many_requests(pace.wait_for(requests, now))),
-        }
+        admission::hold_pace(&mut pace, requests, limits, now())
     }
 
     /// The slots of its calls.

@@ -8,16 +8,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bowline_proto::admission;
 use bowline_proto::callers::CallerId;
+use bowline_proto::classify::{Claim, LegacyFrame, classify, era_of};
 use bowline_proto::frame::{Frame, MalformedKind, Message};
-use bowline_proto::members::Members;
-use bowline_proto::mirror::Field;
 use bowline_proto::request::{Owner, Peer, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
 use bowline_proto::wire;
-use bowline_types::error::ErrorObject;
-use bowline_types::meta::key;
-use bowline_types::revision::Revision;
+use bowline_types::revision::{Era, Revision};
 use bytes::{Buf, Bytes};
 use http::{HeaderValue, Method, Response, StatusCode};
 
@@ -259,50 +257,48 @@ impl Endpoint {
                 return Begun::Answered(reply::json(StatusCode::BAD_REQUEST, message));
             }
         };
-        let (id, params) = match &frame {
-            Frame::Message(Message::Request(request)) => (Some(&request.id), Some(&request.params)),
-            Frame::Message(Message::Notification(notification)) => {
-                (None, Some(&notification.params))
-            }
-            Frame::Message(Message::Response(_)) | Frame::Batch(_) => (None, None),
-        };
         if let Err(error) = inbound.caller.hold_pace(frame.requests(), core.server.limits()) {
-            return Begun::Answered(reply::refuse(id, &error));
+            return Begun::Answered(reply::refuse(frame.id(), &error));
         }
-        let meta = params.map(|params| params.object("_meta")).transpose();
-        let meta = meta.map_err(ErrorObject::misread_params).map(Option::unwrap_or_default);
-        let claimed = meta.and_then(|meta| Ok((is_modern(core, inbound, &meta)?, meta)));
-        match claimed {
-            Ok((true, meta)) => self.modern(inbound, frame, meta),
-            Ok((false, _)) => Begun::Legacy(frame),
-            Err(error) => Begun::Answered(reply::refuse(id, &error)),
+        let head = head::mirrored(&inbound.parts.headers);
+        let spoken = core.server.revisions();
+        let request = match frame {
+            Frame::Message(Message::Request(request)) => request,
+            other => {
+                return match era_of(&other, &head, spoken) {
+                    Ok(Era::Legacy) => Begun::Legacy(other.into()),
+                    Ok(Era::Modern) => Begun::Answered(modern_without_request(&other)),
+                    Err(error) => Begun::Answered(reply::refuse(None, &error)),
+                };
+            }
+        };
+        match classify(&request, Some(&head), spoken) {
+            Ok(Claim::Modern(claim)) => match modern::open(core, request, claim, inbound) {
+                Ok(call) => Begun::Modern(call),
+                Err(refusal) => Begun::Answered(*refusal),
+            },
+            Ok(Claim::Legacy(meta)) => {
+                let frame = Frame::Message(Message::Request(request));
+                Begun::Legacy(LegacyFrame { frame, meta })
+            }
+            Err(error) => Begun::Answered(reply::refuse(Some(&request.id), &error)),
         }
     }
+}
 
-    fn modern(&self, inbound: &mut Inbound, frame: Frame, meta: Members) -> Begun {
-        Begun::Answered(match frame {
-            Frame::Message(Message::Request(request)) => {
-                match modern::open(&self.core, request, meta, inbound) {
-                    Ok(call) => return Begun::Modern(call),
-                    Err(refusal) => *refusal,
-                }
-            }
-            Frame::Message(Message::Notification(notification)) => {
-                let config = &self.core.server;
-                match modern::check_notification(&notification, &inbound.parts.headers, config) {
-                    Ok(()) => reply::accepted(),
-                    Err(error) => reply::refusal(StatusCode::BAD_REQUEST, &error),
-                }
-            }
-            Frame::Message(Message::Response(_)) => {
-                let reason = "no answers are taken: 2026-07-28 has no requests of servers";
-                reply::refused(StatusCode::BAD_REQUEST, reason)
-            }
-            Frame::Batch(_) => {
-                let reason = "a message is one object; only 2025-03-26 has batches";
-                reply::refused(StatusCode::BAD_REQUEST, reason)
-            }
-        })
+/// Answers a modern message that is no request.
+fn modern_without_request(frame: &Frame) -> Response<Body> {
+    match frame {
+        // There is none that a server acts on.
+        Frame::Message(Message::Notification(_)) => reply::accepted(),
+        Frame::Message(_) => {
+            let reason = "no answers are taken: 2026-07-28 has no requests of servers";
+            reply::refused(StatusCode::BAD_REQUEST, reason)
+        }
+        Frame::Batch(_) => match admission::check_batch(None) {
+            Ok(()) => reply::accepted(),
+            Err(error) => reply::refusal(StatusCode::BAD_REQUEST, &error),
+        },
     }
 }
 
@@ -310,7 +306,7 @@ impl Endpoint {
 enum Begun {
     Answered(Response<Body>),
     Modern(modern::ModernCall),
-    Legacy(Frame),
+    Legacy(LegacyFrame),
 }
 
 /// A POST carries JSON, as it is, and its sender takes both kinds of answers.
@@ -345,26 +341,6 @@ fn unread(why: &TooMuch, most: usize) -> Response<Body> {
             let reason = format!("the body could not be read: {why}");
             reply::refused(StatusCode::BAD_REQUEST, reason)
         }
-    }
-}
-
-/// Which era a message belongs to: what it says itself counts, then what its header says.
-fn is_modern(core: &Core, inbound: &Inbound, meta: &Members) -> Result<bool, ErrorObject> {
-    if meta.value(key::PROTOCOL_VERSION).is_some() {
-        return Ok(true);
-    }
-    let spoken = core.server.revisions();
-    let version = head::version(&inbound.parts.headers);
-    let speaks_legacy = spoken.iter().any(|revision| !revision.is_modern());
-    if version == Field::Absent && speaks_legacy {
-        return Ok(false);
-    }
-    let version = version.required("MCP-Protocol-Version")?;
-    match version.parse::<Revision>() {
-        Ok(revision) if revision.is_modern() || spoken.contains(&revision) => {
-            Ok(revision.is_modern())
-        }
-        _ => Err(ErrorObject::unsupported_version(version, spoken)),
     }
 }
 

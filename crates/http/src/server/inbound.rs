@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use bowline_proto::members::Members;
+use bowline_proto::admission::{Admitted, admit_modern};
+use bowline_proto::classify::ModernClaim;
+use bowline_proto::frame::RequestMessage;
 use bowline_proto::request::{Extensions, Owner, Peer};
-use bowline_proto::wire::{self, Acquaintance, Lifted};
+use bowline_proto::wire::KnownClient;
 use bowline_types::error::ErrorObject;
-use bowline_types::method::Method;
-use bowline_types::revision::Revision;
 use http::request::Parts;
 
 use super::callers::Caller;
@@ -32,7 +32,7 @@ pub(super) struct Sender {
     extensions: Extensions,
     /// What modern requests on this connection said of their client. `None` if an outer HTTP server
     /// owns the connections, since it does not tell which requests share one.
-    known: Option<Arc<Acquaintance>>,
+    known: Option<Arc<KnownClient>>,
 }
 
 impl Sender {
@@ -64,21 +64,19 @@ impl Inbound {
         self.sender.extensions.get::<Peer>().copied()
     }
 
-    /// Reads what a request of 2026-07-28 says in its `_meta`.
+    /// Admits the modern request that its body holds.
     ///
     /// # Errors
     ///
-    /// If a required key is missing or malformed.
-    pub(super) fn lift(
+    /// If the method does not exist, or a key of `_meta` is missing or malformed.
+    pub(super) fn admit(
         &self,
-        method: Method,
-        params: &Members,
-        meta: Members,
-        revision: Revision,
-    ) -> Result<Lifted, ErrorObject> {
+        request: RequestMessage,
+        claim: ModernClaim,
+    ) -> Result<Admitted, ErrorObject> {
         match &self.sender.known {
-            Some(known) => wire::modern::lift(method, params, meta, revision, known),
-            None => wire::modern::lift(method, params, meta, revision, &Acquaintance::default()),
+            Some(known) => admit_modern(request, claim, known),
+            None => admit_modern(request, claim, &KnownClient::default()),
         }
     }
 

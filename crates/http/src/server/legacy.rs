@@ -11,6 +11,8 @@ mod stream;
 
 use std::sync::Arc;
 
+use bowline_proto::admission;
+use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::{Frame, Message, MethodName};
 use bowline_proto::mirror::Field;
 use bowline_proto::transmit::Role;
@@ -42,12 +44,12 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Serves a message of a client that shakes hands.
 pub(super) async fn post(
     sessions: &Arc<Sessions>,
-    frame: Frame,
+    frame: LegacyFrame,
     text: &Bytes,
     inbound: &mut Inbound,
 ) -> Response<Body> {
     let is_handshake = matches!(
-        &frame,
+        &frame.frame,
         Frame::Message(Message::Request(request))
             if request.method == MethodName::Known(Method::Initialize)
     );
@@ -57,7 +59,7 @@ pub(super) async fn post(
             None => unknown_session(),
         };
     }
-    match find(sessions, inbound, Some(&frame)).await {
+    match find(sessions, inbound, Some(&frame.frame)).await {
         Ok(Some(session)) => match enter(session, frame, inbound) {
             Ok(entered) => answer(entered, text).await,
             Err(refusal) => *refusal,
@@ -78,11 +80,11 @@ pub(super) async fn post(
 /// Opens a session, if the handshake succeeds. Until then nothing is kept.
 async fn shake_hands(
     sessions: &Arc<Sessions>,
-    frame: Frame,
+    frame: LegacyFrame,
     inbound: &mut Inbound,
 ) -> Response<Body> {
     let core = &sessions.core;
-    let asked = frame.id().cloned();
+    let asked = frame.frame.id().cloned();
     if core.is_stopping() {
         return reply::busy(asked.as_ref(), STOPPING);
     }
@@ -122,7 +124,7 @@ async fn shake_hands(
 /// nobody had ever met it.
 async fn stateless(
     sessions: &Arc<Sessions>,
-    frame: Frame,
+    frame: LegacyFrame,
     text: &Bytes,
     inbound: &mut Inbound,
 ) -> Response<Body> {
@@ -163,23 +165,23 @@ struct Entered {
 /// Hands a message to its session, if it may be served.
 fn enter(
     session: Arc<Session>,
-    frame: Frame,
+    frame: LegacyFrame,
     inbound: &mut Inbound,
 ) -> Result<Entered, Box<Response<Body>>> {
-    let has_batches = || session.revision().is_some_and(Revision::has_batches);
-    if matches!(frame, Frame::Batch(_)) && !has_batches() {
-        let reason = "a message is one object; only 2025-03-26 has batches";
-        return Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)));
+    if matches!(frame.frame, Frame::Batch(_)) {
+        admission::check_batch(session.revision())
+            .map_err(|error| Box::new(reply::refusal(StatusCode::BAD_REQUEST, &error)))?;
     }
-    let busy = match frame.requests() {
+    let busy = match frame.frame.requests() {
         0 => Busy::new(session),
         calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
             Ok(places) => Busy::with_calls(session, places),
-            Err(error) => return Err(Box::new(reply::refuse(frame.id(), &error))),
+            Err(error) => return Err(Box::new(reply::refuse(frame.frame.id(), &error))),
         },
     };
     let session = &busy.session;
-    let concerns_others = session.copy().is_some_and(|copy| news::concerns_others(&frame, copy));
+    let concerns_others =
+        session.copy().is_some_and(|copy| news::concerns_others(&frame.frame, copy));
     let received = session
         .receive(frame, inbound.attach())
         .map_err(|frame| Box::new(reply::busy(frame.id(), TOO_MANY_CALLS)))?;

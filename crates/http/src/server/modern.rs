@@ -7,22 +7,17 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_proto::classify::{Claim, classify, method_of, missing};
+use bowline_proto::classify::ModernClaim;
 use bowline_proto::codec::sse;
-use bowline_proto::frame::{NotificationMessage, RequestMessage};
-use bowline_proto::members::Members;
-use bowline_proto::mirror::Field;
+use bowline_proto::frame::RequestMessage;
 use bowline_proto::request::{
     Change, ExchangeId, Outgoing, QuestionError, Response as Outcome, Sink,
 };
-use bowline_proto::server::{Call, Caller, Exchange, ServerConfig};
-use bowline_proto::wire::Lifted;
+use bowline_proto::server::{CallOrigin, Exchange};
 use bowline_transport::BoxFuture;
 use bowline_types::error::ErrorObject;
-use bowline_types::meta::key;
-use bowline_types::method::Method;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use super::body::{Body, Source};
 use super::clock::now;
@@ -36,27 +31,22 @@ use super::{calls, head, reply};
 pub(super) fn open(
     core: &Arc<Core>,
     request: RequestMessage,
-    meta: Members,
+    claim: ModernClaim,
     inbound: &mut Inbound,
 ) -> Result<ModernCall, Box<Response<Body>>> {
-    let (method, lifted) = match admit(&request, meta, inbound, &core.server) {
-        Ok(admitted) => admitted,
-        Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
-    };
-    let places = match method.streams() {
+    let id = request.id.clone();
+    let refuse = |error| Box::new(reply::refuse(Some(&id), &error));
+    let admitted = inbound.admit(request, claim).map_err(refuse)?;
+    let places = match admitted.method.streams() {
         true => Places::of_subscription(core, &inbound.caller),
         false => Places::of_calls(core, &inbound.caller, 1),
     };
-    let places = match places {
-        Ok(places) => places,
-        Err(error) => return Err(Box::new(reply::refuse(Some(&request.id), &error))),
-    };
+    let places = places.map_err(refuse)?;
     let back = Arc::new(Back(Line::new(core.limits().queue)));
     let headers = Some(head::params(&inbound.parts.headers));
     let sink = back.clone();
-    let caller = Caller { owner: inbound.owner(), sink, extensions: inbound.attach(), headers };
-    let call = Call { id: request.id, method, params: request.params };
-    let (exchange, request) = Exchange::open(core.number(), call, lifted, caller);
+    let origin = CallOrigin { owner: inbound.owner(), sink, extensions: inbound.attach(), headers };
+    let (exchange, request) = Exchange::open(core.number(), admitted, origin);
     Ok(ModernCall {
         call: Some(core.call(request)),
         outcome: None,
@@ -65,54 +55,6 @@ pub(super) fn open(
         end: None,
         places,
     })
-}
-
-/// Checks a notification that stands alone. There is none that a server would act on, and no rule
-/// says which headers it has beside the version; but those that it has must not lie.
-pub(super) fn check_notification(
-    notification: &NotificationMessage,
-    headers: &HeaderMap,
-    config: &ServerConfig,
-) -> Result<(), ErrorObject> {
-    let meta = notification.params.object("_meta").unwrap_or_default();
-    let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
-    let mut head = head::mirrored(headers);
-    if head.method == Field::Absent {
-        head.method = Field::Value(notification.method.as_str());
-    }
-    head.check(&notification.method, &notification.params, version.as_deref())?;
-    let version = head.version.required("MCP-Protocol-Version")?;
-    let is_spoken = version.parse().is_ok_and(|version| config.revisions().contains(&version));
-    if is_spoken {
-        Ok(())
-    } else {
-        Err(ErrorObject::unsupported_version(version, config.revisions()))
-    }
-}
-
-/// Whether a request may be served: its headers say what it says, and it says all that it must.
-fn admit(
-    request: &RequestMessage,
-    meta: Members,
-    inbound: &Inbound,
-    config: &ServerConfig,
-) -> Result<(Method, Lifted), ErrorObject> {
-    let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
-    head::mirrored(&inbound.parts.headers).check(
-        &request.method,
-        &request.params,
-        version.as_deref(),
-    )?;
-    // A header alone cannot say what the message itself must say.
-    if meta.value(key::PROTOCOL_VERSION).is_none() {
-        return Err(missing(key::PROTOCOL_VERSION));
-    }
-    let Claim::Modern(revision) = classify(request, &meta, None, config.revisions())? else {
-        return Err(ErrorObject::internal("a message that names its version has no era"));
-    };
-    let method = method_of(&request.method, revision)?;
-    let lifted = inbound.lift(method, &request.params, meta, revision)?;
-    Ok((method, lifted))
 }
 
 /// A call under way and what it says.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bowline_proto::admission;
 use bowline_types::error::ErrorObject;
 use bowline_types::text::counted;
 
@@ -95,7 +96,7 @@ impl Kind {
                 too_many(&format!("{most} of one caller"))
             }
             // Without a time to retry after: only the client can end one of its subscriptions.
-            Self::Subscription => core.server.limits().too_many_subscriptions(),
+            Self::Subscription => admission::too_many_subscriptions(core.server.limits()),
         }
     }
 

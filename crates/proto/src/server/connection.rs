@@ -21,13 +21,14 @@ use super::batch::{BatchId, Batches};
 use super::exchange::{Exchange, described};
 use super::legacy::Session;
 use super::{ServerConfig, Snapshot};
+use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
-use crate::frame::{Frame, Malformed};
+use crate::frame::{Frame, Message};
 use crate::pace::Pace;
 use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
 use crate::table::numbered::Numbered;
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::{Acquaintance, splice};
+use crate::wire::{KnownClient, splice};
 
 /// What a connection wants done.
 #[derive(Debug)]
@@ -46,8 +47,8 @@ pub struct ServerConnection {
     /// What whoever brings a message attaches to the calls that it opens.
     attached: Extensions,
     session: Option<Session>,
-    /// Who introduced itself last (2026-07-28).
-    known: Acquaintance,
+    /// The client that sent the last modern request.
+    known_client: KnownClient,
     slots: Numbered<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
@@ -95,7 +96,7 @@ impl ServerConnection {
             owner,
             attached: Extensions::default(),
             session: None,
-            known: Acquaintance::default(),
+            known_client: KnownClient::default(),
             slots: Numbered::default(),
             backlog: VecDeque::new(),
             batches: Batches::default(),
@@ -123,23 +124,25 @@ impl ServerConnection {
             Unit::TooLong(head) => return self.refuse_too_long(&head),
             Unit::Failed(_) => return,
         };
-        let frame = Frame::parse(&text, self.config.limits());
-        self.receive_frame(frame, now);
-    }
-
-    /// Takes what a unit of text turned out to be.
-    pub fn receive_frame(&mut self, frame: Result<Frame, Malformed>, now: Instant) {
-        match frame {
+        match Frame::parse(&text, self.config.limits()) {
             Ok(Frame::Message(message)) => self.message(message, None, now),
             Ok(Frame::Batch(items)) => self.batch(items, now),
             Err(malformed) => self.refuse(malformed, None),
         }
     }
 
-    /// The same, with values for the calls that it opens.
-    pub fn receive_attached(&mut self, frame: Frame, attached: Extensions, now: Instant) {
+    /// Takes a frame whose era the driver has decided already. `attached` goes to the handlers of
+    /// the calls that the frame opens.
+    pub fn receive_legacy(&mut self, legacy: LegacyFrame, attached: Extensions, now: Instant) {
+        let LegacyFrame { frame, meta } = legacy;
         self.attached = attached;
-        self.receive_frame(Ok(frame), now);
+        match frame {
+            Frame::Message(Message::Request(request)) => {
+                self.request(request, Some(Claim::Legacy(meta)), None, now);
+            }
+            Frame::Message(message) => self.message(message, None, now),
+            Frame::Batch(items) => self.batch(items, now),
+        }
         self.attached = Extensions::default();
     }
 

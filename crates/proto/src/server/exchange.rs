@@ -18,8 +18,8 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::ServerConfig;
+use crate::admission::Admitted;
 use crate::limits::Limits;
-use crate::members::Members;
 use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
 use crate::request::{
@@ -27,7 +27,7 @@ use crate::request::{
     Success, SuccessKind,
 };
 use crate::wire::project::Project;
-use crate::wire::{Lifted, legacy, modern, splice};
+use crate::wire::{legacy, modern, splice};
 
 /// One request being served.
 #[derive(Debug)]
@@ -45,31 +45,32 @@ pub struct Exchange {
 
 impl Exchange {
     /// Opens an exchange: what to keep, and what to hand to the service.
-    pub fn open(number: ExchangeId, call: Call, lifted: Lifted, caller: Caller) -> (Self, Request) {
+    pub fn open(number: ExchangeId, admitted: Admitted, origin: CallOrigin) -> (Self, Request) {
+        let Admitted { id, method, params, envelope } = admitted;
         let exchange = Self {
-            id: call.id,
-            method: call.method,
-            revision: lifted.revision,
-            progress: lifted.progress.clone(),
+            id,
+            method,
+            revision: envelope.revision,
+            progress: envelope.progress.clone(),
             told: f64::NEG_INFINITY,
-            log_level: lifted.log_level,
+            log_level: envelope.log_level,
             logs: None,
         };
         let parts = Parts {
             exchange: number,
-            method: call.method,
-            revision: lifted.revision,
-            client: lifted.client,
-            meta: lifted.meta,
-            progress: lifted.progress,
-            log_level: lifted.log_level,
-            input: lifted.input,
-            owner: caller.owner,
-            headers: caller.headers,
-            outbox: Outbox::new(number, caller.sink),
-            extensions: caller.extensions,
+            method,
+            revision: envelope.revision,
+            client: envelope.client,
+            meta: envelope.meta,
+            progress: envelope.progress,
+            log_level: envelope.log_level,
+            input: envelope.input,
+            owner: origin.owner,
+            headers: origin.headers,
+            outbox: Outbox::new(number, origin.sink),
+            extensions: origin.extensions,
         };
-        (exchange, Request { parts, params: call.params })
+        (exchange, Request { parts, params })
     }
 
     /// The id on the wire.
@@ -163,24 +164,13 @@ impl Exchange {
     }
 }
 
-/// What a caller asks, as it stands on the wire.
-#[derive(Debug)]
-pub struct Call {
-    /// To be echoed.
-    pub id: RequestId,
-    /// What is asked.
-    pub method: Method,
-    /// With what.
-    pub params: Members,
-}
-
-/// Who makes a call, and how to talk back.
-pub struct Caller {
-    /// On whose behalf.
+/// What the transport knows of a call: who makes it, and how to send messages back.
+pub struct CallOrigin {
+    /// On whose behalf the call is made.
     pub owner: Owner,
-    /// Where the call's outbox leads.
+    /// Takes the messages that the handler sends before its answer.
     pub sink: Arc<dyn Sink>,
-    /// What outer layers attach.
+    /// Values that the transport and outer layers attach for handlers.
     pub extensions: Extensions,
     /// Headers that repeat arguments, if the call came over HTTP.
     pub headers: Option<ParamHeaders>,

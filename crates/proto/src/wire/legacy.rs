@@ -9,7 +9,7 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::modern::read;
-use super::{Lifted, splice};
+use super::{Envelope, splice};
 use crate::members::Members;
 use crate::request::{Client, Success};
 
@@ -18,9 +18,13 @@ use crate::request::{Client, Success};
 /// # Errors
 ///
 /// If the progress token is neither a string nor an integer.
-pub fn lift(meta: Members, revision: Revision, client: Arc<Client>) -> Result<Lifted, ErrorObject> {
+pub(crate) fn read_envelope(
+    meta: Members,
+    revision: Revision,
+    client: Arc<Client>,
+) -> Result<Envelope, ErrorObject> {
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
-    Ok(Lifted { revision, client, meta, progress, log_level: None, input: None })
+    Ok(Envelope { revision, client, meta, progress, log_level: None, input: None })
 }
 
 /// The answer to a request of a session, stamped with `_meta` if a handler set it.

@@ -6,10 +6,10 @@ use bowline_types::id::RequestId;
 use bowline_types::json::Json;
 use bowline_types::meta::key;
 use bowline_types::method::Method;
-use bowline_types::revision::Revision;
 use bytes::Bytes;
 
-use super::{Acquaintance, Lifted, splice};
+use super::{Envelope, KnownClient, splice};
+use crate::classify::ModernClaim;
 use crate::members::Members;
 use crate::request::{Input, Success, SuccessKind};
 
@@ -18,18 +18,18 @@ use crate::request::{Input, Success, SuccessKind};
 /// # Errors
 ///
 /// If a required key is missing, or one has the wrong shape; the text names the key.
-pub fn lift(
+pub(crate) fn read_envelope(
     method: Method,
     params: &Members,
-    meta: Members,
-    revision: Revision,
-    known: &Acquaintance,
-) -> Result<Lifted, ErrorObject> {
+    claim: ModernClaim,
+    known: &KnownClient,
+) -> Result<Envelope, ErrorObject> {
+    let ModernClaim { revision, meta } = claim;
     let client = known.client(&meta)?;
     let log_level = read::<LoggingLevel>(&meta, key::LOG_LEVEL)?;
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
     let input = if method.may_ask() { input(params)? } else { None };
-    Ok(Lifted { revision, client, meta, progress, log_level, input })
+    Ok(Envelope { revision, client, meta, progress, log_level, input })
 }
 
 /// The answer to a request, stamped: what kind of result it is, how long it is fresh, who made it.

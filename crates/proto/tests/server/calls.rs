@@ -1,5 +1,6 @@
 //! Calls: their turns, what is attached to them, how fast they come, and batches.
 
+use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::Frame;
 use bowline_proto::limits::Limits;
@@ -19,8 +20,8 @@ fn ticket(request: &Request) -> Option<u32> {
     request.parts.extensions.get::<Ticket>().map(|ticket| ticket.0)
 }
 
-fn frame(message: &Value) -> Frame {
-    Frame::parse(&Bytes::from(message.to_string()), &Limits::default()).unwrap()
+fn frame(message: &Value) -> LegacyFrame {
+    Frame::parse(&Bytes::from(message.to_string()), &Limits::default()).unwrap().into()
 }
 
 fn ping(id: i64) -> Value {
@@ -33,9 +34,10 @@ fn what_is_attached_to_a_message_is_attached_to_its_calls_and_to_no_other() {
     let mut attached = Extensions::default();
     attached.insert(Ticket(1));
     let now = server.now;
-    server.connection.receive_attached(frame(&json!([ping(1), ping(2)])), attached.clone(), now);
+    let batch = frame(&json!([ping(1), ping(2)]));
+    server.connection.receive_legacy(batch, attached.clone(), now);
     server.ask_for_tool(3);
-    server.connection.receive_attached(frame(&ping(4)), attached, now);
+    server.connection.receive_legacy(frame(&ping(4)), attached, now);
     let tickets: Vec<_> = server.calls().iter().map(ticket).collect();
     assert_eq!(tickets, [Some(1), Some(1), None, Some(1)]);
 }

@@ -90,7 +90,7 @@ pub(super) fn hand_over(message: &Json, session: &Arc<Session>) {
         && let Some(frame) = for_others(frame)
     {
         // What concerns others is no call, so nothing comes of it here.
-        let _ = session.receive(frame, Extensions::default());
+        let _ = session.receive(frame.into(), Extensions::default());
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
 use bowline_proto::request::{
     EveryResource, ExchangeId, Extensions, Outgoing, Owner, Request, Response as Outcome, Sink,
@@ -150,7 +151,7 @@ impl Session {
     /// Takes what a POST brought; gives it back if it is one call too many.
     pub(super) fn receive(
         self: &Arc<Self>,
-        frame: Frame,
+        frame: LegacyFrame,
         attached: Extensions,
     ) -> Result<Received, Box<Frame>> {
         self.receive_with(frame, attached, None)
@@ -159,19 +160,19 @@ impl Session {
     /// The same, with places that the calls hold which it opens.
     pub(super) fn receive_with(
         self: &Arc<Self>,
-        frame: Frame,
+        frame: LegacyFrame,
         attached: Extensions,
         places: Option<&Arc<Places>>,
     ) -> Result<Received, Box<Frame>> {
         let (received, aside) = {
             let mut state = self.lock();
-            if frame.requests() > 0 && !self.takes_calls(&state) {
-                return Err(Box::new(frame));
+            if frame.frame.requests() > 0 && !self.takes_calls(&state) {
+                return Err(Box::new(frame.frame));
             }
             let now = now();
             state.used = now;
             let before = state.connection.last_exchange().0;
-            state.connection.receive_attached(frame, attached, now);
+            state.connection.receive_legacy(frame, attached, now);
             let opened = before + 1..=state.connection.last_exchange().0;
             let line = self.line_of(&state, opened.clone().count());
             for number in opened {

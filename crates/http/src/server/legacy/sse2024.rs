@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::sse;
-use bowline_proto::frame::Frame;
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{Response, StatusCode};
 
@@ -51,12 +51,16 @@ pub(super) fn named<'a>(sessions: &Sessions, inbound: &'a Inbound) -> Option<&'a
 }
 
 /// Takes a message; its answer comes on the stream.
-pub(super) fn post(session: &Arc<Session>, frame: Frame, inbound: &mut Inbound) -> Response<Body> {
-    let places = match frame.requests() {
+pub(super) fn post(
+    session: &Arc<Session>,
+    frame: LegacyFrame,
+    inbound: &mut Inbound,
+) -> Response<Body> {
+    let places = match frame.frame.requests() {
         0 => None,
         calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
             Ok(places) => Some(Arc::new(places)),
-            Err(error) => return reply::refuse(frame.id(), &error),
+            Err(error) => return reply::refuse(frame.frame.id(), &error),
         },
     };
     match session.receive_with(frame, inbound.attach(), places.as_ref()) {

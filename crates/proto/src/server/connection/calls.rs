@@ -8,36 +8,34 @@ use bowline_types::method::Method;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
-use super::super::exchange::{Call, Caller, Exchange};
+use super::super::exchange::{CallOrigin, Exchange};
 use super::{Event, ServerConnection, Slot, State};
-use crate::frame::RequestMessage;
+use crate::admission::{self, Admitted};
 use crate::request::{ExchangeId, Extensions, Question, QuestionError, Response};
 use crate::transmit::{Role, Route, Transmit};
-use crate::wire::{Lifted, legacy, splice};
+use crate::wire::{legacy, splice};
 
 impl ServerConnection {
     /// Opens an exchange, and starts it if not too many run already.
     pub(super) fn open(
         &mut self,
-        request: RequestMessage,
-        method: Method,
-        lifted: Lifted,
+        admitted: Admitted,
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
+        let method = admitted.method;
         if method.streams() && self.listening() >= self.config.limits().subscriptions {
-            return Err(self.config.limits().too_many_subscriptions());
+            return Err(admission::too_many_subscriptions(self.config.limits()));
         }
         let number = self.number();
         if let (Method::ResourcesSubscribe, Some(session)) = (method, &mut self.session) {
-            session.follow(&request.params, number, self.config.limits())?;
+            session.follow(&admitted.params, number, self.config.limits())?;
         }
-        let call = Call { id: request.id, method, params: request.params };
         let attached = match batch {
             Some(_) => self.attached.clone(),
             // A message that stands alone opens one call.
             None => std::mem::take(&mut self.attached),
         };
-        let (exchange, request) = Exchange::open(number, call, lifted, self.caller(attached));
+        let (exchange, request) = Exchange::open(number, admitted, self.origin(attached));
         let state = if method.streams() { State::Listening } else { State::Waiting };
         self.slots.insert(number, Slot::Call { exchange, batch, state });
         if state == State::Listening {
@@ -173,7 +171,7 @@ impl ServerConnection {
         ExchangeId(self.last)
     }
 
-    pub(super) fn caller(&self, extensions: Extensions) -> Caller {
-        Caller { owner: self.owner.clone(), sink: self.sink.clone(), extensions, headers: None }
+    pub(super) fn origin(&self, extensions: Extensions) -> CallOrigin {
+        CallOrigin { owner: self.owner.clone(), sink: self.sink.clone(), extensions, headers: None }
     }
 }

@@ -10,10 +10,11 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
-use super::super::exchange::{Call, Exchange};
+use super::super::exchange::Exchange;
 use super::super::legacy::Session;
 use super::{Event, ServerConnection, Slot, State};
-use crate::classify::{Claim, classify, method_of};
+use crate::admission::{self, Admitted};
+use crate::classify::{Claim, SessionStep, classify, session_step};
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
@@ -21,12 +22,12 @@ use crate::members::Members;
 use crate::request::{EveryResource, ExchangeId, Extensions, Handshake, Success};
 use crate::transmit::Route;
 use crate::wire::splice::NoId;
-use crate::wire::{legacy, modern, splice};
+use crate::wire::{legacy, splice};
 
 impl ServerConnection {
     pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
         match message {
-            Message::Request(request) => self.request(request, batch, now),
+            Message::Request(request) => self.request(request, None, batch, now),
             Message::Notification(notification) => self.notification(&notification),
             Message::Response(response) => {
                 let answered = self.session.as_mut().and_then(|session| session.answered(response));
@@ -38,10 +39,7 @@ impl ServerConnection {
     }
 
     pub(super) fn batch(&mut self, items: Vec<Result<Message, Malformed>>, now: Instant) {
-        if !self.session.as_ref().is_some_and(|session| session.revision.has_batches()) {
-            let error = ErrorObject::invalid_request(
-                "a message is one object; only 2025-03-26 has batches",
-            );
+        if let Err(error) = admission::check_batch(self.revision()) {
             return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
         }
         let batch = self.batches.open();
@@ -56,9 +54,12 @@ impl ServerConnection {
         self.answer(Route::Standalone, Some(batch), None);
     }
 
+    /// Takes a request: admits it and starts what it asks for, or answers with the error. `claim` is
+    /// the era of the request, if the driver has decided it already.
     pub(super) fn request(
         &mut self,
         request: RequestMessage,
+        claim: Option<Claim>,
         batch: Option<BatchId>,
         now: Instant,
     ) {
@@ -66,7 +67,7 @@ impl ServerConnection {
             self.batches.await_one(batch);
         }
         let id = request.id.clone();
-        let admitted = self.hold_pace(now).and_then(|()| self.admit(request, batch));
+        let admitted = self.hold_pace(now).and_then(|()| self.admit(request, claim, batch));
         if let Err(error) = admitted {
             self.answer(Route::Standalone, batch, Some(splice::error(Ok(&id), &error)));
         }
@@ -74,68 +75,77 @@ impl ServerConnection {
 
     /// Refuses a request that comes too soon after the others.
     fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
-        let Some(pace) = &mut self.pace else { return Ok(()) };
-        match pace.admits(1, now) {
-            true => Ok(()),
-            false => Err(self.config.limits().too_many_requests(pace.wait(now))),
+        match &mut self.pace {
+            Some(pace) => admission::hold_pace(pace, 1, self.config.limits(), now),
+            None => Ok(()),
         }
     }
 
-    /// Finds out what a request is, and starts what it asks.
-    pub(super) fn admit(
+    /// Admits a request of either era, and starts what it asks for.
+    fn admit(
         &mut self,
         request: RequestMessage,
+        claim: Option<Claim>,
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
-        let meta = request.params.object("_meta").map_err(ErrorObject::misread_params)?;
-        let session = self.session.as_ref().map(|session| session.revision);
-        match classify(&request, &meta, session, self.config.revisions())? {
-            Claim::Modern(revision) => {
-                let method = method_of(&request.method, revision)?;
-                let lifted = modern::lift(method, &request.params, meta, revision, &self.known)?;
-                self.open(request, method, lifted, batch)
+        let claim = match claim {
+            Some(claim) => claim,
+            None => classify(&request, None, self.config.revisions())?,
+        };
+        match claim {
+            Claim::Modern(claim) => {
+                let admitted = admission::admit_modern(request, claim, &self.known_client)?;
+                self.open(admitted, batch)
             }
-            Claim::Legacy(revision) => self.admit_legacy(request, meta, revision, batch),
-            // Never in a batch: those are read in a session only, which has its handshake behind it.
-            Claim::Handshake => self.handshake(&request),
-            Claim::EarlyPing => {
+            Claim::Legacy(meta) => self.admit_legacy(request, meta, batch),
+        }
+    }
+
+    fn admit_legacy(
+        &mut self,
+        request: RequestMessage,
+        meta: Members,
+        batch: Option<BatchId>,
+    ) -> Result<(), ErrorObject> {
+        match session_step(&request, &meta, self.revision(), self.config.revisions())? {
+            SessionStep::Call(revision) => self.admit_call(request, meta, revision, batch),
+            // Never in a batch: batches are read only in a session, so after the handshake.
+            SessionStep::Handshake => self.handshake(&request),
+            SessionStep::EarlyPing => {
                 self.reply(&request.id, batch, Ok(Success::empty()));
                 Ok(())
             }
         }
     }
 
-    pub(super) fn admit_legacy(
+    /// Admits a request of an open session. Methods that concern only the session are answered here.
+    fn admit_call(
         &mut self,
         request: RequestMessage,
         meta: Members,
         revision: Revision,
         batch: Option<BatchId>,
     ) -> Result<(), ErrorObject> {
-        let method = method_of(&request.method, revision)?;
+        let method = admission::method_of(&request.method, revision)?;
         let Some(session) = &mut self.session else { return Ok(()) };
         if let Some(response) = session.serve(method, &request.params) {
             self.reply(&request.id, batch, response);
             return Ok(());
         }
-        let lifted = legacy::lift(meta, revision, session.client.clone())?;
-        self.open(request, method, lifted, batch)
+        let envelope = legacy::read_envelope(meta, revision, session.client.clone())?;
+        let admitted = Admitted { id: request.id, method, params: request.params, envelope };
+        self.open(admitted, batch)
     }
 
-    pub(super) fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
+    fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
         let session = Session::open(&request.params, &self.config)?;
-        let lifted = legacy::lift(Members::default(), session.revision, session.client.clone())?;
+        let discover = own_call(&session, request.id.clone(), Method::ServerDiscover)?;
         self.session = Some(session);
         let number = self.number();
         self.slots.insert(number, Slot::Handshake(request.id.clone()));
-        let call = Call {
-            id: request.id.clone(),
-            method: Method::ServerDiscover,
-            params: Members::default(),
-        };
         let mut extensions = std::mem::take(&mut self.attached);
         extensions.insert(Handshake);
-        let (_, request) = Exchange::open(number, call, lifted, self.caller(extensions));
+        let (_, request) = Exchange::open(number, discover, self.origin(extensions));
         self.events.push_back(Event::Call(Box::new(request)));
         Ok(())
     }
@@ -185,15 +195,14 @@ impl ServerConnection {
         }
         let filter = r#"{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}"#;
         let Ok(params) = Members::cut(Bytes::from_static(filter.as_bytes())) else { return };
-        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone())
-        else {
+        let Ok(listen) = own_call(session, RequestId::from(0), Method::SubscriptionsListen) else {
             return;
         };
+        let listen = Admitted { params, ..listen };
         let number = self.number();
-        let call = Call { id: RequestId::from(0), method: Method::SubscriptionsListen, params };
         let mut extensions = Extensions::default();
         extensions.insert(EveryResource);
-        let (_, request) = Exchange::open(number, call, lifted, self.caller(extensions));
+        let (_, request) = Exchange::open(number, listen, self.origin(extensions));
         self.slots.insert(number, Slot::Standalone);
         self.events.push_back(Event::Call(Box::new(request)));
     }
@@ -210,14 +219,11 @@ impl ServerConnection {
         if is_told {
             return;
         }
-        let Ok(lifted) = legacy::lift(Members::default(), session.revision, session.client.clone())
-        else {
+        let Ok(notice) = own_call(session, RequestId::from(0), Method::RootsListChanged) else {
             return;
         };
         let number = self.number();
-        let (id, params) = (RequestId::from(0), Members::default());
-        let call = Call { id, method: Method::RootsListChanged, params };
-        let (_, request) = Exchange::open(number, call, lifted, self.caller(Extensions::default()));
+        let (_, request) = Exchange::open(number, notice, self.origin(Extensions::default()));
         self.slots.insert(number, Slot::Notice);
         self.events.push_back(Event::Call(Box::new(request)));
     }
@@ -250,4 +256,11 @@ impl ServerConnection {
         let frame = splice::error(id.as_ref().ok_or(without), &malformed.error);
         self.answer(Route::Standalone, batch, Some(frame));
     }
+}
+
+/// A call that the connection itself makes to the service on behalf of a session.
+fn own_call(session: &Session, id: RequestId, method: Method) -> Result<Admitted, ErrorObject> {
+    let client = session.client.clone();
+    let envelope = legacy::read_envelope(Members::default(), session.revision, client)?;
+    Ok(Admitted { id, method, params: Members::default(), envelope })
 }

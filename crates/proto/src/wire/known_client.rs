@@ -16,7 +16,7 @@ const MOST: usize = 2048;
 /// Who spoke last on a connection. A client of 2026-07-28 introduces itself with every request, in
 /// the same words; they are compared, and read only if they are new.
 #[derive(Debug, Default)]
-pub struct Acquaintance(Mutex<Option<Known>>);
+pub struct KnownClient(Mutex<Option<Known>>);
 
 #[derive(Debug)]
 struct Known {
@@ -25,7 +25,7 @@ struct Known {
     client: Arc<Client>,
 }
 
-impl Acquaintance {
+impl KnownClient {
     /// Who a request says that it comes from.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ mod tests {
     // spec: ST-1, RQM-10
     #[test]
     fn every_request_counts_for_itself_whoever_spoke_before() {
-        let known = Acquaintance::default();
+        let known = KnownClient::default();
         let ann = known.client(&meta("ann", "{}")).unwrap();
         let again = known.client(&meta("ann", "{}")).unwrap();
         assert!(Arc::ptr_eq(&ann, &again));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_wrong_again() {
-        let known = Acquaintance::default();
+        let known = KnownClient::default();
         known.client(&meta("ann", "{}")).unwrap();
         for capabilities in ["[]", "null"] {
             for _ in 0..2 {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn long_introductions_are_not_kept() {
-        let known = Acquaintance::default();
+        let known = KnownClient::default();
         known.client(&meta(&"a".repeat(MOST), "{}")).unwrap();
         assert!(known.0.lock().unwrap().is_none());
     }
