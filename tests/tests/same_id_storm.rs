@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bowline::transport::lines::Lines;
 use bowline::{Server, tool, tools};
-use bowline_testing::Strict;
+use bowline_testing::StrictPeer;
 use serde_json::{Value, json};
 
 const CLIENTS: u64 = 64;
@@ -31,7 +31,7 @@ async fn client(
     let (near, far) = tokio::io::duplex(4096);
     let (source, sink) = tokio::io::split(far);
     let serving = tokio::spawn(server.serve(Lines::new(source, sink)));
-    let mut client = Strict::new(near);
+    let mut client = StrictPeer::new(near);
     let mut sent = BTreeSet::new();
     for call in 0..CALLS {
         let nonce = format!("{name}-{call}-{}", random.next());

@@ -17,9 +17,9 @@ use std::{env, future, io, panic};
 use bowline::transport::serve::serve;
 use bowline::transport::stdio::Stdio;
 use bowline::types::revision::Revision;
-use bowline_testing::Subject;
+use bowline_testing::ServerUnderTest;
 use bowline_testing::schema::Schemas;
-use bowline_testing::transcript::{Message, Side, Stage, Transcript};
+use bowline_testing::transcript::{Message, Side, Setup, Transcript};
 use bowline_tests::sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
@@ -84,10 +84,10 @@ fn be_the_server(path: &str) -> ExitCode {
     served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
-fn subject(transcript: &Transcript) -> Subject {
+fn subject(transcript: &Transcript) -> ServerUnderTest {
     let server = sample::server(transcript.server());
     let limits = transcript.limits(server.config().limits().clone());
-    Subject::server(&server.limits(limits)).unwrap()
+    ServerUnderTest::build(&server.limits(limits)).unwrap()
 }
 
 fn trials(directory: &Path) -> Vec<Trial> {
@@ -157,7 +157,7 @@ fn trials_of(
 fn excused(name: &str, transcript: &Transcript, revision: Revision, reason: &'static str) -> Trial {
     let transcript = transcript.clone();
     Trial::test(name, move || {
-        let stage = Stage::Http { patience: LITTLE_PATIENCE };
+        let stage = Setup::Http { patience: LITTLE_PATIENCE };
         match transcript.play(revision, &subject(&transcript), stage) {
             Ok(_) => Err(format!("it passes, although excused because {reason}").into()),
             Err(_) => Ok(()),
@@ -177,14 +177,14 @@ fn play(
             transcript.play_host_or_update(revision, || sample::host(transcript.host()))?
         }
         (Side::Client, _) | (_, "machine") => transcript.play_or_update(revision, served)?,
-        (Side::Server, "duplex") => transcript.play(revision, &served(), Stage::Duplex)?,
-        (Side::Server, "socket") => transcript.play(revision, &served(), Stage::Socket)?,
+        (Side::Server, "duplex") => transcript.play(revision, &served(), Setup::Duplex)?,
+        (Side::Server, "socket") => transcript.play(revision, &served(), Setup::Socket)?,
         (Side::Server, "http") => {
-            let said = transcript.play(revision, &served(), Stage::Http { patience: PATIENCE })?;
+            let said = transcript.play(revision, &served(), Setup::Http { patience: PATIENCE })?;
             said.into_iter().map(|message| with_id(message, revision)).collect()
         }
         (Side::Server, _) => {
-            transcript.play(revision, &served(), Stage::Process(itself(transcript)?))?
+            transcript.play(revision, &served(), Setup::Process(itself(transcript)?))?
         }
     };
     schemas.check(revision, transcript.side(), &said)?;

@@ -1,11 +1,14 @@
-//! Virtual time, for machines that are told the time and for runtimes that keep it.
+//! Virtual time: a clock for sans-IO tests, and control over tokio's paused time.
+//!
+//! A sans-IO connection takes the time as a parameter, so [`Clock`] is enough there. Tests with a
+//! runtime and real sockets pause tokio's time and run inside [`with_frozen_time`].
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{spawn_blocking, yield_now};
 
-/// The time as a sans-IO test tells it.
+/// A clock that moves only when the test moves it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,17 +26,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows some instant and does not run.
+    /// Starts at an arbitrary instant.
     pub fn new() -> Self {
         Self { now: Instant::now() }
     }
 
-    /// Lets time go by.
+    /// Moves the clock forward.
     pub fn advance(&mut self, time: Duration) {
         self.now += time;
     }
 
-    /// What the clock shows.
+    /// Returns the current virtual time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -45,40 +48,42 @@ impl Default for Clock {
     }
 }
 
-/// How often everything else runs between two steps of [`pass`].
+/// How often all other tasks are polled between two steps of [`advance`].
 const ROUNDS: usize = 16;
 
-/// The step in which [`pass`] moves, so that timers that follow each other fire when they should.
+/// The step of [`advance`]. It is small, so that a timer that starts another one does not delay it.
 const STEP: Duration = Duration::from_millis(100);
 
-/// The most steps that [`pass`] takes; a longer time has larger ones.
+/// The maximum number of steps of [`advance`]; a longer time has larger steps.
 const STEPS: u32 = 1000;
 
-/// Does some work while the paused time of the runtime stands still, and moves only with
-/// [`pass`]; gives up after `limit` of real time.
+/// Runs `work` while the paused time of the runtime moves only by [`advance`].
 ///
-/// A paused runtime moves its time on whenever it has nothing to do, and it does not know that
-/// bytes are on their way through a socket. Held still, it does not matter how long they take.
+/// A paused runtime advances its time whenever all tasks are idle. It does not know that bytes are
+/// in a socket, so time-outs would fire before the bytes arrive. Inside this function they do not.
 ///
 /// # Errors
 ///
-/// If the limit is over.
-pub async fn hold_still<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Stuck> {
-    // While a blocking task runs, a paused runtime does not move its time by itself. This one
-    // waits for the work to be over and is the alarm at the same time.
-    let (done, waits) = mpsc::channel::<()>();
-    let alarm = spawn_blocking(move || waits.recv_timeout(limit));
+/// Fails after `limit` of real time.
+pub async fn with_frozen_time<T>(
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T, TimeLimitExceeded> {
+    // While a blocking task runs, a paused runtime does not advance its time. This blocking task
+    // runs until the work is done, and also measures the limit.
+    let (done, is_done) = mpsc::channel::<()>();
+    let alarm = spawn_blocking(move || is_done.recv_timeout(limit));
     let result = tokio::select! {
         biased;
         result = work => Ok(result),
-        _ = alarm => Err(Stuck { limit }),
+        _ = alarm => Err(TimeLimitExceeded { limit }),
     };
     drop(done);
     result
 }
 
-/// Lets virtual time go by that is held still.
-pub async fn pass(time: Duration) {
+/// Advances the virtual time inside [`with_frozen_time`].
+pub async fn advance(time: Duration) {
     let step = STEP.max(time / STEPS);
     let mut rest = time;
     while !rest.is_zero() {
@@ -94,32 +99,32 @@ async fn settle() {
     }
 }
 
-/// Some work did not come to its end in time.
+/// Work inside [`with_frozen_time`] took longer than its limit of real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct TimeLimitExceeded {
     limit: Duration,
 }
 
-impl std::fmt::Display for Stuck {
+impl std::fmt::Display for TimeLimitExceeded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "nothing happened any more; given up after {:?}", self.limit)
+        write!(f, "the work did not end within {:?} of real time", self.limit)
     }
 }
 
-impl std::error::Error for Stuck {}
+impl std::error::Error for TimeLimitExceeded {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn time_that_is_held_still_moves_only_when_told() {
+    async fn frozen_time_moves_only_by_advance() {
         let begin = tokio::time::Instant::now();
-        let held = hold_still(Duration::from_secs(60), async {
+        let held = with_frozen_time(Duration::from_secs(60), async {
             let sleeper = tokio::spawn(tokio::time::sleep(Duration::from_secs(10)));
             settle().await;
             assert!(!sleeper.is_finished());
-            pass(Duration::from_secs(10)).await;
+            advance(Duration::from_secs(10)).await;
             assert!(sleeper.is_finished());
         });
         held.await.unwrap();
@@ -127,20 +132,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_that_never_ends_is_given_up() {
-        let held = hold_still(Duration::from_millis(10), std::future::pending::<()>());
+    async fn work_that_never_ends_fails_after_the_limit() {
+        let held = with_frozen_time(Duration::from_millis(10), std::future::pending::<()>());
         assert!(held.await.unwrap_err().to_string().contains("10ms"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn timers_that_follow_each_other_all_fire() {
-        let held = hold_still(Duration::from_secs(60), async {
+    async fn a_timer_that_is_started_by_another_timer_fires_on_time() {
+        let held = with_frozen_time(Duration::from_secs(60), async {
             let ticks = tokio::spawn(async {
                 for _ in 0..10 {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
             });
-            pass(Duration::from_secs(11)).await;
+            advance(Duration::from_secs(11)).await;
             assert!(ticks.is_finished());
         });
         held.await.unwrap();

@@ -34,21 +34,21 @@
 //! # }
 //! ```
 //!
-//! An era is spoken in its newest revision, in which everything works. With
-//! `#[bowline::test(every_revision)]` the test runs in all of them; [`Harness::revision`] tells
-//! which, for those that lack something.
+//! By default a test runs once per era, in the newest revision of that era. With
+//! `#[bowline::test(every_revision)]` it runs in all revisions; [`Harness::revision`] returns the
+//! current one, for expectations that depend on it.
 //!
-//! With the feature `http`, every test runs over HTTP too. A server that keeps no sessions is a case
-//! of its own, because in the older era it can neither ask nor tell anything of its own accord: a
-//! test that needs none of that says `#[bowline::test(stateless)]` and then runs there as well.
+//! With the feature `http`, every test runs over HTTP too. A server without sessions is a separate
+//! case, because before 2026-07-28 it can send nothing but responses: no questions, no list changes.
+//! A test that needs neither is marked `#[bowline::test(stateless)]` and then runs there as well.
 //!
-//! Time is virtual: a tool that sleeps for an hour takes no time at all. HTTP is spoken in memory
-//! for that reason.
+//! Time is virtual: a tool that sleeps for an hour takes no real time. For that reason HTTP runs
+//! over an in-memory stream here.
 
 mod case;
-mod flight;
 #[cfg(feature = "http")]
 mod http;
+mod in_transit;
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -72,73 +72,79 @@ use tokio::net::unix::pipe;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
-pub use self::case::{Carrier, Case};
-use self::flight::Flight;
+pub use self::case::{Case, TransportKind};
+use self::in_transit::MessagesInTransit;
 
-/// Runs a test in a runtime of its own with virtual time.
+/// Runs a test in its own runtime with virtual time.
+///
+/// `#[bowline::test]` calls this; call it yourself to choose the cases at run time.
 ///
 /// # Panics
 ///
-/// If the test does, if a server that it connected to broke down, or if two days pass: then the
-/// test waits for something that never happens.
+/// Panics if the test panics, if the transport of a server fails, or after two days of virtual time:
+/// then the test waits for something that never happens.
 pub fn run<F, T>(case: Case, test: F) -> T::Output
 where
     F: FnOnce(Harness) -> T,
     T: Future,
 {
     let mut runtime = Builder::new_current_thread();
-    let runtime =
-        runtime.enable_all().start_paused(true).build().expect("a runtime wants a few descriptors");
-    let notes = Arc::<Notes>::default();
+    let runtime = runtime
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .expect("file descriptors for a runtime are available");
+    let notes = Arc::<TestRecord>::default();
     let test = test(Harness { case, notes: Arc::clone(&notes) });
     let outcome = runtime.block_on(async { timeout(TWO_DAYS, test).await });
     drop(runtime);
     let broken = notes.broken();
-    assert!(broken.is_empty(), "a server broke down: {}", broken.join("; "));
+    assert!(broken.is_empty(), "a server failed: {}", broken.join("; "));
     outcome.expect("the test waits for something that never happens")
 }
 
-/// Virtual time flies when nobody does anything, so even this is soon over. Over HTTP somebody does:
-/// streams are kept alive every few seconds.
+/// The time limit of a test. Virtual time jumps to the next timer when all tasks are idle, so a stuck
+/// test reaches the limit quickly. Over HTTP the jumps are a few seconds each, because of keep-alives.
 const TWO_DAYS: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// What a test gets: a way to connect to servers, and an eye on what they ask.
+/// The parameter of a test: connects clients to servers and records the servers' questions.
 #[derive(Clone, Debug)]
 pub struct Harness {
     case: Case,
-    notes: Arc<Notes>,
+    notes: Arc<TestRecord>,
 }
 
 impl Harness {
-    /// The case that the test runs in.
+    /// Returns the case that the test runs in.
     pub fn case(&self) -> Case {
         self.case
     }
 
-    /// The revision that is spoken, to know what to expect where revisions differ.
+    /// Returns the revision of the case, for expectations that depend on it.
     pub fn revision(&self) -> Revision {
         self.case.revision
     }
 
-    /// Whether servers can ask the user: the revision has words for it, and the carrier a way back.
-    pub fn can_be_asked(&self) -> bool {
-        self.case.revision.has_elicitation() && self.case.carrier.has_way_back()
+    /// Whether servers can ask the user: the revision has elicitation, and the transport can carry
+    /// requests of the server.
+    pub fn can_ask_user(&self) -> bool {
+        self.case.revision.has_elicitation() && self.case.transport.has_server_push()
     }
 
-    /// Starts a server and connects a client to it, when awaited.
+    /// Starts a server and connects a client to it when the returned [`Connect`] is awaited.
     pub fn connect(&self, server: Server) -> Connect {
         let client = Client::builder("harness", "1.0.0");
         Connect { harness: self.clone(), server, client, answer: None }
     }
 
-    /// What servers have asked so far, in the order they did.
+    /// Returns the messages of all questions that servers have asked so far, in order.
     pub fn questions(&self) -> Vec<String> {
         self.notes.questions().clone()
     }
 }
 
-/// A connection to be made; await it to have the client.
-#[must_use = "await it to have the client"]
+/// A connection that is not made yet; await it to get the client.
+#[must_use = "await it to get the client"]
 pub struct Connect {
     harness: Harness,
     server: Server,
@@ -146,19 +152,20 @@ pub struct Connect {
     answer: Option<Answering>,
 }
 
-/// Answers questions in place of a user.
+/// Answers questions in place of the user.
 type Answering = Box<dyn Fn(&Question) -> Answer + Send + Sync>;
 
 impl Connect {
-    /// Says what the client is and does, by the methods of its builder.
+    /// Configures the client through its builder.
     ///
-    /// Its revision is that of the case.
+    /// A revision that is set here is replaced by the revision of the case.
     pub fn client(mut self, describe: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Self {
         self.client = describe(self.client);
         self
     }
 
-    /// Lets the client answer what the server asks. Without it, the client cannot be asked.
+    /// Sets the handler of the server's questions. Without it, the client does not declare
+    /// elicitation.
     pub fn answering<A: Into<Answer>>(
         mut self,
         answer: impl Fn(&Question) -> A + Send + Sync + 'static,
@@ -168,32 +175,33 @@ impl Connect {
     }
 
     async fn make(self) -> Client {
-        match self.harness.case.carrier {
-            Carrier::Duplex => {
+        match self.harness.case.transport {
+            TransportKind::Duplex => {
                 let (near, far) = duplex();
                 self.serve(far).open(near).await
             }
-            Carrier::Socket => {
+            TransportKind::Socket => {
                 let (near, far) = socket().await;
-                let (near, far) = Flight::watch(near, far);
+                let (near, far) = MessagesInTransit::watch(near, far);
                 self.serve(far).open(near).await
             }
-            Carrier::Stdio => {
+            TransportKind::Stdio => {
                 let ((to_server, from_client), (to_client, from_server)) = (pipes(), pipes());
                 let near = Lines::new(from_server, to_server);
-                let (near, far) = Flight::watch(near, Lines::new(from_client, to_client));
+                let (near, far) =
+                    MessagesInTransit::watch(near, Lines::new(from_client, to_client));
                 self.serve(far).open(near).await
             }
             #[cfg(feature = "http")]
-            Carrier::Http => {
+            TransportKind::Http => {
                 let endpoint = built(self.server.http().sse2024().build());
-                let near = http::reach(endpoint, self.harness.revision());
+                let near = http::connect(endpoint, self.harness.revision());
                 self.open(near).await
             }
             #[cfg(feature = "http")]
-            Carrier::Stateless => {
+            TransportKind::Stateless => {
                 let endpoint = built(self.server.http().sessions(Sessions::None).build());
-                let near = http::reach(endpoint, self.harness.revision());
+                let near = http::connect(endpoint, self.harness.revision());
                 self.open(near).await
             }
         }
@@ -234,7 +242,7 @@ impl IntoFuture for Connect {
 
     /// # Panics
     ///
-    /// If the server cannot be built, or the two cannot come to terms.
+    /// Panics if the server cannot be built, or if the client cannot connect to it.
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.make())
     }
@@ -246,14 +254,15 @@ impl fmt::Debug for Connect {
     }
 }
 
-/// What is written down during a test.
+/// What the harness records during a test.
 #[derive(Debug, Default)]
-struct Notes {
+struct TestRecord {
     questions: Mutex<Vec<String>>,
+    /// Errors of transports that servers ran on.
     broken: Mutex<Vec<String>>,
 }
 
-impl Notes {
+impl TestRecord {
     fn questions(&self) -> MutexGuard<'_, Vec<String>> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -271,7 +280,7 @@ fn built<T>(outcome: Result<T, BuildError>) -> T {
 }
 
 fn pipes() -> (pipe::Sender, pipe::Receiver) {
-    pipe::pipe().expect("a pipe wants two descriptors")
+    pipe::pipe().expect("two file descriptors are available")
 }
 
 /// Both ends of a connection through a socket in the file system.
@@ -280,7 +289,7 @@ async fn socket() -> (UnixTransport, UnixTransport) {
     let number = LAST.fetch_add(1, Ordering::Relaxed);
     let name = format!("bowline-{}-{number}.sock", std::process::id());
     let path: PathBuf = std::env::temp_dir().join(name);
-    let listener = listen(&path).await.expect("the socket's name is our own");
+    let listener = listen(&path).await.expect("no other test uses this path");
     let (near, far) = tokio::join!(UnixTransport::connect(&path), listener.accept());
-    (near.expect("somebody listens"), far.expect("somebody connects"))
+    (near.expect("the listener is open"), far.expect("a client connects"))
 }

@@ -1,24 +1,24 @@
-//! A test kit for servers and clients of the Model Context Protocol.
+//! Test tools for servers and clients of the Model Context Protocol.
 //!
-//! Bowline is tested with it. In reading order:
+//! Bowline's own tests use this crate. The modules, in reading order:
 //!
 //! * [`harness`] runs a test once for each era and transport: `#[bowline::test]`.
-//! * [`transcript`] plays files that say who says what on the wire.
-//! * [`Strict`] is a client that takes nothing that it did not expect.
-//! * [`schema`] lets the official JSON Schemas judge what was said (feature `schemas`).
-//! * [`pair`] joins the machines of both sides in memory, to set up races by hand.
-//! * [`clock`] tells virtual time.
+//! * [`transcript`] plays files that list the messages of client and server, and compares.
+//! * [`StrictPeer`] is a client or server that fails on every message it does not expect.
+//! * [`schema`] checks messages against the official JSON Schemas (feature `schemas`).
+//! * [`pair`] joins a sans-IO client and a sans-IO server in memory, to set up races by hand.
+//! * [`clock`] controls virtual time.
 
 pub mod clock;
 pub mod harness;
-mod mailbox;
+mod outgoing_queue;
 pub mod pair;
 #[cfg(feature = "schemas")]
 pub mod schema;
-mod strict;
-mod subject;
+mod server_under_test;
+mod strict_peer;
 pub mod transcript;
 
-pub use harness::{Carrier, Case, Harness, run};
-pub use strict::Strict;
-pub use subject::Subject;
+pub use harness::{Case, Harness, TransportKind, run};
+pub use server_under_test::ServerUnderTest;
+pub use strict_peer::StrictPeer;

@@ -1,7 +1,7 @@
-//! Two ends of a connection as machines, joined in memory, with virtual time.
+//! A sans-IO client and a sans-IO server, joined in memory, in virtual time.
 //!
-//! Nothing happens between [`Pair::drive`] and the next: messages wait where they are, calls stay
-//! open until the test completes them, and so every race can be set up by hand.
+//! Messages move only during [`Pair::drive`], and calls stay open until the test completes them. So a
+//! test can set up every race by hand.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::mailbox::Mailbox;
+use crate::outgoing_queue::OutgoingQueue;
 
 /// A client and a server that are joined in memory.
 ///
@@ -43,34 +43,34 @@ use crate::mailbox::Mailbox;
 /// assert_eq!(pair.drive(), [""; 0]);
 /// ```
 pub struct Pair {
-    /// The end that calls.
+    /// The client.
     pub client: ClientEnd,
-    /// The end that serves.
+    /// The server.
     pub server: ServerEnd,
     clock: Clock,
 }
 
 impl Pair {
-    /// A pair that speaks the newest revision.
+    /// A pair in the newest revision.
     pub fn modern() -> Self {
-        Self::speaking(Revision::LATEST)
+        Self::in_revision(Revision::LATEST)
     }
 
-    /// A pair that speaks the newest revision with a handshake.
+    /// A pair in the newest revision with a handshake.
     pub fn legacy() -> Self {
-        Self::speaking(Revision::LATEST_LEGACY)
+        Self::in_revision(Revision::LATEST_LEGACY)
     }
 
-    /// A pair that speaks a revision, and has agreed on it.
-    pub fn speaking(revision: Revision) -> Self {
+    /// A pair in a revision, after the handshake if it has one.
+    pub fn in_revision(revision: Revision) -> Self {
         let capabilities = ClientCapabilities::new().with_form_elicitation();
         let client = ClientConfig::new(Implementation::new("client", "1.0.0"), capabilities);
         let server = ServerConfig::new(Implementation::new("server", "1.0.0"));
-        Self::joined(client.with_revisions([revision]), server)
+        Self::new(client.with_revisions([revision]), server)
     }
 
-    /// A pair of these two, after their first contact.
-    pub fn joined(client: ClientConfig, server: ServerConfig) -> Self {
+    /// A pair with these configurations, after the handshake or discovery.
+    pub fn new(client: ClientConfig, server: ServerConfig) -> Self {
         let clock = Clock::new();
         let mut pair = Self {
             client: ClientEnd::new(client, clock),
@@ -82,29 +82,29 @@ impl Pair {
         pair
     }
 
-    /// Carries messages to and fro until there are none; gives them as lines of a transcript.
+    /// Delivers messages in both directions until there are none; returns them as lines of a transcript.
     pub fn drive(&mut self) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         loop {
-            let before = said.len();
+            let before = messages.len();
             self.server.work();
             for frame in self.client.outgoing() {
-                said.push(format!("> {}", String::from_utf8_lossy(&frame)));
+                messages.push(format!("> {}", String::from_utf8_lossy(&frame)));
                 self.server.connection.receive(Unit::Text(frame), self.clock.now());
             }
             self.server.work();
             for frame in self.server.outgoing() {
-                said.push(format!("< {}", String::from_utf8_lossy(&frame)));
+                messages.push(format!("< {}", String::from_utf8_lossy(&frame)));
                 self.client.connection.receive(Unit::Text(frame), self.clock.now());
             }
             self.client.work();
-            if said.len() == before {
-                return said;
+            if messages.len() == before {
+                return messages;
             }
         }
     }
 
-    /// Lets time go by, then drives.
+    /// Advances the time of both ends, then drives.
     pub fn advance(&mut self, time: Duration) -> Vec<String> {
         self.clock.advance(time);
         self.client.clock = self.clock;
@@ -115,11 +115,11 @@ impl Pair {
     }
 }
 
-/// The end that calls.
+/// The client end of a [`Pair`].
 pub struct ClientEnd {
-    /// The machine itself.
+    /// The sans-IO connection.
     pub connection: ClientConnection,
-    /// What it let its user know since it was last looked at.
+    /// The events of the connection, until the test takes them out.
     pub events: Vec<ClientEvent>,
     clock: Clock,
     last: u64,
@@ -135,11 +135,11 @@ impl ClientEnd {
         }
     }
 
-    /// Makes a call that wants to hear of progress.
+    /// Makes a call that asks for progress.
     ///
     /// # Panics
     ///
-    /// If the params are no object.
+    /// Panics if `params` is not an object.
     pub fn call(&mut self, method: Method, params: &Value) -> ExchangeId {
         let params = Json::from_value(params).ok().and_then(|params| Object::new(params).ok());
         let mut request = CallRequest::new(method, params.expect("params are an object"));
@@ -150,12 +150,12 @@ impl ClientEnd {
         call
     }
 
-    /// Gives a call up.
+    /// Cancels a call.
     pub fn cancel(&mut self, call: ExchangeId) {
         self.connection.cancel(call, "not wanted any more");
     }
 
-    /// How a call ended, if it has; taken out of the events.
+    /// Takes the outcome of a call out of the events; `None` if it is still open.
     pub fn answer(&mut self, call: ExchangeId) -> Option<Result<String, String>> {
         let ended = |event: &ClientEvent| matches!(event, ClientEvent::Answered(number, _) if *number == call);
         let place = self.events.iter().position(ended)?;
@@ -177,15 +177,15 @@ impl ClientEnd {
     }
 }
 
-/// The end that serves: it describes itself, and leaves every other call to the test.
+/// The server end of a [`Pair`]. It answers `server/discover`; the test completes every other call.
 pub struct ServerEnd {
-    /// The machine itself.
+    /// The sans-IO connection.
     pub connection: ServerConnection,
-    /// Calls to be completed, in the order they came.
+    /// Open calls in the order of arrival.
     pub requests: Vec<Request>,
-    /// Calls that were cancelled, in the order they were.
+    /// Cancelled calls, in the order of their cancellation.
     pub cancelled: Vec<ExchangeId>,
-    mailbox: Arc<Mailbox>,
+    queue: Arc<OutgoingQueue>,
     config: Arc<ServerConfig>,
     clock: Clock,
 }
@@ -193,29 +193,29 @@ pub struct ServerEnd {
 impl ServerEnd {
     fn new(config: ServerConfig, clock: Clock) -> Self {
         let config = Arc::new(config);
-        let mailbox = Arc::new(Mailbox::new(config.limits().outbox));
+        let queue = Arc::new(OutgoingQueue::new(config.limits().outbox));
         Self {
-            connection: ServerConnection::new(config.clone(), Owner::anonymous(), mailbox.clone()),
+            connection: ServerConnection::new(config.clone(), Owner::anonymous(), queue.clone()),
             requests: Vec::new(),
             cancelled: Vec::new(),
-            mailbox,
+            queue,
             config,
             clock,
         }
     }
 
-    /// Completes a call.
+    /// Sends the response of a call.
     pub fn complete(&mut self, call: ExchangeId, response: Response) {
         self.connection.complete(call, response);
     }
 
-    /// Says something before a call is complete.
-    pub fn say(&mut self, call: ExchangeId, outgoing: Outgoing) {
+    /// Sends a message of a call before its response.
+    pub fn emit(&mut self, call: ExchangeId, outgoing: Outgoing) {
         self.connection.emit(call, outgoing, self.clock.now());
     }
 
     fn work(&mut self) {
-        for (number, outgoing) in self.mailbox.take() {
+        for (number, outgoing) in self.queue.take() {
             self.connection.emit(number, outgoing, self.clock.now());
         }
         let mut events: VecDeque<_> = std::iter::from_fn(|| self.connection.poll_event()).collect();
@@ -235,7 +235,7 @@ impl ServerEnd {
             let response = self.describe(request.parts.revision);
             return self.connection.complete(request.parts.exchange, response);
         }
-        // The subscription that a session holds by itself is not the test's business.
+        // A legacy session opens a subscription for itself, which tests do not see.
         if request.parts.extensions.get::<EveryResource>().is_none() {
             self.requests.push(request);
         }
@@ -254,7 +254,7 @@ impl ServerEnd {
     }
 }
 
-/// The result of a tool that says a line of text.
+/// A tool result with one text.
 pub fn text(text: &str) -> Response {
     let body = serde_json::json!({ "content": [{ "type": "text", "text": text }] });
     let body = Json::from_value(&body).map_err(|error| ErrorObject::internal(error.to_string()))?;

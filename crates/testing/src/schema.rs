@@ -1,7 +1,7 @@
-//! The official JSON Schemas as judges of what is said on the wire (feature `schemas`).
+//! Checks messages against the official JSON Schemas (feature `schemas`).
 //!
-//! Our own types and validator could be wrong in the same way as our own tests. These documents
-//! come from the specification, and another implementation of JSON Schema reads them.
+//! Bowline's types and validator could have the same fault as its tests. These schemas come from the
+//! specification, and a JSON Schema implementation of other authors evaluates them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,18 +16,18 @@ use serde_json::{Value, json};
 
 use crate::transcript::{Message, Side};
 
-/// The variable that says where the schemas are.
+/// The environment variable with the directory of the schemas.
 const DIRECTORY: &str = "BOWLINE_SCHEMAS";
 
-/// The official schemas, one file `<revision>.json` for each revision, read when needed.
+/// The official schemas: a directory with a file `<revision>.json` for each revision, read when needed.
 pub struct Schemas {
     directory: PathBuf,
     documents: Mutex<HashMap<Revision, Arc<Document>>>,
 }
 
 impl Schemas {
-    /// The schemas in the directory that the variable `BOWLINE_SCHEMAS` names, or else in
-    /// `target/schemas` of the workspace that the test runs in.
+    /// Opens the directory in the environment variable `BOWLINE_SCHEMAS`; without it, `target/schemas`
+    /// of the current directory or the nearest parent that has it.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Schemas {
         found.ok_or(SchemaError::Missing(here.join("target/schemas"))).and_then(Self::open)
     }
 
-    /// The schemas in a directory.
+    /// Opens a directory.
     ///
     /// # Errors
     ///
@@ -55,19 +55,20 @@ impl Schemas {
         Ok(Self { directory, documents: Mutex::default() })
     }
 
-    /// Checks what one side said in a conversation.
+    /// Checks the messages of one side of a connection. The messages of the other side are needed to
+    /// know which result belongs to which method.
     ///
     /// # Errors
     ///
-    /// If a message of that side is not what its revision allows.
+    /// If a message of that side is not valid in its revision.
     pub fn check(
         &self,
         revision: Revision,
         side: Side,
-        said: &[Message],
+        messages: &[Message],
     ) -> Result<(), SchemaError> {
         let mut conversation = Conversation::new(self, revision);
-        for message in said {
+        for message in messages {
             if message.by == side {
                 conversation.check(message)?;
             }
@@ -80,7 +81,7 @@ impl Schemas {
     ///
     /// # Errors
     ///
-    /// If the value is not what the definition says, or there is no such definition.
+    /// If the value does not match, or there is no such definition.
     pub fn check_value(
         &self,
         revision: Revision,
@@ -107,32 +108,33 @@ impl fmt::Debug for Schemas {
     }
 }
 
-/// Who asked what, so that answers can be judged by what they answer.
+/// The requests of both sides, to check each result by the method of its request.
 struct Conversation<'a> {
     schemas: &'a Schemas,
     revision: Revision,
-    /// Requests by who sent them and their id.
-    asked: HashMap<(Side, String), Asked>,
+    /// Requests by sender and id.
+    requests: HashMap<(Side, String), SentRequest>,
 }
 
 #[derive(Clone)]
-struct Asked {
+struct SentRequest {
     method: String,
     revision: Revision,
 }
 
 impl<'a> Conversation<'a> {
     fn new(schemas: &'a Schemas, revision: Revision) -> Self {
-        Self { schemas, revision, asked: HashMap::new() }
+        Self { schemas, revision, requests: HashMap::new() }
     }
 
-    /// Remembers the requests in a message; one that cannot be read holds none.
+    /// Remembers the requests in a message. A message that is not JSON has none.
     fn note(&mut self, message: &Message) {
         let Ok(value) = serde_json::from_str::<Value>(&message.text) else { return };
         for item in items(&value) {
             if let (Some(method), Some(id)) = (item["method"].as_str(), item.get("id")) {
-                let asked = Asked { method: method.to_owned(), revision: self.revision_of(item) };
-                self.asked.insert((message.by, id.to_string()), asked);
+                let request =
+                    SentRequest { method: method.to_owned(), revision: self.revision_of(item) };
+                self.requests.insert((message.by, id.to_string()), request);
             }
         }
     }
@@ -143,7 +145,7 @@ impl<'a> Conversation<'a> {
         let value: Value =
             serde_json::from_str(&message.text).map_err(|error| violation(error.to_string()))?;
         if value.is_array() && !self.revision.has_batches() {
-            return Err(violation("a batch, which the revision does not have".to_owned()));
+            return Err(violation("a batch, and the revision has no batches".to_owned()));
         }
         items(&value).iter().try_for_each(|item| {
             self.check_item(message.by, item).map_err(|error| violation(error.to_string()))
@@ -158,23 +160,24 @@ impl<'a> Conversation<'a> {
             document.check(envelope, item)?;
             return document.check(document.request(method)?, item);
         }
-        let asked = item.get("id").and_then(|id| self.asked.get(&(by.other(), id.to_string())));
-        let revision = asked.map_or(self.revision, |asked| asked.revision);
+        let request =
+            item.get("id").and_then(|id| self.requests.get(&(by.other(), id.to_string())));
+        let revision = request.map_or(self.revision, |request| request.revision);
         let document = self.schemas.document(revision)?;
         let Some(result) = item.get("result") else {
             return document.check_error(item, revision);
         };
         document.check(document.either("JSONRPCResultResponse", "JSONRPCResponse")?, item)?;
-        let Some(asked) = asked else {
+        let Some(request) = request else {
             return Err(SchemaError::Unasked);
         };
         if result["resultType"] == "input_required" {
             return document.check("InputRequiredResult", result);
         }
-        document.check(&document.result(&asked.method)?, result)
+        document.check(&document.result(&request.method)?, result)
     }
 
-    /// The revision that a message says it belongs to, or that of the conversation.
+    /// The revision in the `_meta` of a message, or that of the conversation.
     fn revision_of(&self, item: &Value) -> Revision {
         let version = item["params"]["_meta"][key::PROTOCOL_VERSION].as_str();
         version.and_then(|version| version.parse().ok()).unwrap_or(self.revision)
@@ -193,9 +196,9 @@ fn items(value: &Value) -> &[Value] {
 struct Document {
     revision: Revision,
     schema: Value,
-    /// `$defs` or `definitions`, as the dialect of the document has it.
+    /// `$defs` or `definitions`, depending on the JSON Schema dialect.
     place: &'static str,
-    /// Definitions that were compiled before.
+    /// Compiled definitions, by name.
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
@@ -225,9 +228,11 @@ impl Document {
         })
     }
 
-    /// Before 2025-11-25 an error must have an id, and there is none to give if the request could
-    /// not be read. There JSON-RPC's own `null` stands in its place: the one thing that we say
-    /// although the schema does not allow it.
+    /// Checks an error response.
+    ///
+    /// Before 2025-11-25 the schema requires an id, but there is none if the request could not be
+    /// parsed. Bowline then sends `null`, as JSON-RPC demands. It is the only message of ours that the
+    /// schema does not allow.
     fn check_error(&self, item: &Value, revision: Revision) -> Result<(), SchemaError> {
         let mut item = item.clone();
         if item.get("id") == Some(&Value::Null) && !revision.has_errors_without_id() {
@@ -257,12 +262,12 @@ impl Document {
         Ok(validator)
     }
 
-    /// The definition of a request or notification.
+    /// Finds the definition of a request or notification.
     fn request(&self, method: &str) -> Result<&str, SchemaError> {
         let definitions = self.schema[self.place].as_object().into_iter().flatten();
         let mut named =
             definitions.filter(|(_, schema)| schema["properties"]["method"]["const"] == method);
-        // A union that holds one message repeats it under its own name.
+        // These unions have one member in some revisions, and then repeat its definition.
         let named = named.find(|(name, _)| {
             !matches!(name.as_str(), "ClientNotification" | "ServerNotification")
         });
@@ -271,14 +276,14 @@ impl Document {
         named.map(|(name, _)| name.as_str()).ok_or_else(undefined)
     }
 
-    /// The definition of the result of a method: named like the request, or empty.
+    /// Finds the definition of the result of a method, by the name of the request.
     fn result(&self, method: &str) -> Result<String, SchemaError> {
         let request = self.request(method)?;
         let name = format!("{}Result", request.strip_suffix("Request").unwrap_or(request));
         Ok(if self.defines(&name) { name } else { "EmptyResult".to_owned() })
     }
 
-    /// The first of two names that is defined; what changed its name between revisions.
+    /// Returns the first name that is defined, for definitions that were renamed between revisions.
     fn either<'n>(&self, new: &'n str, old: &'n str) -> Result<&'n str, SchemaError> {
         let defined = [new, old].into_iter().find(|name| self.defines(name));
         defined
@@ -290,33 +295,33 @@ impl Document {
     }
 }
 
-/// Why a message does not pass, or could not be judged.
+/// Why a message is not valid, or could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// There is no file or directory at this place.
+    /// This file or directory does not exist.
     Missing(PathBuf),
     /// A schema cannot be read or compiled.
     Unusable(String),
-    /// A revision defines no such thing.
+    /// The schema of a revision lacks a definition.
     Undefined {
         /// The revision.
         revision: Revision,
-        /// What it does not define.
+        /// The definition or method.
         what: String,
     },
-    /// A result answers no request that was sent.
+    /// A result has the id of no request.
     Unasked,
-    /// A value is not what its definition says.
+    /// A value does not match its definition.
     Mismatch {
         /// The revision.
         revision: Revision,
         /// The definition.
         definition: String,
-        /// What is wrong, and where in the value.
+        /// The errors, each with its place in the value.
         reasons: Vec<String>,
     },
-    /// A message is not what its revision allows.
+    /// A message is not valid in its revision.
     Violation {
         /// The message.
         message: String,
@@ -330,14 +335,14 @@ impl fmt::Display for SchemaError {
         match self {
             Self::Missing(place) => write!(
                 f,
-                "there are no schemas at `{}`; run tests/peers/install.sh, or name their directory in {DIRECTORY}",
+                "there are no schemas at `{}`; run tests/peers/install.sh, or set {DIRECTORY} to their directory",
                 place.display()
             ),
             Self::Unusable(reason) => write!(f, "the schema cannot be used: {reason}"),
             Self::Undefined { revision, what } => {
                 write!(f, "the schema of {revision} does not define {what}")
             }
-            Self::Unasked => f.write_str("it answers a request that nobody sent"),
+            Self::Unasked => f.write_str("a response without a request"),
             Self::Mismatch { revision, definition, reasons } => {
                 write!(f, "not a {definition} of {revision}: {}", reasons.join("; "))
             }

@@ -1,4 +1,4 @@
-//! Wire transcripts: what client and server say to each other, as files that are played.
+//! Wire transcripts: files with the messages of client and server, which are played and compared.
 //!
 //! ```text
 //! # A call to a tool that does not exist is an error of the request, not of the tool.
@@ -8,66 +8,68 @@
 //! < {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no tool is named `nope`"}}
 //! ```
 //!
-//! Lines that begin with `>` are said by the client, those with `<` by the server. What the side
-//! under test says must come in this order and as exactly this text, and nothing else may come.
-//! A file is played once for each revision in its header, on every [`Stage`].
+//! Lines that begin with `>` are messages of the client, those with `<` messages of the server. The
+//! play sends the messages of one side. The other side, which is under test, must send exactly the
+//! other messages in this order, and no more.
+//! A file is played once for each revision in its header, in every [`Setup`].
 //!
-//! | line | what it does |
+//! | line | meaning |
 //! |---|---|
-//! | `# …` | the first says what the file shows; later ones are comments |
+//! | `# …` | the first one is the title of the file; later ones are comments |
 //! | `revision: 2025-03-26 2025-06-18` | the revisions to play in; `legacy` means all with a handshake |
-//! | `server: kit` | which server to talk to, if there are several |
+//! | `spec: TOOL-33` | the rules that the file tests, for `cargo xtask ledger` |
+//! | `server: kit` | the server to use, if the test has several |
 //! | `side: client` | the client is under test, not the server |
-//! | `limits: frame=200` | bounds that differ from the usual ones |
-//! | `@initialize` | the whole handshake of the revision; `@initialize{elicitation}` declares more |
-//! | `<~ {…}` | a message that may change places with its neighbours of this kind |
-//! | `<http 400 {…}` | over HTTP this comes in place of the messages beside it, with this status if it has one |
-//! | `> raw {}\r\n` | bytes with escapes (`\n`, `\r`, `\t`, `\\`, `\xFF`), without a line end of their own |
-//! | `> end` | the client closes its end, which it also does after the last line |
-//! | `.. 10s` | virtual time goes by |
+//! | `limits: frame=200` | limits that differ from the default |
+//! | `@initialize` | the whole handshake of the revision; `@initialize{elicitation}` declares capabilities |
+//! | `<~ {…}` | a message in any order with adjacent lines of this kind |
+//! | `<http 400 {…}` | over HTTP, the server sends this instead of the `<` lines beside it; the status is optional |
+//! | `> raw {}\r\n` | bytes with escapes (`\n`, `\r`, `\t`, `\\`, `\xFF`), without an added newline |
+//! | `> end` | the client closes its direction of the connection, which it also does after the last line |
+//! | `.. 10s` | virtual time advances |
 //! | `! stop` | the server is stopped |
 //!
-//! In messages `@client`, `@server`, `@revision`, `@any` and `@name` stand for values: what a
-//! request of 2026-07-28 says in `_meta`, what the server stamps its results with, the revision,
-//! any value at all, and any value the first time but the same one from then on.
+//! Messages may have these placeholders: `@client` is the `_meta` of a request of 2026-07-28,
+//! `@server` the `_meta` of its result, `@revision` the revision of the play, and `@any` any JSON
+//! value. `@name`, with any other name, is any value the first time and the same value afterwards.
 //!
-//! Files about a client (`side: client`) have two more kinds of lines: `! …` is what its user does,
-//! `= …` what its user learns. What the client says comes first, then what its user learns:
+//! Files about a client (`side: client`) have two more kinds of lines: `! …` is an action of its user,
+//! `= …` an event that the user gets. In each step the messages of the client come before the events:
 //!
-//! | line | what it means |
+//! | line | meaning |
 //! |---|---|
-//! | `! call 1 tools/call {"name":"echo"}` | makes a call under a number of ours; `+progress` asks for progress, `+log:info` for log messages |
-//! | `! notify notifications/roots/list_changed` | tells the server something that wants no answer |
-//! | `! cancel 1` | gives the call up |
-//! | `! answer 1 {"action":"decline"}`, `! refuse 1 MESSAGE` | answers the first question, or cannot |
+//! | `! call 1 tools/call {"name":"echo"}` | makes a call with a number for this file; `+progress` asks for progress, `+log:info` for log messages |
+//! | `! notify notifications/roots/list_changed` | sends a notification |
+//! | `! cancel 1` | cancels the call |
+//! | `! answer 1 {"action":"decline"}`, `! refuse 1 MESSAGE` | answers the server's first question, with a result or an error |
 //! | `! close` | closes the connection |
-//! | `= ready "2026-07-28"`, `= failed …` | how first contact ended |
+//! | `= ready "2026-07-28"`, `= failed …` | how the handshake or discovery ended |
 //! | `= answered 1 {…}`, `= unanswered 1 …` | how a call ended |
 //! | `= progress 1 {…}`, `= asked 1 METHOD {…}`, `= unasked 1`, `= log {…}`, `= change …`, `= odd …` | what happens meanwhile |
 //!
-//! With `host: NAME` in its header the client is a whole one with an application behind it, which
-//! answers questions by itself. Its user can `! call 1 TOOL {…}` and `! roots file:///…`, and learns
-//! how that ends.
+//! With `host: NAME` in its header, the client is a complete one of an application with that name,
+//! whose handlers answer questions. Its actions are `! call 1 TOOL {…}` and `! roots file:///…`.
 //!
-//! Over HTTP (feature `http`) each message of the client is a POST, in the way of its revision.
-//! Streams keep their order; between streams there is none, so the file has to be one of the orders in
-//! which the messages can come. Every answer has the status that its content wants. Where HTTP has an
-//! answer of its own, the file says so with `<http`; `UPDATE=1` leaves these lines alone.
+//! Over HTTP (feature `http`) each message of the client is a POST, as its revision defines it. The
+//! messages of one stream keep their order; between streams there is no order, so the file has to be
+//! one of the orders in which the messages can arrive. Every response must have the status that fits
+//! its body. Where the server answers differently over HTTP, the file has lines with `<http`;
+//! `UPDATE=1` leaves them as they are.
 //!
-//! With `UPDATE=1` in the environment, [`Transcript::play_or_update`] writes what is really said
-//! into the file. Read the difference before you keep it.
+//! With `UPDATE=1` in the environment, [`Transcript::play_or_update`] writes the messages that the side
+//! under test really sends into the file. Read the difference before you keep it.
 
-mod channel;
-mod client;
+mod channel_server;
 mod host;
 #[cfg(feature = "http")]
 mod http;
 mod identity;
-mod machine;
 mod play;
+mod sans_io_client;
+mod sans_io_server;
 mod script;
-mod stage;
-mod text;
+mod side_under_test;
+mod template;
 mod update;
 
 use std::path::{Path, PathBuf};
@@ -82,26 +84,26 @@ use bowline_types::revision::Revision;
 use tokio::runtime::{Builder, Runtime};
 
 #[cfg(feature = "http")]
-use self::http::Http;
-use channel::Channel;
-use client::ClientMachine;
-use machine::Machine;
-use play::{Step, but_over_http, play, steps};
+use self::http::HttpServer;
+use channel_server::ChannelServer;
+use play::{Step, play, steps, without_http};
+use sans_io_client::SansIoClient;
+use sans_io_server::SansIoServer;
 use script::Script;
-use stage::Stage as Played;
-use text::Words;
+use side_under_test::SideUnderTest;
+use template::Placeholders;
 
 pub use play::{Failure, Message};
 pub use script::Side;
-pub(crate) use text::{Text, Values};
+pub(crate) use template::{MessageTemplate, Values};
 
-use crate::clock::hold_still;
-use crate::subject::Subject;
+use crate::clock::with_frozen_time;
+use crate::server_under_test::ServerUnderTest;
 
 /// How long a play may take in real time.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A file that tells what client and server say to each other.
+/// A file with the messages of client and server; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -109,22 +111,22 @@ pub struct Transcript {
     script: Script,
 }
 
-/// What a transcript is played on.
+/// How the server under test runs, and how the play reaches it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Stage {
-    /// The connection as a machine, without any channel: nothing may come too early here.
-    Machine,
-    /// A channel in memory that cuts messages to pieces.
+pub enum Setup {
+    /// On a sans-IO connection, without a transport. Only here a message that comes too early fails.
+    SansIo,
+    /// Behind an in-memory stream that splits messages into pieces.
     Duplex,
-    /// A Unix socket.
+    /// Behind a Unix socket.
     Socket,
-    /// A process that serves over its standard input and output, as the transcript says.
+    /// In a process that serves over its standard input and output.
     Process(Command),
-    /// HTTP at a loopback socket.
+    /// Behind HTTP at a loopback socket.
     #[cfg(feature = "http")]
     Http {
-        /// How long to wait, in real time, for what is expected.
+        /// How long to wait for an expected message, in real time.
         patience: Duration,
     },
 }
@@ -134,7 +136,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// If there is none, or a line of it makes no sense.
+    /// If it cannot be read, or a line is not valid.
     pub fn read(path: impl Into<PathBuf>) -> Result<Self, Failure> {
         let path = path.into();
         match fs::read_to_string(&path) {
@@ -145,11 +147,11 @@ impl Transcript {
         }
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file. `path` is for error messages and updates.
     ///
     /// # Errors
     ///
-    /// If a line of it makes no sense.
+    /// If a line is not valid.
     pub fn parse(path: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, Failure> {
         let (path, text) = (path.into(), text.into());
         match Script::parse(&text) {
@@ -158,7 +160,7 @@ impl Transcript {
         }
     }
 
-    /// Finds every file below a directory whose name ends in `.mcp`, in the order of their names.
+    /// Finds every file `*.mcp` below a directory, sorted by path.
     ///
     /// # Errors
     ///
@@ -177,12 +179,12 @@ impl Transcript {
         Ok(found)
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it shows.
+    /// The first comment: one sentence on what the file shows.
     pub fn title(&self) -> &str {
         &self.script.title
     }
@@ -192,83 +194,91 @@ impl Transcript {
         &self.script.revisions
     }
 
-    /// Who is under test.
+    /// The side under test.
     pub fn side(&self) -> Side {
         self.script.side
     }
 
-    /// The server that it wants to talk to, if it says.
+    /// The header `server:`, the name of the server to use.
     pub fn server(&self) -> Option<&str> {
         self.script.server.as_deref()
     }
 
-    /// The application whose client is under test, if it says.
+    /// The header `host:`, the name of the application whose client is under test.
     pub fn host(&self) -> Option<&str> {
         self.script.host.as_deref()
     }
 
-    /// The limits that it wants to be played within.
+    /// The default limits with the changes of the header `limits:`.
     pub fn limits(&self, usual: Limits) -> Limits {
-        // They were checked when the file was read.
+        // `Script::parse` has checked them.
         self.script.limits(usual.clone()).unwrap_or(usual)
     }
 
-    /// Whether it can be played against a process: not if it moves the clock or stops the server,
-    /// neither of which can be done from outside.
+    /// Whether it can be played with [`Setup::Process`]: not if it advances time or stops the server,
+    /// because neither can be done from another process.
     pub fn fits_process(&self) -> bool {
-        let from_inside =
-            |line: &script::Line| matches!(line.said, script::Said::Pass(_) | script::Said::Do(_));
+        let from_inside = |line: &script::Line| {
+            matches!(line.kind, script::LineKind::Advance(_) | script::LineKind::Action(_))
+        };
         self.script.side == Side::Server && !self.script.lines.iter().any(from_inside)
     }
 
-    /// Plays it with a server, and gives every message that was said.
+    /// Plays it against a server, and returns every message of both sides.
     ///
     /// # Errors
     ///
-    /// If the server says something else, something more or nothing.
+    /// If the server sends another message than expected, or none.
     pub fn play(
         &self,
         revision: Revision,
-        subject: &Subject,
-        stage: Stage,
+        server: &ServerUnderTest,
+        setup: Setup,
     ) -> Result<Vec<Message>, Failure> {
-        let subject = self.limited(subject);
-        let words = words(revision, &subject);
-        let steps = self.steps(&words)?;
-        let played = match stage {
-            Stage::Machine => paused().block_on(play(Side::Server, &steps, Machine::new(subject))),
-            Stage::Duplex => {
-                paused().block_on(self.held(&steps, async { Ok(Channel::duplex(subject)) }))
+        let server = self.limited(server);
+        let placeholders = server_placeholders(revision, &server);
+        let steps = self.steps(&placeholders)?;
+        let played = match setup {
+            Setup::SansIo => {
+                paused().block_on(play(Side::Server, &steps, SansIoServer::new(server)))
             }
-            Stage::Socket => {
-                paused().block_on(self.held(&steps, async { Channel::socket(subject) }))
-            }
-            Stage::Process(command) => {
-                real().block_on(self.held(&steps, async { Channel::process(command) }))
-            }
+            Setup::Duplex => paused().block_on(
+                self.play_in_frozen_time(&steps, async { Ok(ChannelServer::duplex(server)) }),
+            ),
+            Setup::Socket => paused().block_on(
+                self.play_in_frozen_time(&steps, async { ChannelServer::socket(server) }),
+            ),
+            Setup::Process(command) => real().block_on(
+                self.play_in_frozen_time(&steps, async { ChannelServer::process(command) }),
+            ),
             #[cfg(feature = "http")]
-            Stage::Http { patience } => {
-                let steps = self.steps_over_http(&words)?;
-                paused().block_on(self.held(&steps, Http::open(subject, revision, patience)))
+            Setup::Http { patience } => {
+                let steps = self.steps_over_http(&placeholders)?;
+                paused().block_on(
+                    self.play_in_frozen_time(&steps, HttpServer::open(server, revision, patience)),
+                )
             }
         };
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
 
-    /// Plays it with a client as a machine, and gives every message that was said.
+    /// Plays it against a sans-IO client, and returns every message of both sides.
     ///
     /// # Errors
     ///
-    /// If the client says something else, something more or nothing.
+    /// If the client sends another message than expected, or none.
     pub fn play_client(&self, revision: Revision) -> Result<Vec<Message>, Failure> {
-        let steps = self.steps(&client_words(revision))?;
+        let steps = self.steps(&client_placeholders(revision))?;
         let client = self.client(revision)?;
         let played = paused().block_on(play(Side::Client, &steps, client));
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
 
-    /// Plays it as a machine; with `UPDATE=1` in the environment, writes what is really said into
-    /// the file first. Where a server is under test, `subject` makes a new one for each play.
+    /// Plays it on a sans-IO connection. If a server is under test, `server` makes a new one for each
+    /// play.
+    ///
+    /// With `UPDATE=1` in the environment, a play that fails rewrites the file with the messages that
+    /// the side under test really sends.
     ///
     /// # Errors
     ///
@@ -277,62 +287,63 @@ impl Transcript {
     pub fn play_or_update(
         &self,
         revision: Revision,
-        subject: impl Fn() -> Subject,
+        server: impl Fn() -> ServerUnderTest,
     ) -> Result<Vec<Message>, Failure> {
-        let played = self.play_machine(revision, &subject);
+        let played = self.play_machine(revision, &server);
         if played.is_ok() || !self.wants_update(revision) {
             return played;
         }
-        let text = self.updated(revision, &subject)?;
-        self.rewritten(&text)?.play_machine(revision, &subject)
+        let text = self.updated(revision, &server)?;
+        self.rewritten(&text)?.play_machine(revision, &server)
     }
 
-    /// The text of the file with what is really said in it. Lines that are right stay as they are.
+    /// Returns the text of the file with the messages that the side under test really sends. Lines that
+    /// match stay as they are.
     ///
     /// # Errors
     ///
-    /// If a line cannot be said or done.
+    /// If a line cannot be played.
     pub fn updated(
         &self,
         revision: Revision,
-        subject: impl Fn() -> Subject,
+        server: impl Fn() -> ServerUnderTest,
     ) -> Result<String, Failure> {
         let updated = match self.script.side {
             Side::Server => {
-                let subject = self.limited(&subject());
-                let words = words(revision, &subject);
-                let (steps, mut stage) = (self.steps(&words)?, Machine::new(subject));
+                let server = self.limited(&server());
+                let placeholders = server_placeholders(revision, &server);
+                let (steps, mut tested) = (self.steps(&placeholders)?, SansIoServer::new(server));
                 paused().block_on(update::update(
                     &self.text,
                     Side::Server,
                     &steps,
-                    &words,
-                    &mut stage,
+                    &placeholders,
+                    &mut tested,
                 ))
             }
             Side::Client => {
-                let words = client_words(revision);
-                let (steps, mut stage) = (self.steps(&words)?, self.client(revision)?);
+                let placeholders = client_placeholders(revision);
+                let (steps, mut tested) = (self.steps(&placeholders)?, self.client(revision)?);
                 paused().block_on(update::update(
                     &self.text,
                     Side::Client,
                     &steps,
-                    &words,
-                    &mut stage,
+                    &placeholders,
+                    &mut tested,
                 ))
             }
         };
-        self.general(revision, updated)
+        self.generalise(revision, updated)
     }
 
-    /// Whether the file is to be written anew, from what is said in this revision.
+    /// Whether the file is to be rewritten by a play in this revision.
     fn wants_update(&self, revision: Revision) -> bool {
         let wanted = env::var_os("UPDATE").is_some_and(|value| value == "1");
         wanted && self.script.revisions.first() == Some(&revision)
     }
 
-    /// A text that was updated in one revision, for all that the file names.
-    fn general(
+    /// Makes a text that was updated in one revision valid for all revisions of the file.
+    fn generalise(
         &self,
         revision: Revision,
         updated: Result<String, (usize, String)>,
@@ -342,7 +353,7 @@ impl Transcript {
         Ok(if several { update::generalised(&text, revision, &self.text) } else { text })
     }
 
-    /// Writes another text into the file, and reads it again.
+    /// Writes a new text into the file and parses it.
     fn rewritten(&self, text: &str) -> Result<Self, Failure> {
         fs::write(&self.path, text)
             .map_err(|error| self.failure(0, format!("cannot be written: {error}")))?;
@@ -352,47 +363,47 @@ impl Transcript {
     fn play_machine(
         &self,
         revision: Revision,
-        subject: impl Fn() -> Subject,
+        server: impl Fn() -> ServerUnderTest,
     ) -> Result<Vec<Message>, Failure> {
         match self.script.side {
             Side::Client => self.play_client(revision),
-            Side::Server => self.play(revision, &subject(), Stage::Machine),
+            Side::Server => self.play(revision, &server(), Setup::SansIo),
         }
     }
 
-    fn limited(&self, subject: &Subject) -> Subject {
-        let usual = subject.config().limits().clone();
-        subject.clone().with_limits(self.limits(usual))
+    fn limited(&self, server: &ServerUnderTest) -> ServerUnderTest {
+        let usual = server.config().limits().clone();
+        server.clone().with_limits(self.limits(usual))
     }
 
-    /// Plays on a channel, while time stands still unless the transcript moves it.
-    async fn held<S: Played>(
+    /// Plays while time is frozen, unless the transcript advances it.
+    async fn play_in_frozen_time<S: SideUnderTest>(
         &self,
         steps: &[Step],
         open: impl Future<Output = Result<S, String>>,
     ) -> Result<Vec<Message>, (usize, String)> {
         let playing = async {
-            let stage = open.await.map_err(|reason| (0, reason))?;
-            play(Side::Server, steps, stage).await
+            let tested = open.await.map_err(|reason| (0, reason))?;
+            play(Side::Server, steps, tested).await
         };
-        let played = hold_still(LIMIT, playing).await;
-        played.unwrap_or_else(|stuck| Err((0, stuck.to_string())))
+        let played = with_frozen_time(LIMIT, playing).await;
+        played.unwrap_or_else(|error| Err((0, error.to_string())))
     }
 
-    fn client(&self, revision: Revision) -> Result<ClientMachine, Failure> {
+    fn client(&self, revision: Revision) -> Result<SansIoClient, Failure> {
         let limits = self.limits(Limits::default());
-        let client = ClientMachine::new(revision, &self.script.client, limits);
+        let client = SansIoClient::new(revision, &self.script.client, limits);
         client.map_err(|reason| self.failure(0, reason))
     }
 
-    fn steps(&self, words: &Words) -> Result<Vec<Step>, Failure> {
-        let steps = steps(&self.script, words).map_err(|reason| self.failure(0, reason))?;
-        Ok(but_over_http(steps))
+    fn steps(&self, placeholders: &Placeholders) -> Result<Vec<Step>, Failure> {
+        let steps = steps(&self.script, placeholders).map_err(|reason| self.failure(0, reason))?;
+        Ok(without_http(steps))
     }
 
     #[cfg(feature = "http")]
-    fn steps_over_http(&self, words: &Words) -> Result<Vec<Step>, Failure> {
-        let steps = steps(&self.script, words).map_err(|reason| self.failure(0, reason))?;
+    fn steps_over_http(&self, placeholders: &Placeholders) -> Result<Vec<Step>, Failure> {
+        let steps = steps(&self.script, placeholders).map_err(|reason| self.failure(0, reason))?;
         Ok(play::over_http(&steps))
     }
 
@@ -401,18 +412,18 @@ impl Transcript {
     }
 }
 
-fn words(revision: Revision, subject: &Subject) -> Words {
-    Words { revision, server: stamp(subject.config().info()) }
+fn server_placeholders(revision: Revision, server: &ServerUnderTest) -> Placeholders {
+    Placeholders { revision, server: stamp(server.config().info()) }
 }
 
-/// What servers call themselves in files about clients.
-fn client_words(revision: Revision) -> Words {
-    Words { revision, server: stamp(&Implementation::new("scripted", "1.0.0")) }
+/// The placeholders of a file about a client.
+fn client_placeholders(revision: Revision) -> Placeholders {
+    Placeholders { revision, server: stamp(&Implementation::new("scripted", "1.0.0")) }
 }
 
-/// `_meta` with which a server stamps its results.
+/// The `_meta` that a server adds to its results.
 fn stamp(server: &Implementation) -> String {
-    // A name and a version can always be written.
+    // Serializing a name and a version cannot fail.
     let info = serde_json::to_string(server).unwrap_or_default();
     format!("{{\"{}\":{info}}}", key::SERVER_INFO)
 }
@@ -426,5 +437,5 @@ fn real() -> Runtime {
 }
 
 fn runtime(builder: &mut Builder) -> Runtime {
-    builder.build().expect("a runtime wants nothing but a few descriptors")
+    builder.build().expect("file descriptors for a runtime are available")
 }

@@ -1,4 +1,4 @@
-//! The harness runs a test in both eras over every transport, in virtual time.
+//! Tests of the harness: a test runs in both eras over every transport, in virtual time.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use bowline::client::ClientBuilder;
 use bowline::types::implementation::Implementation;
 use bowline::types::revision::Revision;
 use bowline::{Ask, Context, Progress, Question, Server, Tool, tool, tools};
-use bowline_testing::{Carrier, Case, Harness};
+use bowline_testing::{Case, Harness, TransportKind};
 use serde_json::json;
 use tokio::time::Instant;
 
-/// Greet somebody
+/// Greet the user
 #[tool]
 async fn greet(ask: Ask) -> bowline::Result<String> {
     let sure = ask.confirm("Shall I greet you?").await?;
@@ -39,14 +39,14 @@ fn server() -> Server {
 }
 
 #[bowline::test(every_revision)]
-async fn a_server_is_called_in_the_revision_of_the_case(t: Harness) {
+async fn the_client_speaks_the_revision_of_the_case(t: Harness) {
     let client = t.connect(server()).await;
     assert_eq!(client.revision(), t.revision());
     assert_eq!(client.tools().all().await.unwrap().len(), 3);
 }
 
 #[bowline::test]
-async fn questions_are_answered_and_written_down(t: Harness) {
+async fn the_harness_answers_questions_and_records_them(t: Harness) {
     let client = t.connect(server()).answering(|question| question.accept(true)).await;
     assert_eq!(client.call("greet", ()).await.unwrap().text(), "Good morning");
     assert_eq!(client.call("greet", ()).await.unwrap().text(), "Good morning");
@@ -54,13 +54,13 @@ async fn questions_are_answered_and_written_down(t: Harness) {
 }
 
 #[bowline::test]
-async fn a_question_can_be_declined(t: Harness) {
+async fn the_harness_can_decline_a_question(t: Harness) {
     let client = t.connect(server()).answering(Question::decline).await;
     assert_eq!(client.call("greet", ()).await.unwrap().text(), "As you wish");
 }
 
 #[bowline::test]
-async fn an_hour_takes_no_time(t: Harness) {
+async fn a_tool_that_sleeps_for_an_hour_takes_an_hour_of_virtual_time(t: Harness) {
     let client = t.connect(server()).await;
     let begin = Instant::now();
     let mut steps = 0;
@@ -79,7 +79,7 @@ async fn an_hour_takes_no_time(t: Harness) {
 }
 
 #[bowline::test]
-async fn time_stands_still_while_an_answer_is_on_its_way(t: Harness) {
+async fn virtual_time_does_not_advance_while_an_answer_is_in_transit(t: Harness) {
     let client = t.connect(server()).await;
     let begin = Instant::now();
     for _ in 0..5 {
@@ -92,7 +92,7 @@ async fn time_stands_still_while_an_answer_is_on_its_way(t: Harness) {
 }
 
 #[bowline::test]
-async fn a_client_is_described_before_it_connects(t: Harness) {
+async fn a_test_configures_its_client_before_it_connects(t: Harness) {
     let name = Tool::new("name", |context: Context| async move {
         context.client().map(|client| client.name.clone()).unwrap_or_default()
     });
@@ -103,34 +103,34 @@ async fn a_client_is_described_before_it_connects(t: Harness) {
 
 #[bowline::test]
 #[should_panic(expected = "the test waits for something that never happens")]
-async fn a_test_that_is_stuck_fails(t: Harness) {
+async fn a_test_that_waits_for_ever_fails(t: Harness) {
     let _client = t.connect(server()).await;
     std::future::pending::<()>().await;
 }
 
 #[bowline::test(every_revision)]
-async fn each_case_has_a_test_of_its_own(t: Harness) {
-    // The thread of a test is called like the test.
+async fn each_case_has_its_own_test(t: Harness) {
+    // The test runner names the thread of a test after the test.
     let thread = std::thread::current();
-    let name = format!("each_case_has_a_test_of_its_own::{}", t.case());
+    let name = format!("each_case_has_its_own_test::{}", t.case());
     assert_eq!(thread.name(), Some(name.as_str()));
 }
 
 #[cfg(feature = "http")]
 #[bowline::test(every_revision, stateless)]
-async fn a_server_without_sessions_is_a_case_for_those_who_ask(t: Harness) {
+async fn a_test_marked_stateless_also_runs_without_sessions(t: Harness) {
     let client = t.connect(server()).await;
     assert_eq!(client.revision(), t.revision());
-    if t.case().carrier == Carrier::Stateless {
+    if t.case().transport == TransportKind::Stateless {
         let greeted = client.call("greet", ()).await.unwrap();
-        assert!(greeted.is_error(), "nobody can be asked: {}", greeted.text());
+        assert!(greeted.is_error(), "the server has no session to ask in: {}", greeted.text());
     }
 }
 
 #[test]
-fn every_revision_is_spoken_over_every_carrier() {
-    for &carrier in Carrier::ALL {
-        let of_carrier = Case::all().filter(|case| case.carrier == carrier);
-        assert_eq!(of_carrier.map(|case| case.revision).collect::<Vec<_>>(), Revision::ALL);
+fn every_transport_has_a_case_in_every_revision() {
+    for &transport in TransportKind::ALL {
+        let of_transport = Case::all().filter(|case| case.transport == transport);
+        assert_eq!(of_transport.map(|case| case.revision).collect::<Vec<_>>(), Revision::ALL);
     }
 }

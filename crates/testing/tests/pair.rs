@@ -1,4 +1,4 @@
-//! Races between a client and a server, set up by hand.
+//! Races between a client and a server, set up by hand with a `Pair`.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn progress(progress: f64) -> Outgoing {
 
 // spec: RPC-6
 #[test]
-fn answers_find_their_calls_in_any_order() {
+fn each_answer_reaches_its_call_in_any_order() {
     for mut pair in both() {
         let calls: Vec<_> = (0..3)
             .map(|n| pair.client.call(Method::ToolsCall, &json!({ "name": format!("t{n}") })))
@@ -46,7 +46,7 @@ fn answers_find_their_calls_in_any_order() {
 
 // spec: CANC-5, CANC-7, CANC-20
 #[test]
-fn a_late_answer_to_a_cancelled_call_is_not_sent() {
+fn the_server_does_not_send_a_late_answer_to_a_cancelled_call() {
     for mut pair in both() {
         let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
         pair.drive();
@@ -54,7 +54,7 @@ fn a_late_answer_to_a_cancelled_call_is_not_sent() {
         pair.client.cancel(call);
         pair.drive();
         assert_eq!(pair.server.cancelled, [exchange]);
-        pair.server.say(exchange, progress(1.0));
+        pair.server.emit(exchange, progress(1.0));
         pair.server.complete(exchange, text("late"));
         assert_eq!(pair.drive(), NOTHING);
         assert_eq!(pair.client.answer(call), None);
@@ -63,50 +63,50 @@ fn a_late_answer_to_a_cancelled_call_is_not_sent() {
 
 // spec: CANC-9, CANC-10
 #[test]
-fn an_answer_that_crosses_its_cancellation_is_dropped() {
+fn the_client_drops_an_answer_that_crosses_its_cancellation() {
     for mut pair in both() {
         let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
         pair.drive();
         let exchange = pair.server.requests[0].parts.exchange;
         pair.server.complete(exchange, text("crossing"));
         pair.client.cancel(call);
-        assert_eq!(pair.drive().len(), 2, "both are on their way");
+        assert_eq!(pair.drive().len(), 2, "the answer and the cancellation");
         assert!(
             pair.client
                 .events
                 .iter()
                 .all(|event| !matches!(event, Event::Answered(..) | Event::Odd(_)))
         );
-        assert_eq!(pair.server.cancelled, [], "it was over before");
+        assert_eq!(pair.server.cancelled, [], "the call was complete before");
     }
 }
 
 // spec: PROG-4, PROG-7, PROG-8
 #[test]
-fn progress_ends_with_the_answer_and_only_grows() {
+fn the_server_sends_only_growing_progress_and_none_after_the_answer() {
     for mut pair in both() {
         pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
         pair.drive();
         let exchange = pair.server.requests[0].parts.exchange;
         for value in [1.0, 1.0, 0.5, f64::NAN, 2.0] {
-            pair.server.say(exchange, progress(value));
+            pair.server.emit(exchange, progress(value));
         }
         pair.server.complete(exchange, text("done"));
-        pair.server.say(exchange, progress(3.0));
+        pair.server.emit(exchange, progress(3.0));
         assert_eq!(pair.drive().len(), 3, "two steps and the answer");
     }
 }
 
 // spec: TIME-1, TIME-2, TIME-3
 #[test]
-fn a_call_without_an_answer_is_given_up_in_time() {
+fn the_client_cancels_a_call_without_an_answer_after_a_minute() {
     for mut pair in both() {
         let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
         pair.drive();
         assert_eq!(pair.advance(Duration::from_secs(59)), NOTHING);
-        let said = pair.advance(Duration::from_secs(1));
-        assert_eq!(said.len(), 1);
-        assert!(said[0].contains("notifications/cancelled"), "{said:?}");
+        let sent = pair.advance(Duration::from_secs(1));
+        assert_eq!(sent.len(), 1);
+        assert!(sent[0].contains("notifications/cancelled"), "{sent:?}");
         assert!(pair.client.answer(call).unwrap().unwrap_err().contains("no answer came"));
         assert_eq!(pair.server.cancelled.len(), 1);
     }
@@ -114,13 +114,13 @@ fn a_call_without_an_answer_is_given_up_in_time() {
 
 // spec: TIME-5, TIME-6
 #[test]
-fn progress_keeps_a_call_alive_until_its_last_moment() {
+fn progress_keeps_a_call_open_for_at_most_an_hour() {
     for mut pair in both() {
         let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
         pair.drive();
         let exchange = pair.server.requests[0].parts.exchange;
         let given_up = (1..120_u8).find(|step| {
-            pair.server.say(exchange, progress((*step).into()));
+            pair.server.emit(exchange, progress((*step).into()));
             pair.advance(Duration::from_secs(40));
             pair.client.answer(call).is_some()
         });
@@ -130,7 +130,7 @@ fn progress_keeps_a_call_alive_until_its_last_moment() {
 
 // spec: ELIC-15, CANC-1
 #[test]
-fn a_question_of_a_call_that_is_cancelled_is_taken_back() {
+fn the_server_cancels_the_question_of_a_cancelled_call() {
     let mut pair = Pair::legacy();
     let call = pair.client.call(Method::ToolsCall, &json!({ "name": "greet" }));
     pair.drive();
@@ -140,7 +140,7 @@ fn a_question_of_a_call_that_is_cancelled_is_taken_back() {
     let reply =
         Reply::new(move |answer: Result<Json, QuestionError>| heard.lock().unwrap().push(answer));
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
-    pair.server.say(exchange, Outgoing::Ask(Question { request, reply }));
+    pair.server.emit(exchange, Outgoing::Ask(Question { request, reply }));
     pair.drive();
     let asked = |event: &Event| matches!(event, Event::Ask(..));
     assert!(pair.client.events.iter().any(asked));

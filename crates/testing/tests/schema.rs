@@ -1,4 +1,4 @@
-//! The official schemas pass what is right and find what is wrong.
+//! The official schemas accept valid messages and find invalid ones.
 #![cfg(feature = "schemas")]
 
 use bowline_testing::schema::Schemas;
@@ -17,7 +17,7 @@ const CALL: (Side, &str) =
     (Side::Client, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
 
 #[test]
-fn a_result_is_judged_by_what_it_answers() {
+fn a_result_is_checked_by_the_method_of_its_request() {
     for revision in Revision::ALL.into_iter().filter(|revision| !revision.is_modern()) {
         let right = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
         assert_eq!(check(revision, &[CALL, right]), Ok(()));
@@ -28,7 +28,7 @@ fn a_result_is_judged_by_what_it_answers() {
 }
 
 #[test]
-fn a_modern_result_says_what_kind_it_is() {
+fn a_modern_result_needs_a_result_type() {
     let bare = (Side::Server, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
     assert!(check(Revision::LATEST, &[CALL, bare]).unwrap_err().contains("resultType"));
     let stamped = (
@@ -44,13 +44,15 @@ fn a_modern_result_says_what_kind_it_is() {
 }
 
 #[test]
-fn an_answer_to_nothing_is_found() {
+fn a_response_without_a_request_is_an_error() {
     let answer = (Side::Server, r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#);
-    assert!(check(Revision::LATEST_LEGACY, &[CALL, answer]).unwrap_err().contains("nobody sent"));
+    assert!(
+        check(Revision::LATEST_LEGACY, &[CALL, answer]).unwrap_err().contains("without a request")
+    );
 }
 
 #[test]
-fn an_error_without_an_id_is_null_where_one_is_required() {
+fn an_error_without_an_id_has_null_in_revisions_that_require_one() {
     let null =
         (Side::Server, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#);
     let absent = (Side::Server, r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}}"#);
@@ -63,7 +65,7 @@ fn an_error_without_an_id_is_null_where_one_is_required() {
 }
 
 #[test]
-fn a_notification_is_judged_by_its_method() {
+fn a_notification_is_checked_by_its_method() {
     let right = (
         Side::Server,
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}"#,
@@ -87,7 +89,7 @@ fn a_notification_is_judged_by_its_method() {
 }
 
 #[test]
-fn a_batch_passes_in_one_revision_only() {
+fn a_batch_is_valid_in_one_revision_only() {
     let batch = (Side::Server, r#"[{"jsonrpc":"2.0","id":1,"result":{"content":[]}}]"#);
     for revision in Revision::ALL.into_iter().filter(|revision| !revision.is_modern()) {
         assert_eq!(check(revision, &[CALL, batch]).is_ok(), revision.has_batches(), "{revision}");
@@ -95,7 +97,7 @@ fn a_batch_passes_in_one_revision_only() {
 }
 
 #[test]
-fn a_modern_request_in_a_legacy_session_is_judged_as_modern() {
+fn a_modern_request_in_a_legacy_session_is_checked_as_modern() {
     let call = (
         Side::Client,
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
@@ -105,7 +107,7 @@ fn a_modern_request_in_a_legacy_session_is_judged_as_modern() {
 }
 
 #[test]
-fn a_value_is_judged_by_its_definition() {
+fn a_value_is_checked_by_its_definition() {
     let schemas = Schemas::find().unwrap();
     let tool = json!({"name": "a", "inputSchema": {"type": "object"}});
     assert_eq!(schemas.check_value(Revision::LATEST, "Tool", &tool), Ok(()));
@@ -120,7 +122,7 @@ fn a_value_is_judged_by_its_definition() {
 }
 
 #[test]
-fn schemas_that_are_not_there_say_how_to_get_them() {
+fn an_error_for_missing_schemas_says_how_to_get_them() {
     let error = Schemas::open("/nowhere").unwrap_err().to_string();
     assert!(error.contains("install.sh") && error.contains("/nowhere"), "{error}");
 }

@@ -1,13 +1,13 @@
-//! Transcripts are played against a server of a few lines, in virtual time: they pass when it keeps
-//! to them, and say where it does not.
+//! Transcripts against a small server, in virtual time: a play passes if the server sends the expected
+//! messages, and names the line where it does not.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
 use bowline_proto::request::{Advance, Change, Outgoing, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
-use bowline_testing::Subject;
-use bowline_testing::transcript::{Stage, Transcript};
+use bowline_testing::ServerUnderTest;
+use bowline_testing::transcript::{Setup, Transcript};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::Json;
@@ -16,8 +16,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::subscription::SubscriptionFilter;
 
-/// A server with three tools: `echo`, `slow` which takes ten seconds, and `late` which says
-/// something when nobody waits for it any more.
+/// A server with two tools: `echo`, and `slow` which takes ten seconds.
 async fn serve(request: Request) -> Response {
     let success = |body: &str| Ok(Success::raw(Json::from_text(body).unwrap(), Meta::new()));
     let name: Option<String> = request.params.parse("name").unwrap();
@@ -43,7 +42,7 @@ async fn serve(request: Request) -> Response {
     }
 }
 
-/// A tower service out of a function.
+/// A tower service that calls `serve`.
 #[derive(Clone)]
 struct Function;
 
@@ -64,26 +63,26 @@ impl tower_service::Service<Request> for Function {
     }
 }
 
-fn subject() -> Subject {
-    Subject::new(Function, ServerConfig::new(Implementation::new("few-lines", "1.0.0")))
+fn server() -> ServerUnderTest {
+    ServerUnderTest::new(Function, ServerConfig::new(Implementation::new("few-lines", "1.0.0")))
 }
 
 fn transcript(text: &str) -> Transcript {
     Transcript::parse("a.mcp", text).unwrap()
 }
 
-/// Plays on every stage that needs no process; gives what went wrong, the same on each.
+/// Plays in every setup that needs no process; returns the outcome, which must be the same in each.
 fn play(text: &str) -> Result<(), String> {
     let transcript = transcript(text);
     let mut outcomes = Vec::new();
-    for stage in [Stage::Machine, Stage::Duplex, Stage::Socket] {
-        let name = format!("{stage:?}");
-        let played = transcript.play(transcript.revisions()[0], &subject(), stage);
+    for setup in [Setup::SansIo, Setup::Duplex, Setup::Socket] {
+        let name = format!("{setup:?}");
+        let played = transcript.play(transcript.revisions()[0], &server(), setup);
         outcomes.push((name, played.map(|_| ()).map_err(|failure| failure.to_string())));
     }
     let (_, first) = outcomes[0].clone();
-    for (stage, outcome) in outcomes {
-        assert_eq!(outcome, first, "{stage}");
+    for (setup, outcome) in outcomes {
+        assert_eq!(outcome, first, "{setup}");
     }
     first
 }
@@ -95,7 +94,7 @@ fn call(name: &str) -> String {
 }
 
 #[test]
-fn a_server_that_keeps_to_it_passes() {
+fn a_server_that_sends_the_expected_messages_passes() {
     let text = format!(
         "# A.\nrevision: 2026-07-28\n\n{}\n< {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"resultType\":\"complete\",\"_meta\":@server,\"content\":[]}}}}\n",
         call("echo")
@@ -104,13 +103,13 @@ fn a_server_that_keeps_to_it_passes() {
 }
 
 #[test]
-fn a_handshake_is_one_line() {
+fn initialize_plays_the_whole_handshake() {
     let text = "# A.\nrevision: legacy\n\n@initialize{elicitation}\n> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
     assert_eq!(play(text), Ok(()));
 }
 
 #[test]
-fn another_answer_fails_in_its_line() {
+fn an_answer_that_differs_fails_in_its_line() {
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n< {{\"id\":2}}\n", call("echo"));
     let failure = play(&text).unwrap_err();
     assert!(
@@ -120,24 +119,24 @@ fn another_answer_fails_in_its_line() {
 }
 
 #[test]
-fn a_message_too_many_fails() {
+fn an_unexpected_message_fails() {
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n.. 1s\n", call("echo"));
     let failure = play(&text).unwrap_err();
-    assert!(failure.starts_with("a.mcp:4: nobody expected\n  < {"), "{failure}");
+    assert!(failure.starts_with("a.mcp:4: unexpected output\n  < {"), "{failure}");
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n", call("echo"));
     let failure = play(&text).unwrap_err();
-    assert!(failure.starts_with("a.mcp:3: at the end nobody expected\n  < {"), "{failure}");
+    assert!(failure.starts_with("a.mcp:3: unexpected output at the end\n  < {"), "{failure}");
 }
 
 #[test]
-fn a_message_that_comes_too_early_fails() {
+fn a_message_before_its_line_fails() {
     let text = format!("# A.\nrevision: 2026-07-28\n{}\n.. 1500ms\n", call("slow"));
     let failure = play(&text).unwrap_err();
     assert!(failure.contains("\"progress\":1"), "{failure}");
 }
 
 #[test]
-fn time_goes_by_only_when_the_transcript_says_so() {
+fn time_advances_only_by_lines_of_the_transcript() {
     let progress = |n: u32| {
         format!(
             "< {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":7,\"progress\":{n}}}}}\n"
@@ -150,7 +149,7 @@ fn time_goes_by_only_when_the_transcript_says_so() {
 }
 
 #[test]
-fn a_server_that_is_stopped_ends_its_subscriptions() {
+fn the_action_stop_ends_the_servers_subscriptions() {
     let text = "# A.\nrevision: 2026-07-28\n\
         > {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{},\"_meta\":@client}}\n\
         < @any\n! stop\n< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":@any}\n< {\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":@any}\n";
@@ -158,7 +157,7 @@ fn a_server_that_is_stopped_ends_its_subscriptions() {
 }
 
 #[test]
-fn an_update_writes_what_is_really_said() {
+fn an_update_writes_the_messages_that_the_server_really_sends() {
     let path = std::env::temp_dir().join(format!("bowline-update-{}.mcp", std::process::id()));
     let text = format!(
         "# A.\nrevision: 2026-07-28\n\n{}\n< wrong\n< too much\n\n# Again.\n{}\n",
@@ -167,7 +166,7 @@ fn an_update_writes_what_is_really_said() {
     );
     std::fs::write(&path, &text).unwrap();
     let transcript = Transcript::read(&path).unwrap();
-    let updated = transcript.updated(Revision::LATEST, subject).unwrap();
+    let updated = transcript.updated(Revision::LATEST, server).unwrap();
     std::fs::remove_file(&path).unwrap();
     let expected = format!(
         "# A.\nrevision: 2026-07-28\n\n{}\n< {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"resultType\":\"complete\",\"_meta\":@server,\"content\":[]}}}}\n\n\
@@ -178,7 +177,7 @@ fn an_update_writes_what_is_really_said() {
     assert_eq!(updated, expected);
 }
 
-/// Plays a file with a whole client that has no handlers.
+/// Plays a file against a complete client without handlers.
 fn play_host(lines: &str) -> Result<(), String> {
     let text = format!(
         "# A client.\nrevision: 2025-11-25\nside: client\nhost: bare\n\n\
@@ -193,12 +192,12 @@ fn play_host(lines: &str) -> Result<(), String> {
 }
 
 #[test]
-fn a_whole_client_can_be_under_test() {
+fn a_complete_client_can_be_under_test() {
     let asked = r#"< {"jsonrpc":"2.0","id":7,"method":"ping"}"#;
     let answer = r#"> {"jsonrpc":"2.0","id":7,"result":{}}"#;
     assert_eq!(play_host(&format!("{asked}\n{answer}\n")), Ok(()));
     let silent = play_host(&format!("{asked}\n")).unwrap_err();
-    assert!(silent.contains("nobody expected"), "{silent}");
+    assert!(silent.contains("unexpected output"), "{silent}");
     let other = play_host(&format!("{asked}\n> {{}}\n")).unwrap_err();
     assert!(other.contains(":11: expected"), "{other}");
 }

@@ -1,11 +1,11 @@
-//! Transcripts are played over HTTP, in virtual time: they pass when the server keeps to them in the
-//! way of its revision, and say where it does not.
+//! Transcripts over HTTP, in virtual time: a play passes if the server sends the expected messages as
+//! its revision defines, and names the line where it does not.
 
 use std::time::Duration;
 
 use bowline::{Progress, Server, tool, tools};
-use bowline_testing::Subject;
-use bowline_testing::transcript::{Stage, Transcript};
+use bowline_testing::ServerUnderTest;
+use bowline_testing::transcript::{Setup, Transcript};
 
 /// Say it again
 #[tool]
@@ -30,13 +30,13 @@ async fn wait() -> &'static str {
     "waited"
 }
 
-/// Plays in every revision of the file; gives what went wrong first.
+/// Plays in every revision of the file; returns the first failure.
 fn play(text: &str, patience: Duration) -> Result<(), String> {
     let transcript = Transcript::parse("a.mcp", text).unwrap();
     for revision in transcript.revisions() {
         let server = Server::new("s", "1").tools(tools![echo, advance, wait]);
-        let subject = Subject::server(&server).unwrap();
-        let played = transcript.play(*revision, &subject, Stage::Http { patience });
+        let server = ServerUnderTest::build(&server).unwrap();
+        let played = transcript.play(*revision, &server, Setup::Http { patience });
         played.map_err(|failure| failure.to_string())?;
     }
     Ok(())
@@ -71,7 +71,7 @@ fn progress(count: u32) -> String {
 }
 
 #[test]
-fn every_revision_is_spoken_in_its_way() {
+fn a_play_uses_http_as_its_revision_defines_it() {
     let ping = "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
     passes(&format!("# A.\nrevision: legacy\n@initialize\n{ping}{}", answer(1)));
     let list = "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":@client}}\n";
@@ -79,44 +79,44 @@ fn every_revision_is_spoken_in_its_way() {
 }
 
 #[test]
-fn another_answer_fails_in_its_line() {
+fn an_answer_that_differs_fails_in_its_line() {
     let failure = fails(&modern(&format!("{}< {{\"id\":2}}\n", call(1, "nope"))));
     let expected = "a.mcp:4: expected\n  < {\"id\":2}\ngot\n  <http 200 {\"jsonrpc\"";
     assert!(failure.starts_with(expected), "{failure}");
 }
 
 #[test]
-fn a_message_that_does_not_come_fails() {
+fn an_expected_message_that_does_not_come_fails() {
     let failure = fails(&modern(&format!("{}{}", call(1, "wait"), answer(1))));
     assert!(failure.ends_with("but nothing came"), "{failure}");
 }
 
 #[test]
-fn a_message_too_many_fails() {
+fn an_unexpected_message_fails() {
     let failure = fails(&modern(&call(1, "nope")));
-    assert!(failure.starts_with("a.mcp:3: at the end nobody expected\n"), "{failure}");
+    assert!(failure.starts_with("a.mcp:3: unexpected output at the end\n"), "{failure}");
     let failure = fails(&modern(&format!("{}.. 2s\n.. 1s\n", call(1, "wait"))));
-    assert!(failure.starts_with("a.mcp:5: nobody expected\n"), "{failure}");
+    assert!(failure.starts_with("a.mcp:5: unexpected output\n"), "{failure}");
 }
 
 #[test]
-fn a_stream_keeps_its_order() {
+fn messages_of_one_stream_must_come_in_their_order() {
     let (first, second) = (progress(1), progress(2));
-    let told = format!("{}.. 2s\n", call(1, "advance"));
-    passes(&modern(&format!("{told}{first}{second}{}", answer(1))));
-    let failure = fails(&modern(&format!("{told}{second}{first}{}", answer(1))));
+    let sent = format!("{}.. 2s\n", call(1, "advance"));
+    passes(&modern(&format!("{sent}{first}{second}{}", answer(1))));
+    let failure = fails(&modern(&format!("{sent}{second}{first}{}", answer(1))));
     assert!(failure.starts_with("a.mcp:5: expected\n  < "), "{failure}");
 }
 
 #[test]
-fn between_streams_there_is_no_order() {
+fn messages_of_two_streams_may_come_in_any_order() {
     let calls = format!("{}{}.. 1s\n", call(1, "wait"), call(2, "wait"));
     passes(&modern(&format!("{calls}{}{}", answer(1), answer(2))));
     passes(&modern(&format!("{calls}{}{}", answer(2), answer(1))));
 }
 
 #[test]
-fn what_http_says_itself_stands_for_what_is_said_elsewhere() {
+fn a_line_for_http_replaces_the_expected_message_of_other_transports() {
     let ping = "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
     let early = |status: u16| {
         let refusal = "{\"jsonrpc\":\"2.0\",\"error\":@any}";
@@ -128,7 +128,7 @@ fn what_http_says_itself_stands_for_what_is_said_elsewhere() {
 }
 
 #[test]
-fn a_cancellation_closes_the_post() {
+fn a_cancellation_closes_its_post() {
     let cancelled = "> {\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
     passes(&modern(&format!("{}{cancelled}.. 2s\n", call(1, "wait"))));
 }

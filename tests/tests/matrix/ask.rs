@@ -39,7 +39,7 @@ async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
     for (answer, expected) in answers {
         let client = t.connect(deployer()).answering(answer).await;
         let outcome = client.call("deploy", ()).await.unwrap();
-        let can_ask = t.can_be_asked();
+        let can_ask = t.can_ask_user();
         assert_eq!(outcome.text(), if can_ask { expected } else { "cannot ask" });
     }
 }
@@ -73,7 +73,7 @@ async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Har
             assert_eq!(error.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY);
         }
     }
-    if t.can_be_asked() {
+    if t.can_ask_user() {
         let client = t.connect(server).answering(Question::cancel).await;
         let outcome = client.call("insist", ()).await.unwrap();
         assert!(outcome.is_error());
@@ -107,7 +107,7 @@ async fn a_step_is_done_once_however_often_the_handler_runs(t: Harness) {
     let client = t.connect(server).answering(|question| question.accept(true)).await;
     let outcome = client.call("book", ()).await.unwrap();
     assert_eq!(held.load(Ordering::Relaxed), 1);
-    if t.can_be_asked() {
+    if t.can_ask_user() {
         assert_eq!(outcome.text(), "booked by the window for 40");
         assert_eq!(t.questions(), ["40 EUR?", "By the window?"]);
     } else {
@@ -138,7 +138,7 @@ async fn questions_of_one_moment_reach_the_user_together(t: Harness) {
         })
     };
     let outcome = t.connect(server).client(answering).await.call("shift", ()).await.unwrap();
-    if t.can_be_asked() {
+    if t.can_ask_user() {
         assert_eq!(outcome.text(), "earlier: false, online: true");
     } else {
         assert!(outcome.is_error());

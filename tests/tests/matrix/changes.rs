@@ -74,8 +74,8 @@ async fn a_server_that_cannot_reach_its_clients_promises_no_changes(t: Harness) 
     let client = t.connect(board()).await;
     let opened = client.subscribe().tools().resource("board://sprint").open().await;
     match opened {
-        Ok(_) => assert!(t.case().carrier.has_way_back()),
-        Err(error) => assert!(error.is_not_offered() && !t.case().carrier.has_way_back()),
+        Ok(_) => assert!(t.case().transport.has_server_push()),
+        Err(error) => assert!(error.is_not_offered() && !t.case().transport.has_server_push()),
     }
 }
 

@@ -69,7 +69,7 @@ async fn every_kind_of_field_is_asked_and_understood(t: Harness) {
     let understood = json!({
         "name": "Ada", "amount": 2, "gift": true, "size": "large", "extras": ["Ribbon", "Card"],
     });
-    let expected = if t.can_be_asked() { understood } else { json!({ "cannot": "ask" }) };
+    let expected = if t.can_ask_user() { understood } else { json!({ "cannot": "ask" }) };
     assert_eq!(ordered, expected);
 }
 
@@ -80,7 +80,7 @@ async fn fields_that_are_left_out_have_their_defaults(t: Harness) {
     let ordered: Value = client.call("order", ()).await.unwrap().parse().unwrap();
     let understood =
         json!({ "name": "Ada", "amount": 1, "gift": false, "size": null, "extras": [] });
-    let expected = if t.can_be_asked() { understood } else { json!({ "cannot": "ask" }) };
+    let expected = if t.can_ask_user() { understood } else { json!({ "cannot": "ask" }) };
     assert_eq!(ordered, expected);
 }
 
@@ -93,8 +93,8 @@ async fn an_answer_that_does_not_fit_is_not_sent(t: Harness) {
     };
     let client = t.connect(shop()).answering(answer).await;
     let outcome = client.call("order", ()).await.unwrap();
-    assert_eq!(outcome.is_error(), t.can_be_asked());
-    assert_eq!(t.questions().len(), usize::from(t.can_be_asked()));
+    assert_eq!(outcome.is_error(), t.can_ask_user());
+    assert_eq!(t.questions().len(), usize::from(t.can_ask_user()));
 }
 
 #[bowline::test(every_revision, stateless)]
@@ -104,7 +104,7 @@ async fn a_form_is_asked_before_a_handler_runs(t: Harness) {
     let answer = |question: &Question| question.accept(json!({ "name": "Ada" }));
     let client = t.connect(server).answering(answer).await;
     let outcome = client.call("order", ()).await.unwrap();
-    if t.can_be_asked() {
+    if t.can_ask_user() {
         assert_eq!(outcome.text(), "Ada");
         assert_eq!(t.questions(), ["What do you want?"]);
     } else {
@@ -127,7 +127,7 @@ async fn prompts_and_resources_ask_as_well(t: Harness) {
         .resource(Resource::new("plan://today", sure));
     let client = t.connect(server).answering(|question| question.accept(true)).await;
     let (prompt, resource) = (client.prompt("plan").await, client.read("plan://today").await);
-    if t.can_be_asked() {
+    if t.can_ask_user() {
         assert_eq!(prompt.unwrap().messages[0].content.as_text(), Some("sure"));
         assert_eq!(resource.unwrap().text(), "sure");
     } else {

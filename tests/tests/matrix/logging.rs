@@ -58,7 +58,7 @@ async fn everything_is_heard_by_those_who_want_everything(t: Harness) {
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Debug)).await;
     client.call("deploy", ()).await.unwrap();
     // Who forgets what its clients want to hear says that it has no log at all.
-    let hears = t.case().carrier.has_way_back();
+    let hears = t.case().transport.has_server_push();
     assert_eq!(heard.take().len(), if hears { 4 } else { 0 });
     assert_eq!(client.capabilities().logging.is_some(), hears);
 }

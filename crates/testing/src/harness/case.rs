@@ -1,52 +1,54 @@
-//! The cases that a test runs in: every revision over every carrier.
+//! The cases that a test runs in: every revision over every transport.
 //!
-//! The carriers stand in one list, [`carriers!`](crate::carriers), of which the enum and the tests
-//! are made. A new one is a line there and an arm where [`Connect`](super::Connect) opens channels.
-//! [`Carrier::Stateless`] stands apart: it cannot carry everything, so a test has to ask for it.
+//! The transports are listed once, in [`transport_kinds!`](crate::transport_kinds). The enum
+//! [`TransportKind`] and the tests of `#[bowline::test]` are made from that list. A new transport
+//! is a line there and a match arm in [`Connect`](super::Connect).
+//! [`TransportKind::Stateless`] is not in the list: it cannot carry messages of the server, so a test
+//! has to ask for it.
 
 use std::fmt;
 
 use bowline::types::revision::Revision;
 
-/// A revision, and what carries the messages.
+/// One case of a test: a revision and a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Case {
-    /// The revision that the client speaks, and no other.
+    /// The only revision that the client speaks.
     pub revision: Revision,
-    /// What carries the messages.
-    pub carrier: Carrier,
+    /// The transport between client and server.
+    pub transport: TransportKind,
 }
 
 impl Case {
-    /// The case of a revision and a carrier.
-    pub const fn new(revision: Revision, carrier: Carrier) -> Self {
-        Self { revision, carrier }
+    /// A case from its parts.
+    pub const fn new(revision: Revision, transport: TransportKind) -> Self {
+        Self { revision, transport }
     }
 
-    /// Every case that a test runs in without being asked.
+    /// Returns every revision over every transport of [`TransportKind::ALL`].
     pub fn all() -> impl Iterator<Item = Self> {
-        let revisions = |&carrier| Revision::ALL.map(|revision| Self::new(revision, carrier));
-        Carrier::ALL.iter().flat_map(revisions)
+        let revisions = |&transport| Revision::ALL.map(|revision| Self::new(revision, transport));
+        TransportKind::ALL.iter().flat_map(revisions)
     }
 }
 
-/// The path of its test: `stdio::v2026_07_28`.
+/// Writes the path of the case's test module: `stdio::v2026_07_28`.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}::v{}", self.carrier, self.revision.as_str().replace('-', "_"))
+        write!(f, "{}::v{}", self.transport, self.revision.as_str().replace('-', "_"))
     }
 }
 
-/// Hands the list of carriers to another macro, after what that one was given.
+/// Calls the macro `$then` with `$given`, followed by the list of transports.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! carriers {
+macro_rules! transport_kinds {
     ($then:path, $given:tt) => {
-        $crate::carriers_with_http! { $then, $given
-            /// Pipes, as between a client and the server that it starts.
+        $crate::transport_kinds_with_http! { $then, $given
+            /// Pipes, as between a client and a server that it starts as a child process.
             stdio Stdio,
-            /// Memory.
+            /// A channel in memory.
             duplex Duplex,
             /// A Unix socket in the file system.
             socket Socket,
@@ -54,59 +56,59 @@ macro_rules! carriers {
     };
 }
 
-/// The list, longer where there is HTTP.
+/// Adds HTTP to the list.
 #[cfg(feature = "http")]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! carriers_with_http {
-    ($then:path, $given:tt $($carriers:tt)*) => {
+macro_rules! transport_kinds_with_http {
+    ($then:path, $given:tt $($transports:tt)*) => {
         $then! { $given
-            $($carriers)*
-            /// HTTP as the revision has it: a session before 2026-07-28, none since, and a stream
-            /// beside a place to post to in 2024-11-05. It stays in memory.
+            $($transports)*
+            /// HTTP as the revision defines it, over an in-memory stream: HTTP+SSE in 2024-11-05,
+            /// Streamable HTTP with a session until 2025-11-25, without one since 2026-07-28.
             http Http,
         }
     };
 }
 
-/// The list as it is.
+/// Adds nothing to the list.
 #[cfg(not(feature = "http"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! carriers_with_http {
-    ($then:path, $given:tt $($carriers:tt)*) => {
-        $then! { $given $($carriers)* }
+macro_rules! transport_kinds_with_http {
+    ($then:path, $given:tt $($transports:tt)*) => {
+        $then! { $given $($transports)* }
     };
 }
 
 macro_rules! define {
-    ({} $($(#[$doc:meta])* $name:ident $carrier:ident,)*) => {
-        /// What carries the messages of a test.
+    ({} $($(#[$doc:meta])* $name:ident $transport:ident,)*) => {
+        /// The transport of a test.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Carrier {
-            $($(#[$doc])* $carrier,)*
-            /// HTTP to a server that keeps no sessions, in the revisions that have them: each
-            /// request stands alone, so the server knows nothing of its client, cannot ask it and
-            /// cannot tell it anything but the answer to a call, and what belongs to that.
+        pub enum TransportKind {
+            $($(#[$doc])* $transport,)*
+            /// HTTP to a server without sessions, in the revisions that have sessions. Each request
+            /// is independent: the server does not know the client's capabilities, cannot ask it, and
+            /// sends only responses and the progress of a call.
             #[cfg(feature = "http")]
             Stateless,
         }
 
-        impl Carrier {
-            /// Every carrier that can carry everything.
-            pub const ALL: &[Self] = &[$(Self::$carrier),*];
+        impl TransportKind {
+            /// Every transport but `Stateless`.
+            pub const ALL: &[Self] = &[$(Self::$transport),*];
 
-            /// Whether a server can reach its client at any time, and not only to answer it.
-            pub fn has_way_back(self) -> bool {
+            /// Whether a server can send messages at any time, not only in response to a request.
+            pub fn has_server_push(self) -> bool {
                 Self::ALL.contains(&self)
             }
         }
 
-        impl fmt::Display for Carrier {
+        impl fmt::Display for TransportKind {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self {
-                    $(Self::$carrier => stringify!($name),)*
+                    $(Self::$transport => stringify!($name),)*
                     #[cfg(feature = "http")]
                     Self::Stateless => "stateless",
                 })
@@ -115,11 +117,11 @@ macro_rules! define {
     };
 }
 
-carriers!(define, {});
+transport_kinds!(define, {});
 
-/// Writes the tests of a function for `#[bowline::test]`: a module for each carrier, with a test
-/// for the newest revision of each era, or for every revision. It is told which, and given the
-/// attributes of the tests, the function and what that returns.
+/// Writes the tests of a function for `#[bowline::test]`: a module for each transport, with a test
+/// for the newest revision of each era (`every_era`) or for every revision (`every_revision`). The
+/// second argument has the attributes of the tests, the function's name and its return type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! tests {
@@ -128,38 +130,38 @@ macro_rules! tests {
         $crate::stateless_tests!($which $function);
     };
     ($which:ident $function:tt) => {
-        $crate::carriers!($crate::tests, ($which $function));
+        $crate::transport_kinds!($crate::tests, ($which $function));
     };
-    (($which:ident $function:tt) $($(#[$doc:meta])* $name:ident $carrier:ident,)*) => {
+    (($which:ident $function:tt) $($(#[$doc:meta])* $name:ident $transport:ident,)*) => {
         $(mod $name {
             #[allow(unused_imports)]
             use super::*;
 
-            $crate::tests!(@$which $carrier $function);
+            $crate::tests!(@$which $transport $function);
         })*
     };
-    (@every_revision $carrier:ident $function:tt) => {
-        $crate::tests!(v2024_11_05 V2024_11_05 $carrier $function);
-        $crate::tests!(v2025_03_26 V2025_03_26 $carrier $function);
-        $crate::tests!(v2025_06_18 V2025_06_18 $carrier $function);
-        $crate::tests!(@every_era $carrier $function);
+    (@every_revision $transport:ident $function:tt) => {
+        $crate::tests!(v2024_11_05 V2024_11_05 $transport $function);
+        $crate::tests!(v2025_03_26 V2025_03_26 $transport $function);
+        $crate::tests!(v2025_06_18 V2025_06_18 $transport $function);
+        $crate::tests!(@every_era $transport $function);
     };
-    (@every_era $carrier:ident $function:tt) => {
-        $crate::tests!(v2025_11_25 V2025_11_25 $carrier $function);
-        $crate::tests!(v2026_07_28 V2026_07_28 $carrier $function);
+    (@every_era $transport:ident $function:tt) => {
+        $crate::tests!(v2025_11_25 V2025_11_25 $transport $function);
+        $crate::tests!(v2026_07_28 V2026_07_28 $transport $function);
     };
-    ($name:ident $revision:ident $carrier:ident
+    ($name:ident $revision:ident $transport:ident
      { $(#[$about:meta])* fn $function:ident() $($output:tt)* }) => {
         #[::core::prelude::v1::test]
         $(#[$about])*
         fn $name() $($output)* {
-            use $crate::harness::{Case, Carrier, Revision, run};
-            run(Case::new(Revision::$revision, Carrier::$carrier), super::super::$function)
+            use $crate::harness::{Case, TransportKind, Revision, run};
+            run(Case::new(Revision::$revision, TransportKind::$transport), super::super::$function)
         }
     };
 }
 
-/// Writes the tests for a server without sessions.
+/// Writes the tests with [`TransportKind::Stateless`].
 #[cfg(feature = "http")]
 #[doc(hidden)]
 #[macro_export]
@@ -182,7 +184,7 @@ macro_rules! stateless_tests {
     };
 }
 
-/// Says that there are none.
+/// Refuses `stateless` without the feature `http`.
 #[cfg(not(feature = "http"))]
 #[doc(hidden)]
 #[macro_export]

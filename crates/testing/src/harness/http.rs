@@ -1,7 +1,6 @@
-//! HTTP without a network: hyper on both sides of a channel in memory, so that time stays virtual.
+//! HTTP without a network: hyper on both sides of an in-memory stream, so that time stays virtual.
 //!
-//! Every request has a connection of its own. Hanging up, streams and all else that the protocol
-//! makes of HTTP are what they are on a socket.
+//! Every request has its own connection. Streams and closed connections behave as on a socket.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,40 +19,41 @@ use hyper_util::rt::TokioIo;
 use tokio::io::DuplexStream;
 use tower_service::Service;
 
-/// Bytes that are on their way at once.
+/// The capacity of one direction of a connection, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// A way to an endpoint that is spoken to in one revision.
-pub(super) fn reach(endpoint: Endpoint, revision: Revision) -> HttpTransport {
-    let wire = Wire { endpoint, is_streamable: revision.has_streamable_http() };
-    HttpTransport::with_service("http://localhost/mcp", wire).expect("it is an address")
+/// A client transport to an endpoint, for a client of one revision.
+pub(super) fn connect(endpoint: Endpoint, revision: Revision) -> HttpTransport {
+    let http = InMemoryHttp { endpoint, is_streamable: revision.has_streamable_http() };
+    HttpTransport::with_service("http://localhost/mcp", http).expect("the URL is valid")
 }
 
-/// Carries requests to an endpoint.
+/// An HTTP client service whose server is an endpoint in the same process.
 #[derive(Clone)]
-struct Wire {
+struct InMemoryHttp {
     endpoint: Endpoint,
     is_streamable: bool,
 }
 
-impl Wire {
+impl InMemoryHttp {
     /// Serves one connection.
     async fn serve(self, far: DuplexStream) {
         let answer = service_fn(move |request| {
-            let wire = self.clone();
-            async move { Ok::<_, Infallible>(wire.answer(request).await) }
+            let http = self.clone();
+            async move { Ok::<_, Infallible>(http.answer(request).await) }
         });
-        // Clients hang up whenever they like.
+        // An error means that the client closed the connection, which it may do at any time.
         let _ =
             server::conn::http1::Builder::new().serve_connection(TokioIo::new(far), answer).await;
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        // Who knows no Streamable HTTP takes messages only where its stream says, and a client
-        // tries the other way first.
-        let is_astray = request.method() == Method::POST && request.uri().query().is_none();
-        if is_astray && !self.is_streamable {
-            let mut refusal = failed("messages are posted where the stream says");
+        // Plays a server of 2024-11-05: it refuses a Streamable HTTP POST, which the client tries
+        // first, and takes messages only at the URL that the stream's `endpoint` event names.
+        let is_streamable_post =
+            request.method() == Method::POST && request.uri().query().is_none();
+        if is_streamable_post && !self.is_streamable {
+            let mut refusal = failed("post messages to the URL of the `endpoint` event");
             *refusal.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
             return refusal;
         }
@@ -61,7 +61,7 @@ impl Wire {
     }
 }
 
-impl Service<Request<Message>> for Wire {
+impl Service<Request<Message>> for InMemoryHttp {
     type Response = Response<Incoming>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, BoxError>> + Send>>;
@@ -74,10 +74,10 @@ impl Service<Request<Message>> for Wire {
         request.headers_mut().insert(HOST, HeaderValue::from_static("localhost"));
         let place = request.uri().path_and_query().cloned();
         *request.uri_mut() = place.map_or_else(Uri::default, |place: PathAndQuery| place.into());
-        let wire = self.clone();
+        let http = self.clone();
         Box::pin(async move {
             let (near, far) = tokio::io::duplex(BUFFER);
-            tokio::spawn(wire.serve(far));
+            tokio::spawn(http.serve(far));
             let (mut sender, connection) =
                 client::conn::http1::handshake(TokioIo::new(near)).await?;
             tokio::spawn(connection);

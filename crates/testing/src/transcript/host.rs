@@ -1,7 +1,7 @@
-//! A whole client behind a channel: the application answers what it is asked by its own handlers.
+//! A complete client of an application, behind an in-memory stream.
 //!
-//! Where [`ClientMachine`](super::client::ClientMachine) shows what the connection does with answers,
-//! this shows what becomes of a question on its way through the handlers and back.
+//! [`SansIoClient`](super::sans_io_client::SansIoClient) tests the connection, and the transcript has
+//! the answers to questions. Here the handlers of the application answer them.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,21 +17,22 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::play::{Message, play};
 use super::script::Side;
-use super::stage::{Heard, Stage};
+use super::side_under_test::{Output, SideUnderTest};
 use super::update::update;
-use super::{Failure, LIMIT, Transcript, client_words, paused};
+use super::{Failure, LIMIT, Transcript, client_placeholders, paused};
 use crate::clock;
-use crate::strict::Strict;
+use crate::strict_peer::StrictPeer;
 
 impl Transcript {
-    /// Plays it with a whole client, which `builder` makes anew for each play, and gives every
-    /// message that was said; with `UPDATE=1` in the environment, writes what is really said into
-    /// the file first.
+    /// Plays it against a complete client, and returns every message that was sent. `builder` makes a
+    /// new client for each play.
+    ///
+    /// With `UPDATE=1` in the environment, a play that fails rewrites the file with the messages that
+    /// the client really sends.
     ///
     /// # Errors
     ///
-    /// If the client says something else, something more or nothing; and if the file cannot be
-    /// written.
+    /// If the client sends another message than expected, or none; and if the file cannot be written.
     pub fn play_host_or_update(
         &self,
         revision: Revision,
@@ -41,14 +42,14 @@ impl Transcript {
         if played.is_ok() || !self.wants_update(revision) {
             return played;
         }
-        let words = client_words(revision);
-        let steps = self.steps(&words)?;
-        let updated = paused().block_on(clock::hold_still(LIMIT, async {
+        let placeholders = client_placeholders(revision);
+        let steps = self.steps(&placeholders)?;
+        let updated = paused().block_on(clock::with_frozen_time(LIMIT, async {
             let mut host = self.connected(revision, builder());
-            update(&self.text, Side::Client, &steps, &words, &mut host).await
+            update(&self.text, Side::Client, &steps, &placeholders, &mut host).await
         }));
-        let updated = updated.unwrap_or_else(|stuck| Err((0, stuck.to_string())));
-        self.rewritten(&self.general(revision, updated)?)?.play_host(revision, builder())
+        let updated = updated.unwrap_or_else(|error| Err((0, error.to_string())));
+        self.rewritten(&self.generalise(revision, updated)?)?.play_host(revision, builder())
     }
 
     fn play_host(
@@ -56,11 +57,11 @@ impl Transcript {
         revision: Revision,
         builder: ClientBuilder,
     ) -> Result<Vec<Message>, Failure> {
-        let steps = self.steps(&client_words(revision))?;
-        let played = paused().block_on(clock::hold_still(LIMIT, async {
+        let steps = self.steps(&client_placeholders(revision))?;
+        let played = paused().block_on(clock::with_frozen_time(LIMIT, async {
             play(Side::Client, &steps, self.connected(revision, builder)).await
         }));
-        let played = played.unwrap_or_else(|stuck| Err((0, stuck.to_string())));
+        let played = played.unwrap_or_else(|error| Err((0, error.to_string())));
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
 
@@ -69,32 +70,33 @@ impl Transcript {
     }
 }
 
-/// What one direction of the channel holds; more than any message of a transcript.
+/// The capacity of the stream in each direction, in bytes; more than any message of a transcript.
 const CAPACITY: usize = 64 * 1024;
 
-/// A client with an application, and its server written down.
+/// A complete client. The transcript plays its server.
 pub(crate) struct Host {
-    server: Strict,
-    /// Set once both sides agree.
+    server: StrictPeer,
+    /// Set when the client is connected.
     client: Arc<OnceLock<Client>>,
-    tell: UnboundedSender<String>,
-    told: UnboundedReceiver<String>,
+    /// Sends events of the client to `events`.
+    report: UnboundedSender<String>,
+    events: UnboundedReceiver<String>,
 }
 
 impl Host {
-    /// Lets a client connect. Wants paused time that is held still.
+    /// Starts to connect a client. Needs frozen time.
     pub(crate) fn connect(builder: ClientBuilder, revision: Revision, limits: Limits) -> Self {
         let (near, far) = tokio::io::duplex(CAPACITY);
-        let (tell, told) = unbounded_channel();
+        let (report, events) = unbounded_channel();
         let client = Arc::<OnceLock<Client>>::default();
-        let (completed, odd) = (tell.clone(), tell.clone());
-        // Nobody listens any more once the play is over.
+        let (completed, odd) = (report.clone(), report.clone());
+        // Sending fails only when the play is over.
         let builder = builder
             .revisions([revision])
             .limits(limits)
             .on_elicitation_complete(move |name| _ = completed.send(format!("completed {name}")))
             .on_odd(move |what| _ = odd.send(format!("odd {what}")));
-        let (connected, events) = (Arc::clone(&client), tell.clone());
+        let (connected, reporter) = (Arc::clone(&client), report.clone());
         tokio::spawn(async move {
             let (source, sink) = tokio::io::split(near);
             let event = match builder.connect(Lines::new(source, sink)).await {
@@ -105,16 +107,16 @@ impl Host {
                 }
                 Err(error) => format!("failed {error}"),
             };
-            _ = events.send(event);
+            _ = reporter.send(event);
         });
-        Self { server: Strict::new(far), client, tell, told }
+        Self { server: StrictPeer::new(far), client, report, events }
     }
 
     fn client(&self) -> Result<Client, String> {
         self.client.get().cloned().ok_or_else(|| "the client has not connected yet".to_owned())
     }
 
-    /// `NUMBER TOOL {arguments}`.
+    /// Performs `call NUMBER TOOL {arguments}`.
     fn call(&self, rest: &str) -> Result<(), String> {
         let mut words = rest.splitn(3, ' ');
         let (number, tool) =
@@ -122,13 +124,13 @@ impl Host {
         let arguments = words.next().unwrap_or("{}");
         let arguments: Value =
             serde_json::from_str(arguments).map_err(|error| format!("`{arguments}`: {error}"))?;
-        let (client, tell, number) = (self.client()?, self.tell.clone(), number.to_owned());
+        let (client, report, number) = (self.client()?, self.report.clone(), number.to_owned());
         tokio::spawn(async move {
             let event = match client.call(&tool, arguments).await {
                 Ok(result) => format!("answered {number} {}", result.text()),
                 Err(error) => format!("unanswered {number} {error}"),
             };
-            _ = tell.send(event);
+            _ = report.send(event);
         });
         Ok(())
     }
@@ -140,50 +142,52 @@ impl Host {
     }
 }
 
-impl Stage for Host {
-    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let told = self.server.write(bytes).await;
-        told.map_err(|error| format!("the client is gone: {error}"))
+impl SideUnderTest for Host {
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let sent = self.server.write(bytes).await;
+        sent.map_err(|error| format!("the client is gone: {error}"))
     }
 
     async fn act(&mut self, action: &str) -> Result<(), String> {
         match action.split_once(' ').unwrap_or((action, "")) {
             ("call", rest) => self.call(rest),
             ("roots", rest) => self.set_roots(rest),
-            (verb, _) => Err(format!("a host can `call` and set its `roots`, but not `{verb}`")),
+            (verb, _) => {
+                Err(format!("unknown action `{verb}`; a host can `call` and set its `roots`"))
+            }
         }
     }
 
-    async fn pass(&mut self, time: Duration) {
-        clock::pass(time).await;
+    async fn advance(&mut self, time: Duration) {
+        clock::advance(time).await;
     }
 
-    async fn end(&mut self) -> Result<(), String> {
-        self.server.end().await;
+    async fn close(&mut self) -> Result<(), String> {
+        self.server.close().await;
         Ok(())
     }
 
-    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
-        if let Some(heard) = self.spare().await {
-            return Some(heard);
+    async fn next(&mut self, _: impl FnMut(&Output) -> bool) -> Option<Output> {
+        if let Some(output) = self.try_next().await {
+            return Some(output);
         }
         tokio::select! {
-            said = self.server.line() => said.map(Heard::Message),
-            event = self.told.recv() => event.map(Heard::Event),
+            message = self.server.line() => message.map(Output::Message),
+            event = self.events.recv() => event.map(Output::Event),
         }
     }
 
-    async fn spare(&mut self) -> Option<Heard> {
-        if let Some(said) = self.server.spare().await {
-            return Some(Heard::Message(said));
+    async fn try_next(&mut self) -> Option<Output> {
+        if let Some(message) = self.server.try_next().await {
+            return Some(Output::Message(message));
         }
-        self.told.try_recv().ok().map(Heard::Event)
+        self.events.try_recv().ok().map(Output::Event)
     }
 
-    async fn finish(&mut self) -> Result<Vec<Heard>, String> {
+    async fn finish(&mut self) -> Result<Vec<Output>, String> {
         let mut rest = Vec::new();
-        while let Some(heard) = self.spare().await {
-            rest.push(heard);
+        while let Some(output) = self.try_next().await {
+            rest.push(output);
         }
         Ok(rest)
     }

@@ -1,25 +1,24 @@
-//! A server behind HTTP at a loopback socket, spoken to as a client of the revision speaks.
+//! A server behind HTTP at a loopback socket. The play acts as an HTTP client of the revision.
 //!
-//! Every message is a POST on a connection of its own.
+//! Every message is a POST on its own connection.
 //!
-//! | revision | how it is spoken |
+//! | revision | what the client does |
 //! |---|---|
-//! | 2026-07-28 | the headers repeat the message; closing a POST cancels its request |
-//! | from 2025-03-26 | `initialize` opens a session; `notifications/initialized` is followed by the GET stream |
-//! | 2024-11-05 | a GET stream carries all that the server says, and names where to post |
+//! | 2026-07-28 | repeats parts of the message in headers; closes a POST to cancel its request |
+//! | from 2025-03-26 | opens a session by `initialize`; opens the GET stream after `notifications/initialized` |
+//! | 2024-11-05 | opens a GET stream for all messages of the server, and posts to the URL that it names |
 //!
-//! Streams keep their order. Between streams HTTP promises none, so the transcript has to be one of
-//! the orders in which the messages of all streams can come.
+//! The messages of one stream keep their order. HTTP defines no order between streams, so the
+//! transcript has to be one of the orders in which the messages of all streams can arrive.
 //!
-//! The next line is played when the server has taken up the one before: it has answered, or the
-//! call has reached the service. Without that, requests on two connections could overtake each
-//! other.
+//! The next line is played when the server has handled the line before: it has sent a response, or the
+//! call has reached the service. Otherwise requests on two connections could overtake each other.
 
 mod calls;
-mod events;
+mod client_message;
 mod exchange;
 mod inbox;
-mod message;
+mod sse;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -30,36 +29,33 @@ use http::StatusCode;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
 
-use self::calls::{Calls, Watched};
-use self::exchange::{Exchange, Purpose};
-use self::inbox::Inbox;
-use self::message::{Message, Session};
-use super::stage::{Heard, Stage};
-use crate::clock::{self, hold_still};
-use crate::subject::Subject;
+use self::calls::{CallCounter, CountingService};
+use self::client_message::{ClientMessage, ClientSession, PATH};
+use self::exchange::{HttpExchange, Purpose};
+use self::inbox::StreamInbox;
+use super::side_under_test::{Output, SideUnderTest};
+use crate::clock::{self, with_frozen_time};
+use crate::server_under_test::ServerUnderTest;
 
-/// The path of the endpoint.
-const PATH: &str = "/mcp";
+/// How often other tasks are polled before the server counts as silent.
+const POLLS: usize = 32;
 
-/// How often everything else may run before it is taken for quiet.
-const QUIET: usize = 32;
-
-/// A server behind HTTP. Wants paused time that is held still.
-pub(crate) struct Http {
+/// A server behind HTTP. Needs frozen time.
+pub(crate) struct HttpServer {
     address: SocketAddr,
     endpoint: Endpoint,
     revision: Revision,
-    /// How long to wait in real time for what is expected.
+    /// How long to wait for an expected message, in real time.
     patience: Duration,
-    calls: Calls,
-    inbox: Inbox,
+    calls: CallCounter,
+    inbox: StreamInbox,
     posts: Vec<Post>,
-    session: Option<Session>,
+    session: Option<ClientSession>,
     /// The GET stream.
-    stream: Option<Exchange>,
-    /// Where messages are posted.
+    stream: Option<HttpExchange>,
+    /// The request target of POSTs.
     target: String,
-    /// The beginning of a message whose end was not told yet.
+    /// The beginning of a message whose end was not sent yet.
     line: Vec<u8>,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -67,26 +63,26 @@ pub(crate) struct Http {
 
 /// A POST with a request in it.
 struct Post {
-    exchange: Exchange,
-    message: Message,
-    /// The first call that it led to.
+    exchange: HttpExchange,
+    message: ClientMessage,
+    /// The number of its first call, if it has led to one.
     call: Option<u64>,
 }
 
-impl Http {
-    /// Serves on a port of its own.
+impl HttpServer {
+    /// Serves on a free port.
     ///
     /// # Errors
     ///
-    /// If no port can be had, or the stream of 2024-11-05 does not open.
+    /// If no port is free, or the GET stream of 2024-11-05 does not open.
     pub(crate) async fn open(
-        subject: Subject,
+        server: ServerUnderTest,
         revision: Revision,
         patience: Duration,
     ) -> Result<Self, String> {
-        let calls = Calls::default();
-        let (server, config) = (subject.config().clone(), HttpConfig::new().with_sse2024());
-        let endpoint = Endpoint::new(Watched::new(subject, &calls), server, config);
+        let calls = CallCounter::default();
+        let (config, http) = (server.config().clone(), HttpConfig::new().with_sse2024());
+        let endpoint = Endpoint::new(CountingService::new(server, &calls), config, http);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = Listener::bind(address, PATH).await.map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
@@ -103,7 +99,7 @@ impl Http {
             revision,
             patience,
             calls,
-            inbox: Inbox::default(),
+            inbox: StreamInbox::default(),
             posts: Vec::new(),
             session: None,
             stream: None,
@@ -113,135 +109,139 @@ impl Http {
             serving,
         };
         if !revision.has_streamable_http() {
-            http.listen().await?;
+            http.open_stream().await?;
         }
         Ok(http)
     }
 
     /// Opens the GET stream, and waits until it is open.
-    async fn listen(&mut self) -> Result<(), String> {
-        let request = message::listen(self.session.as_ref());
+    async fn open_stream(&mut self) -> Result<(), String> {
+        let request = client_message::open_stream(self.session.as_ref());
         let purpose = Purpose::Stream { answers: !self.revision.has_streamable_http() };
-        let mut stream = Exchange::send(self.address, request, purpose, &self.inbox).await?;
-        let (status, endpoint) = stream.begun().await;
+        let mut stream = HttpExchange::send(self.address, request, purpose, &self.inbox).await?;
+        let (status, endpoint) = stream.first_event().await;
         if status != Some(StatusCode::OK.as_u16()) {
             return Err(format!("the GET stream does not open: status {status:?}"));
         }
         if !self.revision.has_streamable_http() {
-            self.target = endpoint.ok_or("the stream does not begin with its endpoint")?;
+            self.target = endpoint.ok_or("the stream does not begin with an `endpoint` event")?;
         }
         self.stream = Some(stream);
         Ok(())
     }
 
-    /// Says one message.
-    async fn say(&mut self, body: &[u8]) -> Result<(), String> {
-        let message = Message::parse(body, self.revision);
-        if self.hang_up(&message).await {
+    /// Posts one message.
+    async fn post(&mut self, body: &[u8]) -> Result<(), String> {
+        let message = ClientMessage::parse(body, self.revision);
+        if self.close_cancelled_post(&message).await {
             return Ok(());
         }
         let before = self.calls.started();
         let request = message.post(&self.target, self.session.as_ref());
         let purpose = Purpose::Post { is_modern: message.is_modern(), ids: message.request_ids() };
-        let mut exchange = Exchange::send(self.address, request, purpose, &self.inbox).await?;
-        // All but a request in a session or of its own is answered at once, and so is a handshake.
+        let mut exchange = HttpExchange::send(self.address, request, purpose, &self.inbox).await?;
+        // The response to a notification, an answer or a handshake comes at once.
         let waits = message.has_request() && self.answers_in_place() && !message.is_handshake();
         if !waits {
-            exchange.over().await;
-            self.shaken(&message, &exchange).await?;
+            exchange.ended().await;
+            self.note_handshake(&message, &exchange).await?;
             return Ok(());
         }
         tokio::select! {
             biased;
-            () = self.calls.started_after(before) => {}
-            () = exchange.answered() => {}
+            () = self.calls.wait_for_start_after(before) => {}
+            () = exchange.head() => {}
         }
         let call = (self.calls.started() > before).then_some(before + 1);
         self.posts.push(Post { exchange, message, call });
         Ok(())
     }
 
-    /// Whether the answer to a POST comes as the answer to that POST.
+    /// Whether the answer to a request comes in the response to its POST.
     fn answers_in_place(&self) -> bool {
         self.revision.has_streamable_http()
     }
 
-    /// Takes note of how far a handshake has come.
-    async fn shaken(&mut self, message: &Message, exchange: &Exchange) -> Result<(), String> {
+    /// Remembers the session after `initialize`, and opens the GET stream after the handshake.
+    async fn note_handshake(
+        &mut self,
+        message: &ClientMessage,
+        exchange: &HttpExchange,
+    ) -> Result<(), String> {
         if !self.answers_in_place() || message.is_modern() {
             return Ok(());
         }
         if let Some(id) = exchange.session() {
-            self.session = Some(Session::opened(id, &self.inbox.last(exchange.number())));
+            self.session = Some(ClientSession::opened(id, &self.inbox.last(exchange.number())));
         }
         let is_new = self.session.is_some() && self.stream.is_none();
         if message.is_initialized() && is_new {
-            self.listen().await?;
+            self.open_stream().await?;
         }
         Ok(())
     }
 
-    /// Closes the POST of a request of 2026-07-28 that a message cancels; gives whether there was
+    /// Closes the POST of the request of 2026-07-28 that a message cancels; returns whether there was
     /// exactly one. Otherwise the message is posted like any other.
-    async fn hang_up(&mut self, message: &Message) -> bool {
+    async fn close_cancelled_post(&mut self, message: &ClientMessage) -> bool {
         let Some(id) = message.cancels() else { return false };
-        let is_meant = |post: &Post| !post.exchange.is_over() && post.message.asks(id);
-        let mut meant = (0..self.posts.len()).filter(|place| is_meant(&self.posts[*place]));
-        let (Some(place), None) = (meant.next(), meant.next()) else { return false };
+        let is_cancelled = |post: &Post| !post.exchange.is_over() && post.message.is_request(id);
+        let mut cancelled = (0..self.posts.len()).filter(|place| is_cancelled(&self.posts[*place]));
+        let (Some(place), None) = (cancelled.next(), cancelled.next()) else { return false };
         let post = self.posts.remove(place);
-        post.exchange.cut();
+        post.exchange.abort();
         if let Some(call) = post.call {
-            self.calls.ended(call).await;
+            self.calls.wait_for_end(call).await;
         }
         true
     }
 
-    /// The client ends: it deletes its session, or closes the stream that is its session.
-    async fn leave(&mut self) -> Result<(), String> {
+    /// Deletes the session, or in 2024-11-05 closes the stream that is the session.
+    async fn end_session(&mut self) -> Result<(), String> {
         if let Some(session) = self.session.take() {
-            let request = message::delete(&session);
+            let request = client_message::delete(&session);
             let mut exchange =
-                Exchange::send(self.address, request, Purpose::Delete, &self.inbox).await?;
-            exchange.over().await;
+                HttpExchange::send(self.address, request, Purpose::Delete, &self.inbox).await?;
+            exchange.ended().await;
             if exchange.status() != Some(StatusCode::NO_CONTENT.as_u16()) {
                 return Err(format!("the session is not deleted: {:?}", exchange.status()));
             }
         }
         match self.stream.take() {
-            Some(mut stream) if self.answers_in_place() => stream.over().await,
-            Some(stream) => stream.cut(),
+            Some(mut stream) if self.answers_in_place() => stream.ended().await,
+            Some(stream) => stream.abort(),
             None => {}
         }
         Ok(())
     }
 
-    /// Every stream ends with its answer, and the server ends when it is stopped.
-    async fn close(&mut self) -> Result<(), String> {
+    /// Waits until every answered POST ends, stops the server and checks that no session is left.
+    async fn shut_down(&mut self) -> Result<(), String> {
         for mut post in std::mem::take(&mut self.posts) {
             if post.exchange.has_answer() {
-                post.exchange.over().await;
+                post.exchange.ended().await;
             }
-            post.exchange.cut();
+            post.exchange.abort();
         }
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        (&mut self.serving).await.map_err(|error| format!("the server broke down: {error}"))?;
+        (&mut self.serving).await.map_err(|error| format!("the server failed: {error}"))?;
         match self.endpoint.sessions() {
             0 => Ok(()),
-            count => Err(format!("{count} sessions outlive their client")),
+            count => Err(format!("{count} sessions are left after the client")),
         }
     }
 }
 
-impl Stage for Http {
-    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+impl SideUnderTest for HttpServer {
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.line.extend_from_slice(bytes);
         while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.line.drain(..=end).take(end).collect();
-            // A blank line is no message.
+            // A blank line is not a message.
             if !line.trim_ascii().is_empty() {
-                self.say(&line).await?;
+                self.post(&line).await?;
             }
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Stage for Http {
 
     async fn act(&mut self, action: &str) -> Result<(), String> {
         if action != "stop" {
-            return Err(format!("nobody knows how to `{action}`; a server can `stop`"));
+            return Err(format!("unknown action `{action}`; a server can `stop`"));
         }
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -257,52 +257,52 @@ impl Stage for Http {
         Ok(())
     }
 
-    async fn pass(&mut self, time: Duration) {
-        clock::pass(time).await;
+    async fn advance(&mut self, time: Duration) {
+        clock::advance(time).await;
     }
 
-    async fn end(&mut self) -> Result<(), String> {
+    async fn close(&mut self) -> Result<(), String> {
         let line = std::mem::take(&mut self.line);
         if !line.trim_ascii().is_empty() {
-            self.say(&line).await?;
+            self.post(&line).await?;
         }
-        self.leave().await
+        self.end_session().await
     }
 
-    async fn next(&mut self, mut fits: impl FnMut(&Heard) -> bool) -> Option<Heard> {
-        let come = hold_still(self.patience, self.inbox.next(&mut fits)).await;
-        match come {
-            Ok(heard) => heard,
-            // What came instead says more than that nothing came.
+    async fn next(&mut self, mut fits: impl FnMut(&Output) -> bool) -> Option<Output> {
+        let received = with_frozen_time(self.patience, self.inbox.next(&mut fits)).await;
+        match received {
+            Ok(output) => output,
+            // A message that does not fit makes a better error than none.
             Err(_) => self.inbox.take(|_| true),
         }
     }
 
-    async fn spare(&mut self) -> Option<Heard> {
-        for _ in 0..QUIET {
-            if let Some(heard) = self.inbox.take(|_| true) {
-                return Some(heard);
+    async fn try_next(&mut self) -> Option<Output> {
+        for _ in 0..POLLS {
+            if let Some(output) = self.inbox.take(|_| true) {
+                return Some(output);
             }
             yield_now().await;
         }
         None
     }
 
-    async fn finish(&mut self) -> Result<Vec<Heard>, String> {
+    async fn finish(&mut self) -> Result<Vec<Output>, String> {
         let patience = self.patience;
         let ending = async {
-            let mut rest: Vec<_> = self.spare().await.into_iter().collect();
-            self.end().await?;
-            rest.extend(self.spare().await);
+            let mut rest: Vec<_> = self.try_next().await.into_iter().collect();
             self.close().await?;
+            rest.extend(self.try_next().await);
+            self.shut_down().await?;
             Ok(rest)
         };
-        let ended = hold_still(patience, ending).await;
-        ended.unwrap_or_else(|stuck| Err(format!("the end of the play: {stuck}")))
+        let ended = with_frozen_time(patience, ending).await;
+        ended.unwrap_or_else(|error| Err(format!("the end of the play: {error}")))
     }
 }
 
-impl Drop for Http {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.serving.abort();
     }

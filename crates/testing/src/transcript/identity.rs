@@ -1,27 +1,27 @@
-//! The client that transcripts speak for: who it is, and what it can do.
+//! The client of transcripts about servers: its name and its capabilities.
 //!
-//! The same words say it in both eras: `@initialize{elicitation}` shakes hands as a client that can
-//! be asked, `@client{elicitation}` is the `_meta` of a request of such a client. With `pages` it
-//! opens pages too, with `model-tools` or `model-context` its model gets these.
+//! The text in braces is the same in both eras: `@initialize{elicitation}` is the handshake of a
+//! client with elicitation, `@client{elicitation}` is the `_meta` of a request of such a client.
+//! `pages` adds URL elicitation; `model-tools` and `model-context` are sampling with tools or context.
 
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use serde_json::{Map, Value, json};
 
-/// What a transcript says of its client beside its name.
+/// What a transcript's client declares beside its name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Identity {
+pub(crate) struct ClientIdentity {
     capabilities: Map<String, Value>,
     progress: Option<Value>,
     log: Option<String>,
 }
 
-impl Identity {
-    /// Reads the words in the braces: names of capabilities, `progress:TOKEN`, `log:LEVEL`.
+impl ClientIdentity {
+    /// Parses the text in the braces: names of capabilities, `progress:TOKEN`, `log:LEVEL`.
     ///
     /// # Errors
     ///
-    /// Names the word that has no meaning.
+    /// Names the word that is unknown.
     pub(crate) fn parse(extras: &str) -> Result<Self, String> {
         let mut identity = Self::default();
         for word in extras.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -74,7 +74,7 @@ impl Identity {
         Ok(())
     }
 
-    /// What is declared, in the words of a revision.
+    /// The capabilities as JSON of a revision.
     pub(crate) fn capabilities(&self, revision: Revision) -> Value {
         let mut capabilities = self.capabilities.clone();
         let mut simplify = |name, has_more: bool| {
@@ -101,7 +101,7 @@ fn member(name: &str, value: &Value) -> String {
 
 fn unknown(word: &str) -> String {
     format!(
-        "`{word}` says nothing of a client; known are `elicitation`, `pages`, `sampling`, \
+        "`{word}` is unknown; known are `elicitation`, `pages`, `sampling`, \
          `model-tools`, `model-context`, `roots`, `progress:TOKEN` and `log:LEVEL`"
     )
 }
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_says_in_meta_who_it_is_and_what_it_wants() {
-        let identity = Identity::parse("elicitation, progress:\"a\", log:info").unwrap();
+    fn the_meta_of_a_request_has_the_clients_capabilities_and_wishes() {
+        let identity = ClientIdentity::parse("elicitation, progress:\"a\", log:info").unwrap();
         let meta: Value = serde_json::from_str(&identity.meta(Revision::LATEST)).unwrap();
         assert_eq!(meta[key::PROTOCOL_VERSION], "2026-07-28");
         assert_eq!(meta[key::CLIENT_CAPABILITIES], json!({"elicitation": {"form": {}}}));
@@ -121,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_declares_elicitation_as_its_revision_does() {
-        let identity = Identity::parse("elicitation").unwrap();
+    fn a_handshake_declares_elicitation_in_the_form_of_its_revision() {
+        let identity = ClientIdentity::parse("elicitation").unwrap();
         let params =
             |revision| serde_json::from_str::<Value>(&identity.handshake(revision)).unwrap();
         assert_eq!(params(Revision::V2025_06_18)["capabilities"], json!({"elicitation": {}}));
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn a_client_declares_its_model_and_roots_as_far_as_its_revision_can() {
-        let identity = Identity::parse("model-tools,roots").unwrap();
+    fn sampling_and_roots_are_declared_in_the_form_of_the_revision() {
+        let identity = ClientIdentity::parse("model-tools,roots").unwrap();
         let older = json!({"roots": {"listChanged": true}, "sampling": {}});
         assert_eq!(identity.capabilities(Revision::V2025_06_18), older);
         let newest = json!({"roots": {}, "sampling": {"tools": {}}});
@@ -142,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_is_named() {
+    fn an_error_names_the_unknown_word() {
         for word in ["flying", "speed:9", "progress:{"] {
-            assert!(Identity::parse(word).unwrap_err().contains(word), "{word}");
+            assert!(ClientIdentity::parse(word).unwrap_err().contains(word), "{word}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Plays a transcript on a stage, line by line, and compares.
+//! Plays a transcript against the side under test, line by line, and compares.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,142 +6,146 @@ use std::time::Duration;
 
 use bowline_types::revision::Revision;
 
-use super::identity::Identity;
-use super::script::{Said, Script, Side};
-use super::stage::{Heard, Stage};
-use super::text::{Text, Values, Words};
+use super::identity::ClientIdentity;
+use super::script::{LineKind, Script, Side};
+use super::side_under_test::{Output, SideUnderTest};
+use super::template::{MessageTemplate, Placeholders, Values};
 
-/// One line of a transcript, as it is played in one revision.
+/// One line of a transcript in one revision.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// Its line in the file.
+    /// The number of its line in the file.
     pub(crate) number: usize,
-    pub(crate) turn: Turn,
+    pub(crate) kind: StepKind,
 }
 
-/// What happens in a step.
+/// What a step does or expects.
 #[derive(Clone, Debug)]
-pub(crate) enum Turn {
-    /// The side under test is told this.
-    Tell(Text),
-    /// The side under test is told these bytes.
-    TellRaw(Vec<u8>),
-    /// The peer of the side under test closes its end.
-    End,
-    /// The side under test says this.
-    Hear(Text),
-    /// The side under test says this, before or after its neighbours of this kind.
-    HearSometime(Text),
-    /// Over HTTP the side under test says this, in place of what it says elsewhere; with a status,
-    /// as the body of an answer.
-    HearOverHttp(Option<u16>, Text),
-    /// The user of the side under test does this.
-    Act(Text),
-    /// The user of the side under test learns this.
-    Learn(Text),
-    /// Time goes by.
-    Pass(Duration),
+pub(crate) enum StepKind {
+    /// Sends this message to the side under test.
+    Send(MessageTemplate),
+    /// Sends these bytes to the side under test.
+    SendBytes(Vec<u8>),
+    /// Closes the peer's direction of the connection.
+    Close,
+    /// Expects this message of the side under test.
+    Expect(MessageTemplate),
+    /// Expects this message, in any order with adjacent steps of this kind.
+    ExpectUnordered(MessageTemplate),
+    /// Expects this message over HTTP, instead of what is expected over other transports; with a
+    /// status, as the body of an HTTP response.
+    ExpectOverHttp(Option<u16>, MessageTemplate),
+    /// Performs this action of the user of the side under test.
+    Act(MessageTemplate),
+    /// Expects this event, which the side under test reports to its user.
+    ExpectEvent(MessageTemplate),
+    /// Advances virtual time.
+    Advance(Duration),
 }
 
-impl Turn {
-    fn is_sometime(&self) -> bool {
-        matches!(self, Self::HearSometime(_))
+impl StepKind {
+    fn is_unordered(&self) -> bool {
+        matches!(self, Self::ExpectUnordered(_))
     }
 
     fn is_over_http(&self) -> bool {
-        matches!(self, Self::HearOverHttp(..))
+        matches!(self, Self::ExpectOverHttp(..))
     }
 
-    /// Whether the side under test does it by itself.
-    pub(crate) fn is_expected(&self) -> bool {
-        let is_message = matches!(self, Self::Hear(_) | Self::HearSometime(_) | Self::Learn(_));
-        is_message || self.is_over_http()
+    /// Whether it expects an output of the side under test.
+    pub(crate) fn is_expectation(&self) -> bool {
+        matches!(self, Self::Expect(_) | Self::ExpectUnordered(_) | Self::ExpectEvent(_))
+            || self.is_over_http()
     }
 }
 
-/// The id of the handshake that `@initialize` stands for; a text, so that no other is the same.
+/// The request id of `@initialize`. It is a string, so that it differs from the ids of transcripts.
 const HANDSHAKE: &str = "\"initialize\"";
 
-/// The steps of a script in one revision.
+/// Turns the lines of a script into steps for one revision.
 ///
 /// # Errors
 ///
-/// Says which line makes no sense.
-pub(crate) fn steps(script: &Script, words: &Words) -> Result<Vec<Step>, String> {
+/// Names the line that is not valid.
+pub(crate) fn steps(script: &Script, placeholders: &Placeholders) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     for line in &script.lines {
         let number = line.number;
-        let turns = turns(script.side, &line.said, words)
+        let kinds = step_kinds(script.side, &line.kind, placeholders)
             .map_err(|reason| format!("line {number}: {reason}"))?;
-        steps.extend(turns.into_iter().map(|turn| Step { number, turn }));
+        steps.extend(kinds.into_iter().map(|kind| Step { number, kind }));
     }
     Ok(steps)
 }
 
-/// The steps of a play that is not over HTTP.
-pub(crate) fn but_over_http(mut steps: Vec<Step>) -> Vec<Step> {
-    steps.retain(|step| !step.turn.is_over_http());
+/// Removes the steps that are for HTTP only.
+pub(crate) fn without_http(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.retain(|step| !step.kind.is_over_http());
     steps
 }
 
-/// The steps of a play over HTTP: between two lines of the other side, what comes over HTTP stands
-/// for all else that is expected there.
+/// The steps of a play over HTTP: in a run of expectations, those for HTTP replace the others.
 #[cfg(feature = "http")]
 pub(crate) fn over_http(steps: &[Step]) -> Vec<Step> {
     let mut kept = Vec::new();
-    for run in steps.chunk_by(|one, next| one.turn.is_expected() && next.turn.is_expected()) {
-        let is_other = run.iter().any(|step| step.turn.is_over_http());
-        kept.extend(run.iter().filter(|step| step.turn.is_over_http() || !is_other).cloned());
+    for run in steps.chunk_by(|one, next| one.kind.is_expectation() && next.kind.is_expectation()) {
+        let has_own = run.iter().any(|step| step.kind.is_over_http());
+        kept.extend(run.iter().filter(|step| step.kind.is_over_http() || !has_own).cloned());
     }
     kept
 }
 
-fn turns(side: Side, said: &Said, words: &Words) -> Result<Vec<Turn>, String> {
-    let text = |line: &str| Text::parse(line, words);
-    let turn = match (side, said) {
-        (_, Said::Pass(time)) => Turn::Pass(*time),
-        (_, Said::Do(action)) => Turn::Act(text(action)?),
-        (Side::Server, Said::Handshake(extras)) => return handshake(extras, words.revision),
-        (Side::Server, Said::ByClient(line)) | (Side::Client, Said::ByServer(line)) => {
-            Turn::Tell(text(line)?)
+fn step_kinds(
+    side: Side,
+    line: &LineKind,
+    placeholders: &Placeholders,
+) -> Result<Vec<StepKind>, String> {
+    let text = |line: &str| MessageTemplate::parse(line, placeholders);
+    let kind = match (side, line) {
+        (_, LineKind::Advance(time)) => StepKind::Advance(*time),
+        (_, LineKind::Action(action)) => StepKind::Act(text(action)?),
+        (Side::Server, LineKind::Handshake(extras)) => {
+            return handshake(extras, placeholders.revision);
         }
-        (Side::Server, Said::RawByClient(bytes)) | (Side::Client, Said::RawByServer(bytes)) => {
-            Turn::TellRaw(bytes.clone())
+        (Side::Server, LineKind::ClientMessage(line))
+        | (Side::Client, LineKind::ServerMessage(line)) => StepKind::Send(text(line)?),
+        (Side::Server, LineKind::ClientBytes(bytes))
+        | (Side::Client, LineKind::ServerBytes(bytes)) => StepKind::SendBytes(bytes.clone()),
+        (Side::Server, LineKind::ServerMessage(line))
+        | (Side::Client, LineKind::ClientMessage(line)) => StepKind::Expect(text(line)?),
+        (Side::Server, LineKind::ServerMessageUnordered(line)) => {
+            StepKind::ExpectUnordered(text(line)?)
         }
-        (Side::Server, Said::ByServer(line)) | (Side::Client, Said::ByClient(line)) => {
-            Turn::Hear(text(line)?)
+        (Side::Server, LineKind::ServerMessageOverHttp(status, line)) => {
+            StepKind::ExpectOverHttp(*status, text(line)?)
         }
-        (Side::Server, Said::ByServerSometime(line)) => Turn::HearSometime(text(line)?),
-        (Side::Server, Said::ByServerOverHttp(status, line)) => {
-            Turn::HearOverHttp(*status, text(line)?)
-        }
-        (Side::Server, Said::End) => Turn::End,
-        (Side::Client, Said::Learn(event)) => Turn::Learn(text(event)?),
-        _ => return Err("the side under test cannot be made to do that".to_owned()),
+        (Side::Server, LineKind::ClientClose) => StepKind::Close,
+        (Side::Client, LineKind::Event(event)) => StepKind::ExpectEvent(text(event)?),
+        _ => return Err("a line of this kind is not for the side under test".to_owned()),
     };
-    Ok(vec![turn])
+    Ok(vec![kind])
 }
 
-/// The handshake: the request, whatever answers it, and the word that all is well.
-fn handshake(extras: &str, revision: Revision) -> Result<Vec<Turn>, String> {
-    let params = Identity::parse(extras)?.handshake(revision);
+/// The handshake: `initialize`, any successful result, and `notifications/initialized`.
+fn handshake(extras: &str, revision: Revision) -> Result<Vec<StepKind>, String> {
+    let params = ClientIdentity::parse(extras)?.handshake(revision);
     let request =
         format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"method":"initialize","params":{params}}}"#);
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{HANDSHAKE},"result":@any}}"#);
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     Ok(vec![
-        Turn::Tell(Text::plain(request)),
-        Turn::Hear(Text::literal(&answer)),
-        Turn::Tell(Text::plain(initialized)),
+        StepKind::Send(MessageTemplate::plain(request)),
+        StepKind::Expect(MessageTemplate::literal(&answer)),
+        StepKind::Send(MessageTemplate::plain(initialized)),
     ])
 }
 
-/// A message that was said during a play.
+/// A message that was sent during a play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who said it.
+    /// The side that sent it.
     pub by: Side,
-    /// What was said, as it stood on the wire.
+    /// The message as it was on the wire.
     pub text: String,
 }
 
@@ -161,16 +165,16 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Plays steps on a stage and gives every message that was said; or the line and the reason of the
-/// first failure.
-pub(crate) async fn play<S: Stage>(
+/// Plays steps and returns every message that was sent; or the line and the reason of the first
+/// failure.
+pub(crate) async fn play<S: SideUnderTest>(
     side: Side,
     steps: &[Step],
-    mut stage: S,
+    mut tested: S,
 ) -> Result<Vec<Message>, (usize, String)> {
-    let mut player = Player::new(side, &mut stage);
+    let mut player = Player::new(side, &mut tested);
     let mut last = 0;
-    for group in steps.chunk_by(|one, next| one.turn.is_sometime() && next.turn.is_sometime()) {
+    for group in steps.chunk_by(|one, next| one.kind.is_unordered() && next.kind.is_unordered()) {
         let mut group: Vec<_> = group.iter().collect();
         while let Some(step) = group.first() {
             last = step.number;
@@ -184,155 +188,161 @@ pub(crate) async fn play<S: Stage>(
 
 /// A play under way.
 pub(crate) struct Player<'a, S> {
-    pub(crate) stage: &'a mut S,
+    pub(crate) tested: &'a mut S,
     pub(crate) side: Side,
     pub(crate) values: Values,
     record: Vec<Message>,
-    /// The beginning of a line whose end was not told yet.
-    told: Vec<u8>,
+    /// The beginning of a line whose end was not sent yet.
+    unfinished: Vec<u8>,
 }
 
-impl<'a, S: Stage> Player<'a, S> {
-    pub(crate) fn new(side: Side, stage: &'a mut S) -> Self {
-        Self { stage, side, values: Values::new(), record: Vec::new(), told: Vec::new() }
+impl<'a, S: SideUnderTest> Player<'a, S> {
+    pub(crate) fn new(side: Side, tested: &'a mut S) -> Self {
+        Self { tested, side, values: Values::new(), record: Vec::new(), unfinished: Vec::new() }
     }
 }
 
-impl<S: Stage> Player<'_, S> {
-    /// Does one of the steps, all of which may come next; gives which.
+impl<S: SideUnderTest> Player<'_, S> {
+    /// Plays one of `steps`, any of which may come next; returns its position.
     async fn step(&mut self, steps: &[&Step]) -> Result<usize, String> {
         let Some(first) = steps.first() else { return Ok(0) };
-        let Some(expected) = self.expected(&first.turn) else {
-            if let Some(heard) = self.stage.spare().await {
-                return Err(format!("nobody expected\n  {}", self.shown(&heard)));
+        let Some(expected) = self.expected(&first.kind) else {
+            if let Some(output) = self.tested.try_next().await {
+                return Err(format!("unexpected output\n  {}", self.shown(&output)));
             }
-            self.act(&first.turn).await?;
+            self.act(&first.kind).await?;
             return Ok(0);
         };
         let values = &mut self.values;
-        let may_fit = |heard: &Heard| steps.iter().any(|step| fits(&step.turn, heard, values));
-        let Some(heard) = self.stage.next(may_fit).await else {
+        let may_fit = |output: &Output| steps.iter().any(|step| fits(&step.kind, output, values));
+        let Some(output) = self.tested.next(may_fit).await else {
             return Err(format!("expected\n  {expected}\nbut nothing came"));
         };
-        let Some(place) = steps.iter().position(|step| self.fits(&step.turn, &heard)) else {
-            return Err(format!("expected\n  {expected}\ngot\n  {}", self.shown(&heard)));
+        let Some(place) = steps.iter().position(|step| self.fits(&step.kind, &output)) else {
+            return Err(format!("expected\n  {expected}\ngot\n  {}", self.shown(&output)));
         };
-        self.note(&heard);
+        self.record(&output);
         Ok(place)
     }
 
-    /// Does a step in which nothing is expected.
-    pub(crate) async fn act(&mut self, turn: &Turn) -> Result<(), String> {
-        match turn {
-            Turn::Tell(text) => {
+    /// Plays a step that is not an expectation.
+    pub(crate) async fn act(&mut self, kind: &StepKind) -> Result<(), String> {
+        match kind {
+            StepKind::Send(text) => {
                 let text = text.fill(&self.values)?;
-                self.tell(format!("{text}\n").as_bytes()).await
+                self.send(format!("{text}\n").as_bytes()).await
             }
-            Turn::TellRaw(bytes) => self.tell(bytes).await,
-            Turn::End => {
-                self.note_told(self.told.len());
-                self.stage.end().await
+            StepKind::SendBytes(bytes) => self.send(bytes).await,
+            StepKind::Close => {
+                self.record_sent(self.unfinished.len());
+                self.tested.close().await
             }
-            Turn::Act(action) => self.stage.act(&action.fill(&self.values)?).await,
-            Turn::Pass(time) => {
-                self.stage.pass(*time).await;
+            StepKind::Act(action) => self.tested.act(&action.fill(&self.values)?).await,
+            StepKind::Advance(time) => {
+                self.tested.advance(*time).await;
                 Ok(())
             }
-            Turn::Hear(_) | Turn::HearSometime(_) | Turn::HearOverHttp(..) | Turn::Learn(_) => {
-                Ok(())
-            }
+            StepKind::Expect(_)
+            | StepKind::ExpectUnordered(_)
+            | StepKind::ExpectOverHttp(..)
+            | StepKind::ExpectEvent(_) => Ok(()),
         }
     }
 
-    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
-        self.told.extend_from_slice(bytes);
-        while let Some(end) = self.told.iter().position(|byte| *byte == b'\n') {
-            self.note_told(end + 1);
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.unfinished.extend_from_slice(bytes);
+        while let Some(end) = self.unfinished.iter().position(|byte| *byte == b'\n') {
+            self.record_sent(end + 1);
         }
-        self.stage.tell(bytes).await
+        self.tested.send(bytes).await
     }
 
-    /// Writes down so many bytes of what was told as one message.
-    fn note_told(&mut self, length: usize) {
-        let line: Vec<u8> = self.told.drain(..length).collect();
+    /// Records the first `length` bytes that were sent as one message.
+    fn record_sent(&mut self, length: usize) {
+        let line: Vec<u8> = self.unfinished.drain(..length).collect();
         let text = String::from_utf8_lossy(&line).trim_start_matches('\u{feff}').to_owned();
         self.record.push(Message { by: self.side.other(), text });
     }
 
-    /// Whether what was heard is what a turn expects.
-    pub(crate) fn fits(&mut self, turn: &Turn, heard: &Heard) -> bool {
-        fits(turn, heard, &mut self.values)
+    /// Whether an output is what a step expects.
+    pub(crate) fn fits(&mut self, kind: &StepKind, output: &Output) -> bool {
+        fits(kind, output, &mut self.values)
     }
 
-    fn note(&mut self, heard: &Heard) {
-        if let Heard::Message(text) | Heard::Answer { text, .. } = heard {
+    fn record(&mut self, output: &Output) {
+        if let Output::Message(text) | Output::HttpBody { text, .. } = output {
             self.record.push(Message { by: self.side, text: text.clone() });
         }
     }
 
     async fn finish(&mut self) -> Result<(), String> {
-        let rest = self.stage.finish().await?;
+        let rest = self.tested.finish().await?;
         match rest.first() {
-            Some(heard) => Err(format!("at the end nobody expected\n  {}", self.shown(heard))),
+            Some(output) => Err(format!("unexpected output at the end\n  {}", self.shown(output))),
             None => Ok(()),
         }
     }
 
-    /// What a turn expects, as a line of a transcript; `None` if it expects nothing.
-    fn expected(&self, turn: &Turn) -> Option<String> {
-        match turn {
-            Turn::Learn(text) => Some(format!("= {text}")),
-            Turn::Hear(text) | Turn::HearSometime(text) => {
+    /// The expectation of a step as a line of a transcript; `None` if it has none.
+    fn expected(&self, kind: &StepKind) -> Option<String> {
+        match kind {
+            StepKind::ExpectEvent(text) => Some(format!("= {text}")),
+            StepKind::Expect(text) | StepKind::ExpectUnordered(text) => {
                 Some(format!("{} {text}", self.side.mark()))
             }
-            Turn::HearOverHttp(Some(status), text) => Some(format!("<http {status} {text}")),
-            Turn::HearOverHttp(None, text) => Some(format!("<http {text}")),
+            StepKind::ExpectOverHttp(Some(status), text) => Some(format!("<http {status} {text}")),
+            StepKind::ExpectOverHttp(None, text) => Some(format!("<http {text}")),
             _ => None,
         }
     }
 
-    /// What was heard, as a line of a transcript.
-    pub(crate) fn shown(&self, heard: &Heard) -> String {
-        match heard {
-            Heard::Message(text) => format!("{} {text}", self.side.mark()),
-            Heard::Event(text) => format!("= {text}"),
-            Heard::Answer { status, text, .. } => format!("<http {status} {text}"),
-            Heard::Wrong(reason) => reason.clone(),
+    /// An output as a line of a transcript.
+    pub(crate) fn shown(&self, output: &Output) -> String {
+        match output {
+            Output::Message(text) => format!("{} {text}", self.side.mark()),
+            Output::Event(text) => format!("= {text}"),
+            Output::HttpBody { status, text, .. } => format!("<http {status} {text}"),
+            Output::Violation(reason) => reason.clone(),
         }
     }
 }
 
-/// Whether what was heard is what a turn expects. Values that it names are remembered if it is.
-fn fits(turn: &Turn, heard: &Heard, values: &mut Values) -> bool {
-    match (turn, heard) {
+/// Whether an output is what a step expects. If it is, `values` gets the values of new names.
+fn fits(kind: &StepKind, output: &Output, values: &mut Values) -> bool {
+    match (kind, output) {
         (
-            Turn::Hear(text) | Turn::HearSometime(text) | Turn::HearOverHttp(None, text),
-            Heard::Message(said),
+            StepKind::Expect(text)
+            | StepKind::ExpectUnordered(text)
+            | StepKind::ExpectOverHttp(None, text),
+            Output::Message(sent),
         )
-        | (Turn::Learn(text), Heard::Event(said)) => text.matches(said, values),
+        | (StepKind::ExpectEvent(text), Output::Event(sent)) => text.matches(sent, values),
         (
-            Turn::Hear(text) | Turn::HearSometime(text) | Turn::HearOverHttp(None, text),
-            Heard::Answer { is_usual: true, text: said, .. },
-        ) => text.matches(said, values) || text.matches(&with_null(said), values),
-        (Turn::HearOverHttp(Some(wanted), text), Heard::Answer { status, text: said, .. }) => {
-            wanted == status && text.matches(said, values)
-        }
+            StepKind::Expect(text)
+            | StepKind::ExpectUnordered(text)
+            | StepKind::ExpectOverHttp(None, text),
+            Output::HttpBody { is_usual: true, text: sent, .. },
+        ) => text.matches(sent, values) || text.matches(&with_null(sent), values),
+        (
+            StepKind::ExpectOverHttp(Some(wanted), text),
+            Output::HttpBody { status, text: sent, .. },
+        ) => wanted == status && text.matches(sent, values),
         _ => false,
     }
 }
 
-/// An error that answers no request has no id in the body of an HTTP answer, where other channels
-/// say `null` before 2025-11-25.
-fn with_null(said: &str) -> String {
+/// Adds `"id":null` to an error without id. The body of an HTTP response omits the id, where other
+/// transports write `null` before 2025-11-25.
+fn with_null(sent: &str) -> String {
     let (bare, null) = (r#"{"jsonrpc":"2.0","error""#, r#"{"jsonrpc":"2.0","id":null,"error""#);
-    match said.strip_prefix(bare) {
+    match sent.strip_prefix(bare) {
         Some(rest) => format!("{null}{rest}"),
-        None => said.to_owned(),
+        None => sent.to_owned(),
     }
 }
 
 impl Side {
-    /// The side at the other end.
+    /// The peer of this side.
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -340,7 +350,7 @@ impl Side {
         }
     }
 
-    /// What its lines begin with.
+    /// The character that its lines begin with.
     pub(crate) fn mark(self) -> char {
         match self {
             Self::Client => '>',

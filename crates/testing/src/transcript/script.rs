@@ -1,78 +1,78 @@
-//! A transcript file as it is written: a header, then lines that are said and done in turn.
+//! Parses a transcript file: a header, then lines that are played in order.
 
 use std::time::Duration;
 
 use bowline_proto::limits::Limits;
 use bowline_types::revision::Revision;
 
-/// What a file says before it is played in one of its revisions.
+/// A parsed file, before it is played in one of its revisions.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) title: String,
     pub(crate) revisions: Vec<Revision>,
     pub(crate) side: Side,
-    /// The server that is talked to; files that do not say talk to the first.
+    /// The server that it is for; without one, the default server.
     pub(crate) server: Option<String>,
-    /// The application whose client is under test; files that do not say test a client without one.
+    /// The application whose client is under test; without one, a sans-IO client is.
     pub(crate) host: Option<String>,
-    /// What the client under test can do, in files that test one.
+    /// The capabilities of the client under test, as written.
     pub(crate) client: String,
-    /// Bounds that differ from the usual ones, as written.
+    /// Limits that differ from the default, as written.
     pub(crate) limits: String,
     pub(crate) lines: Vec<Line>,
 }
 
-/// Who is under test.
+/// A side of a connection; in a transcript, the side under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The client: lines that begin with `<` are told to it, those with `>` are expected of it.
+    /// The client. If it is under test, lines with `<` are sent to it and lines with `>` are expected.
     Client,
-    /// The server: the other way round.
+    /// The server. If it is under test, lines with `>` are sent to it and lines with `<` are expected.
     Server,
 }
 
-/// One line that is said or done.
+/// One line of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Its number in the file, from 1.
     pub(crate) number: usize,
-    pub(crate) said: Said,
+    pub(crate) kind: LineKind,
 }
 
-/// What a line says.
+/// What a line means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// `> {…}`: a message of the client's.
-    ByClient(String),
-    /// `> raw …`: bytes of the client's, without a line end of their own.
-    RawByClient(Vec<u8>),
-    /// `> end`: the client closes its end.
-    End,
-    /// `< {…}`: a message of the server's.
-    ByServer(String),
-    /// `<~ {…}`: a message of the server's that may change places with its neighbours of this kind.
-    ByServerSometime(String),
-    /// `<http 400 {…}`: a message of the server's that comes over HTTP only, as the body of an answer
-    /// with this status if it has one.
-    ByServerOverHttp(Option<u16>, String),
-    /// `< raw …`: bytes of the server's.
-    RawByServer(Vec<u8>),
-    /// `.. 10s`: time goes by.
-    Pass(Duration),
-    /// `! …`: whoever uses the side under test does something.
-    Do(String),
-    /// `= …`: whoever uses the side under test learns something.
-    Learn(String),
-    /// `@initialize`: the whole handshake, with the words in braces.
+pub(crate) enum LineKind {
+    /// `> {…}`: a message of the client.
+    ClientMessage(String),
+    /// `> raw …`: bytes of the client, without an added newline.
+    ClientBytes(Vec<u8>),
+    /// `> end`: the client closes its direction of the connection.
+    ClientClose,
+    /// `< {…}`: a message of the server.
+    ServerMessage(String),
+    /// `<~ {…}`: a message of the server, in any order with adjacent lines of this kind.
+    ServerMessageUnordered(String),
+    /// `<http 400 {…}`: a message that the server sends over HTTP only. With a status, it is the body
+    /// of an HTTP response.
+    ServerMessageOverHttp(Option<u16>, String),
+    /// `< raw …`: bytes of the server.
+    ServerBytes(Vec<u8>),
+    /// `.. 10s`: virtual time advances.
+    Advance(Duration),
+    /// `! …`: an action of the user of the side under test.
+    Action(String),
+    /// `= …`: an event that the side under test reports to its user.
+    Event(String),
+    /// `@initialize`: the whole handshake, with the capabilities in braces.
     Handshake(String),
 }
 
 impl Script {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     ///
-    /// Says in which line what is wrong.
+    /// Names the line that is not valid, and why.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self {
             title: String::new(),
@@ -91,11 +91,11 @@ impl Script {
         script.checked()
     }
 
-    /// The bounds of a play.
+    /// Applies the header `limits:` to the default limits.
     ///
     /// # Errors
     ///
-    /// Names the bound that is unknown or no number.
+    /// Names the limit that is unknown or whose value is not valid.
     pub(crate) fn limits(&self, usual: Limits) -> Result<Limits, String> {
         let mut limits = usual;
         for word in self.limits.split_whitespace() {
@@ -120,14 +120,14 @@ impl Script {
                 "request_timeout" => limits.request_timeout = duration(value)?,
                 "request_deadline" => limits.request_deadline = duration(value)?,
                 "probe_timeout" => limits.probe_timeout = duration(value)?,
-                _ => return Err(format!("`{name}` is no bound that a transcript can set")),
+                _ => return Err(format!("a transcript cannot set the limit `{name}`")),
             }
         }
         Ok(limits)
     }
 
     fn line(&mut self, line: &str, number: usize) -> Result<(), String> {
-        let said = match line.split_once(' ').unwrap_or((line, "")) {
+        let kind = match line.split_once(' ').unwrap_or((line, "")) {
             ("", "") => return Ok(()),
             ("#", comment) => {
                 if self.title.is_empty() {
@@ -135,25 +135,25 @@ impl Script {
                 }
                 return Ok(());
             }
-            (">", "end") => Said::End,
+            (">", "end") => LineKind::ClientClose,
             (">", rest) => match rest.strip_prefix("raw ") {
-                Some(raw) => Said::RawByClient(unescape(raw)?),
-                None => Said::ByClient(rest.to_owned()),
+                Some(raw) => LineKind::ClientBytes(unescape(raw)?),
+                None => LineKind::ClientMessage(rest.to_owned()),
             },
             ("<", rest) => match rest.strip_prefix("raw ") {
-                Some(raw) => Said::RawByServer(unescape(raw)?),
-                None => Said::ByServer(rest.to_owned()),
+                Some(raw) => LineKind::ServerBytes(unescape(raw)?),
+                None => LineKind::ServerMessage(rest.to_owned()),
             },
             ("<http", rest) => over_http(rest)?,
-            ("<~", rest) => Said::ByServerSometime(rest.to_owned()),
-            ("..", time) => Said::Pass(duration(time)?),
-            ("!", action) => Said::Do(action.to_owned()),
-            ("=", event) => Said::Learn(event.to_owned()),
-            _ if line.starts_with("@initialize") => Said::Handshake(handshake(line)?),
+            ("<~", rest) => LineKind::ServerMessageUnordered(rest.to_owned()),
+            ("..", time) => LineKind::Advance(duration(time)?),
+            ("!", action) => LineKind::Action(action.to_owned()),
+            ("=", event) => LineKind::Event(event.to_owned()),
+            _ if line.starts_with("@initialize") => LineKind::Handshake(handshake(line)?),
             _ if self.lines.is_empty() => return self.header(line),
             _ => return Err(format!("`{line}` begins with none of `>`, `<`, `..`, `!`, `=`, `#`")),
         };
-        self.lines.push(Line { number, said });
+        self.lines.push(Line { number, kind });
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Script {
         let value = value.trim();
         match name {
             "revision" => self.revisions = revisions(value)?,
-            // The requirements that the file guards are read by the ledger.
+            // `cargo xtask ledger` reads the ids of the rules that the file tests.
             "spec" => {}
             "server" => self.server = Some(value.to_owned()),
             "host" => self.host = Some(value.to_owned()),
@@ -182,20 +182,20 @@ impl Script {
 
     fn checked(self) -> Result<Self, String> {
         if self.title.is_empty() {
-            return Err("it lacks a line `# …` that says what it shows".to_owned());
+            return Err("it lacks a line `# …` with its title".to_owned());
         }
         if self.revisions.is_empty() {
             return Err("it lacks the header `revision:`".to_owned());
         }
         if self.lines.is_empty() {
-            return Err("nobody says anything in it".to_owned());
+            return Err("it has no messages".to_owned());
         }
         self.limits(Limits::default())?;
         Ok(self)
     }
 }
 
-/// Dates, or `legacy` for every revision with a handshake.
+/// Parses dates, or `legacy` for every revision with a handshake.
 fn revisions(text: &str) -> Result<Vec<Revision>, String> {
     if text == "legacy" {
         return Ok(Revision::ALL.into_iter().filter(|revision| !revision.is_modern()).collect());
@@ -203,17 +203,19 @@ fn revisions(text: &str) -> Result<Vec<Revision>, String> {
     text.split_whitespace().map(|date| date.parse().map_err(|error| format!("{error}"))).collect()
 }
 
-/// A status, if there is one, and the message.
-fn over_http(text: &str) -> Result<Said, String> {
+/// Parses an optional status and the message.
+fn over_http(text: &str) -> Result<LineKind, String> {
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
     match first.parse() {
-        Ok(status) if !rest.is_empty() => Ok(Said::ByServerOverHttp(Some(status), rest.to_owned())),
-        Ok(_) => Err(format!("`<http {text}`: a status comes with a message")),
-        Err(_) => Ok(Said::ByServerOverHttp(None, text.to_owned())),
+        Ok(status) if !rest.is_empty() => {
+            Ok(LineKind::ServerMessageOverHttp(Some(status), rest.to_owned()))
+        }
+        Ok(_) => Err(format!("`<http {text}`: a message must follow the status")),
+        Err(_) => Ok(LineKind::ServerMessageOverHttp(None, text.to_owned())),
     }
 }
 
-/// The words in the braces of `@initialize{…}`.
+/// Returns the text in the braces of `@initialize{…}`.
 fn handshake(line: &str) -> Result<String, String> {
     let rest = line.strip_prefix("@initialize").unwrap_or_default();
     let inside = rest.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
@@ -227,7 +229,7 @@ fn handshake(line: &str) -> Result<String, String> {
 fn duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (count, unit) = text.split_at(split);
-    let wrong = || format!("`{text}` is no time; write `10s` or `10ms`");
+    let wrong = || format!("`{text}` is not a duration; write `10s` or `10ms`");
     let count: u64 = count.parse().map_err(|_| wrong())?;
     match unit {
         "ms" => Ok(Duration::from_millis(count)),
@@ -237,7 +239,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The bytes that a text with escapes stands for: `\n`, `\r`, `\t`, `\\`, `\xFF`.
+/// Replaces the escapes `\n`, `\r`, `\t`, `\\` and `\xFF`.
 fn unescape(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut rest = text;
@@ -249,7 +251,7 @@ fn unescape(text: &str) -> Result<Vec<u8>, String> {
             [b't', ..] => (b'\t', 1),
             [b'\\', ..] => (b'\\', 1),
             [b'x', ..] => {
-                let digits = after.get(1..3).ok_or("`\\x` wants two digits")?;
+                let digits = after.get(1..3).ok_or("`\\x` needs two digits")?;
                 let byte = u8::from_str_radix(digits, 16);
                 (byte.map_err(|error| format!("`\\x{digits}`: {error}"))?, 3)
             }
@@ -272,28 +274,28 @@ mod tests {
         <http {\"id\":4}\n! stop\n= ready\n> end\n";
 
     #[test]
-    fn a_file_is_a_header_and_lines() {
+    fn a_file_has_a_header_and_lines() {
         let script = Script::parse(FILE).unwrap();
         assert_eq!(script.title, "A call.");
         assert_eq!(script.revisions, [Revision::V2025_03_26, Revision::V2026_07_28]);
         assert_eq!(script.server.as_deref(), Some("kit"));
         let limits = script.limits(Limits::default()).unwrap();
         assert_eq!((limits.frame, limits.question_timeout), (200, Duration::from_secs(5)));
-        let said: Vec<_> = script.lines.into_iter().map(|line| (line.number, line.said)).collect();
+        let lines: Vec<_> = script.lines.into_iter().map(|line| (line.number, line.kind)).collect();
         let expected = [
-            (8, Said::Handshake("elicitation".to_owned())),
-            (9, Said::ByClient("{\"id\":1}".to_owned())),
-            (11, Said::RawByClient(b"{}\r\n\xff\\".to_vec())),
-            (12, Said::Pass(Duration::from_secs(10))),
-            (13, Said::ByServer("{\"id\":1}".to_owned())),
-            (14, Said::ByServerSometime("{\"id\":2}".to_owned())),
-            (15, Said::ByServerOverHttp(Some(400), "{\"id\":3}".to_owned())),
-            (16, Said::ByServerOverHttp(None, "{\"id\":4}".to_owned())),
-            (17, Said::Do("stop".to_owned())),
-            (18, Said::Learn("ready".to_owned())),
-            (19, Said::End),
+            (8, LineKind::Handshake("elicitation".to_owned())),
+            (9, LineKind::ClientMessage("{\"id\":1}".to_owned())),
+            (11, LineKind::ClientBytes(b"{}\r\n\xff\\".to_vec())),
+            (12, LineKind::Advance(Duration::from_secs(10))),
+            (13, LineKind::ServerMessage("{\"id\":1}".to_owned())),
+            (14, LineKind::ServerMessageUnordered("{\"id\":2}".to_owned())),
+            (15, LineKind::ServerMessageOverHttp(Some(400), "{\"id\":3}".to_owned())),
+            (16, LineKind::ServerMessageOverHttp(None, "{\"id\":4}".to_owned())),
+            (17, LineKind::Action("stop".to_owned())),
+            (18, LineKind::Event("ready".to_owned())),
+            (19, LineKind::ClientClose),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(lines, expected);
     }
 
     #[test]
@@ -304,16 +306,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn a_parse_error_names_the_line_and_the_reason() {
         for (text, reason) in [
-            ("revision: legacy\n> {}\n", "says what it shows"),
+            ("revision: legacy\n> {}\n", "its title"),
             ("# A.\n> {}\n", "`revision:`"),
-            ("# A.\nrevision: legacy\n", "nobody"),
+            ("# A.\nrevision: legacy\n", "no messages"),
             ("# A.\nrevision: 2024\n", "line 2: `2024` is no revision"),
             ("# A.\ncolour: red\n", "line 2: the header `colour`"),
             ("# A.\nrevision: legacy\nside: left\n", "line 3"),
             ("# A.\nrevision: legacy\n> {}\nwhat\n", "line 4: `what`"),
-            ("# A.\nrevision: legacy\n.. 10\n", "`10` is no time"),
+            ("# A.\nrevision: legacy\n.. 10\n", "`10` is not a duration"),
             ("# A.\nrevision: legacy\n> raw \\q\n", "after `\\`"),
             ("# A.\nrevision: legacy\n@initialize(x)\n", "`@initialize(x)`"),
             ("# A.\nrevision: legacy\n<http 400\n", "`<http 400`"),

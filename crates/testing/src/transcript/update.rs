@@ -1,4 +1,4 @@
-//! Writes into a transcript what is really said.
+//! Rewrites the expectations of a transcript with what the side under test really sends.
 
 use std::collections::BTreeMap;
 
@@ -7,75 +7,75 @@ use serde_json::Value;
 
 use super::play::{Player, Step};
 use super::script::Side;
-use super::stage::{Heard, Stage};
-use super::text::{Values, Words};
+use super::side_under_test::{Output, SideUnderTest};
+use super::template::{Placeholders, Values};
 
-/// Plays steps, and gives the text of the file with what was heard in place of what was expected.
-/// Lines that are right stay as they are.
+/// Plays steps, and returns the text of the file with the real outputs in place of the expected ones.
+/// Lines that match stay as they are.
 ///
 /// # Errors
 ///
-/// If the play cannot be carried on; with the line and the reason.
-pub(crate) async fn update<S: Stage>(
+/// If a line cannot be played; with its number and the reason.
+pub(crate) async fn update<S: SideUnderTest>(
     file: &str,
     side: Side,
     steps: &[Step],
-    words: &Words,
-    stage: &mut S,
+    placeholders: &Placeholders,
+    tested: &mut S,
 ) -> Result<String, (usize, String)> {
-    let mut player = Player::new(side, stage);
+    let mut player = Player::new(side, tested);
     let mut edits =
         Edits { lines: file.lines().collect(), after: BTreeMap::new(), gone: Vec::new() };
-    // What comes by itself, before anything is said or done, stands before the first line.
+    // Outputs that come before the first step go above the first line.
     let mut place = steps.first().map_or(0, |first| first.number - 1);
     let mut steps = steps.iter().peekable();
     loop {
         let mut expected = Vec::new();
-        while let Some(step) = steps.next_if(|step| step.turn.is_expected()) {
+        while let Some(step) = steps.next_if(|step| step.kind.is_expectation()) {
             expected.push(step);
         }
-        let mut heard = Vec::new();
-        while let Some(one) = player.stage.spare().await {
-            heard.push(one);
+        let mut outputs = Vec::new();
+        while let Some(output) = player.tested.try_next().await {
+            outputs.push(output);
         }
-        edits.replace(place, &expected, &heard, &mut player, words);
+        edits.replace(place, &expected, &outputs, &mut player, placeholders);
         let Some(step) = steps.next() else { return Ok(edits.finish()) };
         place = step.number;
-        player.act(&step.turn).await.map_err(|reason| (place, reason))?;
+        player.act(&step.kind).await.map_err(|reason| (place, reason))?;
     }
 }
 
-/// What changes in a file.
+/// The changes of a file.
 struct Edits<'a> {
     lines: Vec<&'a str>,
     /// New lines, by the number of the line that they come after.
     after: BTreeMap<usize, Vec<String>>,
-    /// Numbers of lines that are replaced.
+    /// The numbers of the lines that are removed.
     gone: Vec<usize>,
 }
 
 impl Edits<'_> {
-    fn replace<S: Stage>(
+    fn replace<S: SideUnderTest>(
         &mut self,
         number: usize,
         expected: &[&Step],
-        heard: &[Heard],
+        outputs: &[Output],
         player: &mut Player<'_, S>,
-        words: &Words,
+        placeholders: &Placeholders,
     ) {
-        // A handshake is one line in the file; what it expects is not written there.
+        // `@initialize` is one line, and its expectation is not in the file.
         let written: Vec<_> =
             expected.iter().filter(|step| self.holds_expectation(step.number)).collect();
         if written.len() < expected.len() {
             return;
         }
         let mut new = Vec::new();
-        for (position, one) in heard.iter().enumerate() {
-            let right = expected.get(position).filter(|step| player.fits(&step.turn, one));
+        for (position, output) in outputs.iter().enumerate() {
+            let right = expected.get(position).filter(|step| player.fits(&step.kind, output));
             let line = right
                 .and_then(|step| self.lines.get(step.number - 1))
                 .map(|line| (*line).to_owned());
-            new.push(line.unwrap_or_else(|| player.written(one, words)));
+            new.push(line.unwrap_or_else(|| player.written(output, placeholders)));
         }
         self.gone.extend(written.iter().map(|step| step.number));
         self.after.entry(number).or_default().extend(new);
@@ -102,25 +102,25 @@ impl Edits<'_> {
     }
 }
 
-impl<S: Stage> Player<'_, S> {
-    /// What was heard, as it is written into a file. What a client says has been said to it before,
-    /// so only what a server says is abbreviated.
-    fn written(&mut self, heard: &Heard, words: &Words) -> String {
-        let line = self.shown(heard);
+impl<S: SideUnderTest> Player<'_, S> {
+    /// An output as it is written into the file. Placeholders are put only into messages of a server:
+    /// a client repeats what the file sent to it.
+    fn written(&mut self, output: &Output, placeholders: &Placeholders) -> String {
+        let line = self.shown(output);
         match self.side {
-            Side::Server => abbreviated(&line, words, &mut self.values),
+            Side::Server => abbreviated(&line, placeholders, &mut self.values),
             Side::Client => line,
         }
     }
 }
 
-/// Members whose values mean something to the server only, and the names that they get.
+/// Members with opaque values of the server, and the names of their placeholders.
 const OPAQUE: &[(&str, &str)] =
     &[("requestState", "state"), ("nextCursor", "cursor"), ("elicitationId", "page")];
 
-/// A line with the words of transcripts in it where they say the same.
-fn abbreviated(line: &str, words: &Words, values: &mut Values) -> String {
-    let mut line = line.replace(&format!("\"_meta\":{}", words.server), "\"_meta\":@server");
+/// Puts placeholders into a line.
+fn abbreviated(line: &str, placeholders: &Placeholders, values: &mut Values) -> String {
+    let mut line = line.replace(&format!("\"_meta\":{}", placeholders.server), "\"_meta\":@server");
     for (member, name) in OPAQUE {
         if let Some(value) = value_of(member, &line) {
             let name = named(name, &value, values);
@@ -130,7 +130,7 @@ fn abbreviated(line: &str, words: &Words, values: &mut Values) -> String {
     line
 }
 
-/// The name of a value: the one it has already, or a new one.
+/// Returns the name of a value: its present one, or a new one.
 fn named(name: &str, value: &str, values: &mut Values) -> String {
     if let Some((known, _)) = values.iter().find(|(_, known)| *known == value) {
         return known.clone();
@@ -142,15 +142,14 @@ fn named(name: &str, value: &str, values: &mut Values) -> String {
     name
 }
 
-/// The value of a member in a message, as JSON.
+/// Finds the value of a member in a message, as JSON.
 fn value_of(member: &str, line: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("\"{member}\":"))?;
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
     Some(values.next()?.ok()?.to_string())
 }
 
-/// Puts `@revision` where a file that is played in several revisions names the one it was updated
-/// in.
+/// Replaces the revision of the play by `@revision` in new lines, for files with several revisions.
 pub(crate) fn generalised(text: &str, revision: Revision, original: &str) -> String {
     let known: Vec<_> = original.lines().collect();
     let lines = text.lines().map(|line| {
@@ -167,14 +166,14 @@ pub(crate) fn generalised(text: &str, revision: Revision, original: &str) -> Str
 mod tests {
     use super::*;
 
-    fn words() -> Words {
-        Words { revision: Revision::LATEST, server: r#"{"by":"kit"}"#.to_owned() }
+    fn placeholders() -> Placeholders {
+        Placeholders { revision: Revision::LATEST, server: r#"{"by":"kit"}"#.to_owned() }
     }
 
     #[test]
-    fn what_only_the_server_understands_gets_a_name() {
+    fn an_opaque_value_of_the_server_becomes_a_named_placeholder() {
         let mut values = Values::new();
-        let mut short = |line: &str| abbreviated(line, &words(), &mut values);
+        let mut short = |line: &str| abbreviated(line, &placeholders(), &mut values);
         let first = r#"< {"_meta":{"by":"kit"},"requestState":"a\"b"}"#;
         assert_eq!(short(first), r#"< {"_meta":@server,"requestState":@state}"#);
         assert_eq!(short(r#"< {"requestState":"c"}"#), r#"< {"requestState":@state2}"#);
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn new_lines_of_a_file_for_several_revisions_name_none() {
+    fn a_new_line_of_a_file_for_several_revisions_has_the_revision_placeholder() {
         let original = "> {\"a\":\"2025-06-18\"}\n";
         let text = format!("{original}< {{\"b\":\"2025-06-18\",\"c\":\"in 2025-06-18\"}}\n");
         let expected = format!("{original}< {{\"b\":@revision,\"c\":\"in @revision\"}}\n");

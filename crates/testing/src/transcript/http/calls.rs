@@ -1,4 +1,4 @@
-//! Which calls have reached the service, and which of them are over.
+//! Counts the calls that reach the service, and notes which have ended.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -9,11 +9,11 @@ use bowline_proto::request::{Request, Response};
 use tokio::sync::watch;
 use tower_service::Service;
 
-use crate::subject::Subject;
+use crate::server_under_test::ServerUnderTest;
 
 /// The calls of a server, numbered from 1 in the order in which they reach the service.
 #[derive(Clone, Default)]
-pub(super) struct Calls(watch::Sender<State>);
+pub(super) struct CallCounter(watch::Sender<State>);
 
 #[derive(Default)]
 struct State {
@@ -21,44 +21,44 @@ struct State {
     ended: BTreeSet<u64>,
 }
 
-impl Calls {
-    /// How many have reached the service.
+impl CallCounter {
+    /// The number of calls that have reached the service.
     pub(super) fn started(&self) -> u64 {
         self.0.borrow().started
     }
 
-    /// Waits until another one has reached the service after so many.
-    pub(super) async fn started_after(&self, count: u64) {
+    /// Waits until more than `count` calls have reached the service.
+    pub(super) async fn wait_for_start_after(&self, count: u64) {
         self.wait(|state| state.started > count).await;
     }
 
-    /// Waits until a call is answered or given up.
-    pub(super) async fn ended(&self, call: u64) {
+    /// Waits until a call is complete or dropped.
+    pub(super) async fn wait_for_end(&self, call: u64) {
         self.wait(|state| state.ended.contains(&call)).await;
     }
 
-    async fn wait(&self, is_so: impl FnMut(&State) -> bool) {
-        // Its sender is `self`, so it cannot fail.
-        let _ = self.0.subscribe().wait_for(is_so).await;
+    async fn wait(&self, condition: impl FnMut(&State) -> bool) {
+        // Cannot fail, because `self` is the sender.
+        let _ = self.0.subscribe().wait_for(condition).await;
     }
 
-    fn start(&self) -> Running {
+    fn start(&self) -> RunningCall {
         let mut call = 0;
         self.0.send_modify(|state| {
             state.started += 1;
             call = state.started;
         });
-        Running { calls: self.clone(), call }
+        RunningCall { calls: self.clone(), call }
     }
 }
 
-/// A call until it is dropped.
-struct Running {
-    calls: Calls,
+/// Marks its call as ended when dropped.
+struct RunningCall {
+    calls: CallCounter,
     call: u64,
 }
 
-impl Drop for Running {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         self.calls.0.send_modify(|state| {
             state.ended.insert(self.call);
@@ -66,31 +66,31 @@ impl Drop for Running {
     }
 }
 
-/// A server whose calls are counted.
+/// A service that counts its calls.
 #[derive(Clone)]
-pub(super) struct Watched {
-    subject: Subject,
-    calls: Calls,
+pub(super) struct CountingService {
+    server: ServerUnderTest,
+    calls: CallCounter,
 }
 
-impl Watched {
-    pub(super) fn new(subject: Subject, calls: &Calls) -> Self {
-        Self { subject, calls: calls.clone() }
+impl CountingService {
+    pub(super) fn new(server: ServerUnderTest, calls: &CallCounter) -> Self {
+        Self { server, calls: calls.clone() }
     }
 }
 
-impl Service<Request> for Watched {
+impl Service<Request> for CountingService {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.subject.poll_ready(cx)
+        self.server.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
         let running = self.calls.start();
-        let response = self.subject.call(request);
+        let response = self.server.call(request);
         Box::pin(async move {
             let _running = running;
             response.await

@@ -1,4 +1,4 @@
-//! One HTTP request on a connection of its own, and what comes back.
+//! One HTTP request on its own connection, and its response.
 
 use std::net::SocketAddr;
 
@@ -15,55 +15,55 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::super::stage::Heard;
-use super::events::{Event, Events};
-use super::inbox::Inbox;
-use super::message::SESSION_ID;
+use super::super::side_under_test::Output;
+use super::client_message::SESSION_ID;
+use super::inbox::StreamInbox;
+use super::sse::{SseEvent, SseReader};
 
-/// What a request is for, and so what may come back.
+/// What a request is for, which decides what its response may have.
 #[derive(Clone, Debug)]
 pub(super) enum Purpose {
-    /// It carries a message; these are the ids of the requests in it.
+    /// It carries a message with requests of these ids.
     Post { is_modern: bool, ids: Vec<Value> },
-    /// It opens a stream, on which answers may come in 2024-11-05 only.
+    /// It opens the GET stream, on which answers may come in 2024-11-05 only.
     Stream { answers: bool },
     /// It ends a session.
     Delete,
 }
 
-/// One HTTP request under way.
-pub(super) struct Exchange {
+/// One HTTP request whose response is being read.
+pub(super) struct HttpExchange {
     number: usize,
     progress: watch::Receiver<Progress>,
     tasks: [AbortHandle; 2],
 }
 
-/// How far an answer has come.
+/// What has arrived of a response.
 #[derive(Clone, Debug, Default)]
 struct Progress {
-    /// Set when the head has come.
+    /// Set when the head has arrived.
     status: Option<u16>,
     session: Option<String>,
-    /// Whether the first event of a stream has come.
+    /// Whether the first event of a stream has arrived.
     has_event: bool,
-    /// Where the stream of 2024-11-05 says that messages are to be posted.
+    /// The URL for POSTs in the `endpoint` event of 2024-11-05.
     endpoint: Option<String>,
-    /// Whether the answer to a request has come.
+    /// Whether the answer to a JSON-RPC request has arrived.
     has_answer: bool,
     is_over: bool,
 }
 
-impl Exchange {
-    /// Sends a request. What comes back goes to a stream of the inbox.
+impl HttpExchange {
+    /// Sends a request. The messages of its response go to a new stream of the inbox.
     ///
     /// # Errors
     ///
-    /// If nobody listens at the address.
+    /// If the connection cannot be opened.
     pub(super) async fn send(
         address: SocketAddr,
         request: Request<Full<Bytes>>,
         purpose: Purpose,
-        inbox: &Inbox,
+        inbox: &StreamInbox,
     ) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("the server is gone: {error}");
         let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
@@ -71,43 +71,43 @@ impl Exchange {
         let shaken = http1::handshake(TokioIo::new(stream)).await;
         let (mut sender, connection) = shaken.map_err(|error| failed(&error))?;
         let connection = tokio::spawn(connection).abort_handle();
-        let (told, progress) = watch::channel(Progress::default());
+        let (reported, progress) = watch::channel(Progress::default());
         let number = inbox.open();
-        let reader = Reader { number, purpose, inbox: inbox.clone(), progress: told };
+        let reader = Reader { number, purpose, inbox: inbox.clone(), progress: reported };
         let reading = tokio::spawn(async move {
             let read = match sender.send_request(request).await {
                 Ok(response) => reader.read(response).await,
-                Err(error) => Err(format!("the request is not answered: {error}")),
+                Err(error) => Err(format!("there is no response: {error}")),
             };
             reader.end(read.err());
         });
         Ok(Self { number, progress, tasks: [reading.abort_handle(), connection] })
     }
 
-    /// The number of its stream.
+    /// The number of its stream in the inbox.
     pub(super) fn number(&self) -> usize {
         self.number
     }
 
-    /// Waits for the head of the answer.
-    pub(super) async fn answered(&mut self) {
+    /// Waits for the head of the response.
+    pub(super) async fn head(&mut self) {
         self.wait(|progress| progress.status.is_some()).await;
     }
 
-    /// Waits for the first event of a stream; gives the status, and where to post if it says.
-    pub(super) async fn begun(&mut self) -> (Option<u16>, Option<String>) {
+    /// Waits for the first event of a stream; returns the status and the URL of an `endpoint` event.
+    pub(super) async fn first_event(&mut self) -> (Option<u16>, Option<String>) {
         self.wait(|progress| progress.has_event).await;
         let progress = self.progress.borrow();
         (progress.status, progress.endpoint.clone())
     }
 
-    /// Waits for the end of the answer.
-    pub(super) async fn over(&mut self) {
+    /// Waits for the end of the response.
+    pub(super) async fn ended(&mut self) {
         self.wait(|progress| progress.is_over).await;
     }
 
     /// Closes the connection.
-    pub(super) fn cut(self) {
+    pub(super) fn abort(self) {
         drop(self);
     }
 
@@ -115,7 +115,7 @@ impl Exchange {
         self.progress.borrow().status
     }
 
-    /// The session that the answer opens.
+    /// The session that the response opens.
     pub(super) fn session(&self) -> Option<String> {
         self.progress.borrow().session.clone()
     }
@@ -128,23 +128,23 @@ impl Exchange {
         self.progress.borrow().is_over
     }
 
-    async fn wait(&mut self, mut is_so: impl FnMut(&Progress) -> bool) {
-        // A reader that is gone says nothing more.
-        let _ = self.progress.wait_for(|progress| progress.is_over || is_so(progress)).await;
+    async fn wait(&mut self, mut condition: impl FnMut(&Progress) -> bool) {
+        // An error means that the reader was aborted.
+        let _ = self.progress.wait_for(|progress| progress.is_over || condition(progress)).await;
     }
 }
 
-impl Drop for Exchange {
+impl Drop for HttpExchange {
     fn drop(&mut self) {
         self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
-/// Reads what comes back.
+/// Reads a response.
 struct Reader {
     number: usize,
     purpose: Purpose,
-    inbox: Inbox,
+    inbox: StreamInbox,
     progress: watch::Sender<Progress>,
 }
 
@@ -179,13 +179,13 @@ impl Reader {
         if !has_no_body {
             self.note_answer(&text);
             let is_usual = self.is_usual(status.as_u16(), &text);
-            self.hear(Heard::Answer { status: status.as_u16(), is_usual, text });
+            self.push(Output::HttpBody { status: status.as_u16(), is_usual, text });
         }
         Ok(())
     }
 
     async fn read_events(&self, mut body: Incoming) -> Result<(), String> {
-        let mut events = Events::default();
+        let mut events = SseReader::default();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| format!("the stream breaks off: {error}"))?;
             let Ok(piece) = frame.into_data() else { continue };
@@ -197,7 +197,7 @@ impl Reader {
         if events.is_whole() { Ok(()) } else { Err("the stream ends within an event".to_owned()) }
     }
 
-    fn take(&self, event: Event) -> Result<(), String> {
+    fn take(&self, event: SseEvent) -> Result<(), String> {
         match event.name.as_deref() {
             Some("endpoint") => {
                 self.progress.send_modify(|progress| progress.endpoint = Some(event.data));
@@ -206,7 +206,7 @@ impl Reader {
             None | Some("message") => {
                 self.check_place(&event.data)?;
                 self.note_answer(&event.data);
-                self.hear(Heard::Message(event.data));
+                self.push(Output::Message(event.data));
             }
             Some(name) => return Err(format!("an event of the unknown kind `{name}`")),
         }
@@ -214,7 +214,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Answers come where their requests went, and on the GET stream there are none.
+    /// Checks that an answer comes on the stream of its request, and none on the GET stream.
     fn check_place(&self, text: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let answers = match &value {
@@ -229,7 +229,7 @@ impl Reader {
         let mut answers = answers.iter().filter(|answer| answer.get("method").is_none());
         match answers.all(|answer| may_come(&answer["id"])) {
             true => Ok(()),
-            false => Err(format!("an answer on a stream of something else: {text}")),
+            false => Err(format!("an answer on the stream of another request: {text}")),
         }
     }
 
@@ -239,29 +239,29 @@ impl Reader {
         self.progress.send_modify(|progress| progress.has_answer |= is_answer);
     }
 
-    /// Whether an answer that is no stream has the status that the rules want.
+    /// Whether the specification has this status for this body.
     fn is_usual(&self, status: u16, text: &str) -> bool {
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let is_modern = matches!(self.purpose, Purpose::Post { is_modern: true, .. });
-        usual(is_modern, &value).contains(&status)
+        usual_statuses(is_modern, &value).contains(&status)
     }
 
-    fn hear(&self, heard: Heard) {
-        self.inbox.push(self.number, heard);
+    fn push(&self, output: Output) {
+        self.inbox.push(self.number, output);
     }
 
-    fn end(self, wrong: Option<String>) {
-        if let Some(wrong) = wrong {
-            self.hear(Heard::Wrong(wrong));
+    fn end(self, violation: Option<String>) {
+        if let Some(violation) = violation {
+            self.push(Output::Violation(violation));
         }
         self.inbox.close(self.number);
         self.progress.send_modify(|progress| progress.is_over = true);
     }
 }
 
-/// The statuses that an answer may have. On 2026-07-28 some errors have one of their own; which of
-/// the others refuse the request, and which are what it came to, is for the transcript to say.
-fn usual(is_modern: bool, answer: &Value) -> &'static [u16] {
+/// The statuses that a body may have. In 2026-07-28 some errors have a fixed status. For the others
+/// both 200 and 400 are accepted; a transcript that cares has a line `<http`.
+fn usual_statuses(is_modern: bool, answer: &Value) -> &'static [u16] {
     let Some(code) = answer["error"]["code"].as_i64() else { return &[200] };
     match code {
         _ if answer["id"].is_null() => &[400],
@@ -289,12 +289,12 @@ mod tests {
     #[test]
     fn an_error_has_the_status_of_its_code() {
         let error = |code: i64| json!({ "id": 1, "error": { "code": code } });
-        assert_eq!(usual(true, &error(-32601)), [404]);
-        assert_eq!(usual(false, &error(-32601)), [200, 400]);
-        assert_eq!(usual(true, &error(-32022)), [400]);
-        assert_eq!(usual(true, &error(429)), [429]);
-        assert_eq!(usual(false, &error(429)), [200, 429]);
-        assert_eq!(usual(true, &json!({ "error": { "code": -32600 } })), [400]);
-        assert_eq!(usual(true, &json!({ "id": 1, "result": {} })), [200]);
+        assert_eq!(usual_statuses(true, &error(-32601)), [404]);
+        assert_eq!(usual_statuses(false, &error(-32601)), [200, 400]);
+        assert_eq!(usual_statuses(true, &error(-32022)), [400]);
+        assert_eq!(usual_statuses(true, &error(429)), [429]);
+        assert_eq!(usual_statuses(false, &error(429)), [200, 429]);
+        assert_eq!(usual_statuses(true, &json!({ "error": { "code": -32600 } })), [400]);
+        assert_eq!(usual_statuses(true, &json!({ "id": 1, "result": {} })), [200]);
     }
 }

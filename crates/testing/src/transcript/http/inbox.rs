@@ -1,14 +1,14 @@
-//! What has come on each stream, and was not heard yet.
+//! The outputs of each stream that the play has not taken yet.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use tokio::sync::watch;
 
-use super::super::stage::Heard;
+use super::super::side_under_test::Output;
 
-/// What has come on each stream; cheap to clone.
+/// The outputs of each stream; cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Inbox(watch::Sender<State>);
+pub(super) struct StreamInbox(watch::Sender<State>);
 
 #[derive(Default)]
 struct State {
@@ -18,12 +18,12 @@ struct State {
 
 #[derive(Default)]
 struct Stream {
-    come: VecDeque<Heard>,
+    outputs: VecDeque<Output>,
     is_over: bool,
 }
 
-impl Inbox {
-    /// A new stream, by its number.
+impl StreamInbox {
+    /// Adds a stream and returns its number.
     pub(super) fn open(&self) -> usize {
         let mut number = 0;
         self.0.send_modify(|state| {
@@ -34,49 +34,49 @@ impl Inbox {
         number
     }
 
-    /// Something came on a stream.
-    pub(super) fn push(&self, stream: usize, heard: Heard) {
-        self.change(stream, |stream| stream.come.push_back(heard));
+    /// Adds an output to a stream.
+    pub(super) fn push(&self, stream: usize, output: Output) {
+        self.change(stream, |stream| stream.outputs.push_back(output));
     }
 
-    /// Nothing more comes on a stream.
+    /// Marks the end of a stream.
     pub(super) fn close(&self, stream: usize) {
         self.change(stream, |stream| stream.is_over = true);
     }
 
-    /// Waits for something that fits and is the first on its stream. If nothing can come any more,
-    /// gives whatever has come instead.
-    pub(super) async fn next(&self, mut fits: impl FnMut(&Heard) -> bool) -> Option<Heard> {
+    /// Waits for an output that fits and is the first of its stream. If every stream has ended,
+    /// returns any output that is left.
+    pub(super) async fn next(&self, mut fits: impl FnMut(&Output) -> bool) -> Option<Output> {
         let mut changes = self.0.subscribe();
         loop {
-            if let Some(heard) = self.take(&mut fits) {
-                return Some(heard);
+            if let Some(output) = self.take(&mut fits) {
+                return Some(output);
             }
             if self.0.borrow().is_over() {
                 return self.take(|_| true);
             }
-            // Its sender is `self`, so it cannot fail.
+            // Cannot fail, because `self` is the sender.
             let _ = changes.changed().await;
         }
     }
 
-    /// The first thing on a stream that fits. What is wrong with HTTP itself fits always.
-    pub(super) fn take(&self, mut fits: impl FnMut(&Heard) -> bool) -> Option<Heard> {
+    /// Takes the first output of a stream, from the first stream where it fits. A violation always fits.
+    pub(super) fn take(&self, mut fits: impl FnMut(&Output) -> bool) -> Option<Output> {
         let mut taken = None;
         self.0.send_if_modified(|state| {
-            let mut fits = |heard: &Heard| matches!(heard, Heard::Wrong(_)) || fits(heard);
-            let is_next = |stream: &&mut Stream| stream.come.front().is_some_and(&mut fits);
-            taken = state.streams.values_mut().find(is_next).and_then(|it| it.come.pop_front());
+            let mut fits = |output: &Output| matches!(output, Output::Violation(_)) || fits(output);
+            let is_next = |stream: &&mut Stream| stream.outputs.front().is_some_and(&mut fits);
+            taken = state.streams.values_mut().find(is_next).and_then(|it| it.outputs.pop_front());
             false
         });
         taken
     }
 
-    /// What came last on a stream and was not heard yet.
+    /// The last message of a stream that was not taken yet.
     pub(super) fn last(&self, stream: usize) -> String {
         let state = self.0.borrow();
-        match state.streams.get(&stream).and_then(|stream| stream.come.back()) {
-            Some(Heard::Message(text) | Heard::Answer { text, .. }) => text.clone(),
+        match state.streams.get(&stream).and_then(|stream| stream.outputs.back()) {
+            Some(Output::Message(text) | Output::HttpBody { text, .. }) => text.clone(),
             _ => String::new(),
         }
     }
@@ -100,20 +100,20 @@ impl State {
 mod tests {
     use super::*;
 
-    fn message(text: &str) -> Heard {
-        Heard::Message(text.to_owned())
+    fn message(text: &str) -> Output {
+        Output::Message(text.to_owned())
     }
 
     #[tokio::test]
-    async fn streams_keep_their_order_and_have_none_among_them() {
-        let inbox = Inbox::default();
+    async fn one_stream_keeps_its_order_and_two_streams_have_none() {
+        let inbox = StreamInbox::default();
         let (one, other) = (inbox.open(), inbox.open());
         inbox.push(one, message("a"));
         inbox.push(one, message("b"));
         inbox.push(other, message("c"));
-        assert_eq!(inbox.take(|heard| *heard == message("b")), None, "`a` comes first");
+        assert_eq!(inbox.take(|output| *output == message("b")), None, "`a` comes first");
         for text in ["c", "a", "b"] {
-            assert_eq!(inbox.next(|heard| *heard == message(text)).await, Some(message(text)));
+            assert_eq!(inbox.next(|output| *output == message(text)).await, Some(message(text)));
         }
         inbox.push(one, message("d"));
         inbox.close(one);
@@ -123,9 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_heard_whatever_is_expected() {
-        let inbox = Inbox::default();
-        inbox.push(inbox.open(), Heard::Wrong("two answers".to_owned()));
+    fn a_violation_fits_every_expectation() {
+        let inbox = StreamInbox::default();
+        inbox.push(inbox.open(), Output::Violation("two answers".to_owned()));
         assert!(inbox.take(|_| false).is_some());
     }
 }

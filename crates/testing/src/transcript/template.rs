@@ -1,14 +1,15 @@
-//! The text of one message in a transcript, with what stands for something else.
+//! One message of a transcript, with placeholders.
 //!
-//! | in the file | stands for |
+//! | placeholder | value |
 //! |---|---|
-//! | `@revision` | the revision that the transcript is played in, inside a string too |
-//! | `@client` | `_meta` of a request of 2026-07-28; `@client{elicitation,progress:1}` says more in it |
-//! | `@server` | `_meta` with which the server stamps its results in 2026-07-28 |
-//! | `@any` | any JSON value, in what is expected |
-//! | `@name` | any JSON value the first time, and the same value from then on |
+//! | `@revision` | the revision of the play; also allowed inside a string |
+//! | `@client` | `_meta` of a request of 2026-07-28; `@client{elicitation,progress:1}` adds members |
+//! | `@server` | `_meta` that the server adds to its results in 2026-07-28 |
+//! | `@any` | any JSON value; allowed in expected messages only |
+//! | `@name` | any JSON value the first time, the same value in later messages |
 //!
-//! All but `@revision` stand where a JSON value would; an `@` in a string is just that.
+//! Every placeholder but `@revision` takes the place of a JSON value. Another `@` inside a string has
+//! no special meaning.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,76 +17,77 @@ use std::fmt;
 use bowline_types::revision::Revision;
 use serde_json::value::RawValue;
 
-use super::identity::Identity;
+use super::identity::ClientIdentity;
 
-/// The text of a message, cut at what only the play can tell.
+/// A message, split at the placeholders whose values are known only during the play.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text(Vec<Piece>);
+pub(crate) struct MessageTemplate(Vec<Segment>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    /// Text as it is sent.
+enum Segment {
+    /// Literal text.
     Plain(String),
-    /// A value that may be anything.
+    /// `@any`.
     Any,
-    /// A value that is remembered by its name.
+    /// `@name`.
     Named(String),
 }
 
-/// Values that were met during a play, by the names that the transcript gives them.
+/// The values of `@name` placeholders that a play has seen.
 pub(crate) type Values = BTreeMap<String, String>;
 
-/// What the words of a transcript stand for.
+/// The values of the placeholders that are known before the play.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
+pub(crate) struct Placeholders {
     pub(crate) revision: Revision,
-    /// `_meta` with which the server stamps its results.
+    /// `_meta` that the server adds to its results, as JSON.
     pub(crate) server: String,
 }
 
-impl Text {
-    /// Reads a line of a transcript.
+impl MessageTemplate {
+    /// Parses a message of a transcript.
     ///
     /// # Errors
     ///
-    /// If a word that begins with `@` has no meaning.
-    pub(crate) fn parse(line: &str, words: &Words) -> Result<Self, String> {
-        let mut reader = TextReader { rest: line, words, plain: String::new(), pieces: Vec::new() };
+    /// If a placeholder is not valid.
+    pub(crate) fn parse(line: &str, placeholders: &Placeholders) -> Result<Self, String> {
+        let mut reader =
+            TemplateReader { rest: line, placeholders, plain: String::new(), segments: Vec::new() };
         reader.read()?;
-        Ok(Self(reader.pieces))
+        Ok(Self(reader.segments))
     }
 
-    /// Text in which only `@any` and names stand for something else.
+    /// Parses a message whose only placeholders are `@any` and names.
     pub(crate) fn literal(line: &str) -> Self {
-        let words = Words { revision: Revision::LATEST, server: "{}".to_owned() };
-        Self::parse(line, &words).unwrap_or_else(|_| Self::plain(line))
+        let placeholders = Placeholders { revision: Revision::LATEST, server: "{}".to_owned() };
+        Self::parse(line, &placeholders).unwrap_or_else(|_| Self::plain(line))
     }
 
-    /// Text that holds nothing but itself.
+    /// A message without placeholders.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self(vec![Piece::Plain(text.into())])
+        Self(vec![Segment::Plain(text.into())])
     }
 
-    /// The text to send.
+    /// Puts in the values of the placeholders.
     ///
     /// # Errors
     ///
-    /// If it names a value that nobody has said yet.
+    /// If it has `@any`, or a name without a value.
     pub(crate) fn fill(&self, values: &Values) -> Result<String, String> {
         let mut text = String::new();
-        for piece in &self.0 {
-            match piece {
-                Piece::Plain(plain) => text.push_str(plain),
-                Piece::Any => {
+        for segment in &self.0 {
+            match segment {
+                Segment::Plain(plain) => text.push_str(plain),
+                Segment::Any => {
                     return Err(
-                        "`@any` cannot be sent; only what is expected may hold it".to_owned()
+                        "`@any` cannot be sent; it is for expected messages only".to_owned()
                     );
                 }
-                Piece::Named(name) => match values.get(name) {
+                Segment::Named(name) => match values.get(name) {
                     Some(value) => text.push_str(value),
                     None => {
                         return Err(format!(
-                            "`@{name}` has no value yet; no message before it held it"
+                            "`@{name}` has no value; no expected message before this line has it"
                         ));
                     }
                 },
@@ -94,22 +96,22 @@ impl Text {
         Ok(text)
     }
 
-    /// Whether this is what was said. Values that are named for the first time are remembered.
-    pub(crate) fn matches(&self, said: &str, values: &mut Values) -> bool {
+    /// Whether a received message matches. If it does, `values` gets the values of new names.
+    pub(crate) fn matches(&self, received: &str, values: &mut Values) -> bool {
         let mut found = Values::new();
-        let mut rest = said;
-        for piece in &self.0 {
+        let mut rest = received;
+        for segment in &self.0 {
             let known = |name: &String| values.get(name).or_else(|| found.get(name)).cloned();
-            rest = match piece {
-                Piece::Plain(plain) => match rest.strip_prefix(plain.as_str()) {
+            rest = match segment {
+                Segment::Plain(plain) => match rest.strip_prefix(plain.as_str()) {
                     Some(rest) => rest,
                     None => return false,
                 },
-                Piece::Any => match cut_value(rest) {
+                Segment::Any => match cut_value(rest) {
                     Some((_, rest)) => rest,
                     None => return false,
                 },
-                Piece::Named(name) => match (cut_value(rest), known(name)) {
+                Segment::Named(name) => match (cut_value(rest), known(name)) {
                     (Some((value, rest)), Some(known)) if value == known => rest,
                     (Some((value, rest)), None) => {
                         found.insert(name.clone(), value.to_owned());
@@ -127,40 +129,40 @@ impl Text {
     }
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for MessageTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| match piece {
-            Piece::Plain(plain) => f.write_str(plain),
-            Piece::Any => f.write_str("@any"),
-            Piece::Named(name) => write!(f, "@{name}"),
+        self.0.iter().try_for_each(|segment| match segment {
+            Segment::Plain(plain) => f.write_str(plain),
+            Segment::Any => f.write_str("@any"),
+            Segment::Named(name) => write!(f, "@{name}"),
         })
     }
 }
 
-/// The JSON value at the start of a text, and what follows it.
+/// Splits a text after the JSON value at its start.
 fn cut_value(text: &str) -> Option<(&str, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     values.next()?.ok()?;
     text.split_at_checked(values.byte_offset())
 }
 
-struct TextReader<'a> {
+struct TemplateReader<'a> {
     rest: &'a str,
-    words: &'a Words,
+    placeholders: &'a Placeholders,
     plain: String,
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
 }
 
-impl<'a> TextReader<'a> {
+impl<'a> TemplateReader<'a> {
     fn read(&mut self) -> Result<(), String> {
         let (mut in_string, mut escaped) = (false, false);
         while let Some(next) = self.rest.chars().next() {
             if next == '@' && !in_string {
-                self.word()?;
+                self.placeholder()?;
                 continue;
             }
             if next == '@' && self.take("@revision") {
-                self.plain.push_str(self.words.revision.as_str());
+                self.plain.push_str(self.placeholders.revision.as_str());
                 continue;
             }
             in_string ^= next == '"' && !escaped;
@@ -172,28 +174,33 @@ impl<'a> TextReader<'a> {
         Ok(())
     }
 
-    /// Reads a word that stands for a value.
-    fn word(&mut self) -> Result<(), String> {
+    /// Reads a placeholder.
+    fn placeholder(&mut self) -> Result<(), String> {
         self.take("@");
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         self.rest = rest;
         match name {
-            "" => return Err("`@` stands alone; outside of a string it begins a word".to_owned()),
-            "revision" => self.plain.push_str(&format!("\"{}\"", self.words.revision)),
-            "server" => self.plain.push_str(&self.words.server),
+            "" => {
+                return Err(
+                    "`@` without a name; outside of a string it begins a placeholder".to_owned()
+                );
+            }
+            "revision" => self.plain.push_str(&format!("\"{}\"", self.placeholders.revision)),
+            "server" => self.plain.push_str(&self.placeholders.server),
             "client" => {
                 let extras = self.extras()?;
-                self.plain.push_str(&Identity::parse(extras)?.meta(self.words.revision));
+                self.plain
+                    .push_str(&ClientIdentity::parse(extras)?.meta(self.placeholders.revision));
             }
-            "any" => self.piece(Piece::Any),
-            name => self.piece(Piece::Named(name.to_owned())),
+            "any" => self.segment(Segment::Any),
+            name => self.segment(Segment::Named(name.to_owned())),
         }
         Ok(())
     }
 
-    /// What stands in braces directly after a word; nothing if there are none.
+    /// Reads the text in braces directly after a placeholder; empty if there are none.
     fn extras(&mut self) -> Result<&'a str, String> {
         let Some(inside) = self.rest.strip_prefix('{') else { return Ok("") };
         let (extras, rest) = inside.split_once('}').ok_or("`@client{` lacks its closing brace")?;
@@ -207,14 +214,14 @@ impl<'a> TextReader<'a> {
         rest.is_some()
     }
 
-    fn piece(&mut self, piece: Piece) {
+    fn segment(&mut self, segment: Segment) {
         self.end_plain();
-        self.pieces.push(piece);
+        self.segments.push(segment);
     }
 
     fn end_plain(&mut self) {
         if !self.plain.is_empty() {
-            self.pieces.push(Piece::Plain(std::mem::take(&mut self.plain)));
+            self.segments.push(Segment::Plain(std::mem::take(&mut self.plain)));
         }
     }
 }
@@ -223,16 +230,16 @@ impl<'a> TextReader<'a> {
 mod tests {
     use super::*;
 
-    fn words() -> Words {
-        Words { revision: Revision::V2025_06_18, server: r#"{"by":"kit"}"#.to_owned() }
+    fn placeholders() -> Placeholders {
+        Placeholders { revision: Revision::V2025_06_18, server: r#"{"by":"kit"}"#.to_owned() }
     }
 
-    fn text(line: &str) -> Text {
-        Text::parse(line, &words()).unwrap()
+    fn text(line: &str) -> MessageTemplate {
+        MessageTemplate::parse(line, &placeholders()).unwrap()
     }
 
     #[test]
-    fn the_revision_stands_in_strings_and_for_one() {
+    fn the_revision_is_replaced_inside_and_outside_of_strings() {
         let filled = text(r#"{"a":@revision,"b":"in @revision, me@home"}"#).fill(&Values::new());
         assert_eq!(filled.unwrap(), r#"{"a":"2025-06-18","b":"in 2025-06-18, me@home"}"#);
     }
@@ -244,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_may_stand_for_any() {
+    fn any_json_value_matches_any() {
         let expected = text(r#"{"a":@any,"b":2}"#);
         for value in ["1", "-2.5e3", "\"}\"", "{\"c\":[1,2]}", "null"] {
             assert!(
@@ -258,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_value_is_the_same_ever_after() {
+    fn a_named_placeholder_keeps_its_first_value() {
         let mut values = Values::new();
         assert!(text(r#"{"s":@state}"#).matches(r#"{"s":"x\"y"}"#, &mut values));
         assert!(!text(r#"{"s":@state}"#).matches(r#"{"s":"z"}"#, &mut values));
@@ -268,22 +275,24 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_does_not_match_leaves_no_values() {
+    fn a_message_that_does_not_match_sets_no_values() {
         let mut values = Values::new();
         assert!(!text("[@one,2]").matches("[1,3]", &mut values));
         assert!(values.is_empty());
     }
 
     #[test]
-    fn what_cannot_be_sent_is_said() {
+    fn a_message_that_cannot_be_sent_is_an_error() {
         assert!(text("[@any]").fill(&Values::new()).unwrap_err().contains("@any"));
         assert!(text("[@state]").fill(&Values::new()).unwrap_err().contains("@state"));
-        assert!(Text::parse("[@]", &words()).unwrap_err().contains("stands alone"));
-        assert!(Text::parse("@client{", &words()).unwrap_err().contains("brace"));
+        assert!(
+            MessageTemplate::parse("[@]", &placeholders()).unwrap_err().contains("without a name")
+        );
+        assert!(MessageTemplate::parse("@client{", &placeholders()).unwrap_err().contains("brace"));
     }
 
     #[test]
-    fn the_server_stamps_as_it_does() {
+    fn the_server_placeholder_is_its_meta() {
         assert_eq!(text("{\"_meta\":@server}").to_string(), r#"{"_meta":{"by":"kit"}}"#);
     }
 }

@@ -1,4 +1,5 @@
-//! A client as a machine: its connection without any channel, its user written down.
+//! A client on a sans-IO connection. The transcript has the actions of its user and the events that the
+//! user gets.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,27 +16,27 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde::Serialize;
 
-use super::identity::Identity;
-use super::stage::{Heard, Stage};
+use super::identity::ClientIdentity;
+use super::side_under_test::{Output, SideUnderTest};
 use crate::clock::Clock;
 
-/// A client as a machine.
-pub(crate) struct ClientMachine {
+/// A client on a sans-IO connection.
+pub(crate) struct SansIoClient {
     connection: ClientConnection,
     lines: LineReader,
     clock: Clock,
-    /// The server's questions, in the order they came; a transcript counts them from 1.
+    /// The server's questions in the order of arrival; transcripts number them from 1.
     asks: Vec<AskId>,
-    heard: VecDeque<Heard>,
+    outputs: VecDeque<Output>,
 }
 
-impl ClientMachine {
-    /// A client that has opened the talk. `words` says what it can do; with `only` among them it
-    /// speaks no revision but the one given.
+impl SansIoClient {
+    /// A client that has sent its first message. `words` are its capabilities; with `only` among them
+    /// it speaks no revision but the given one.
     pub(crate) fn new(revision: Revision, words: &str, limits: Limits) -> Result<Self, String> {
         let (only, extras): (Vec<_>, Vec<_>) =
             words.split(',').map(str::trim).partition(|word| *word == "only");
-        let capabilities = Identity::parse(&extras.join(","))?.capabilities(revision);
+        let capabilities = ClientIdentity::parse(&extras.join(","))?.capabilities(revision);
         let capabilities =
             serde_json::from_value(capabilities).map_err(|error| error.to_string())?;
         let info = Implementation::new("transcript", "1.0.0");
@@ -48,27 +49,27 @@ impl ClientMachine {
             lines,
             clock: Clock::new(),
             asks: Vec::new(),
-            heard: VecDeque::new(),
+            outputs: VecDeque::new(),
         };
         client.connection.begin(client.clock.now());
         client.collect();
         Ok(client)
     }
 
-    /// Takes what the connection wants written, then what it wants known.
+    /// Takes the outgoing messages of the connection, then its events.
     fn collect(&mut self) {
         while let Some(transmit) = self.connection.poll_transmit() {
             let text = String::from_utf8_lossy(&transmit.frame).into_owned();
-            self.heard.push_back(Heard::Message(text));
+            self.outputs.push_back(Output::Message(text));
         }
         while let Some(event) = self.connection.poll_event() {
-            let text = self.told(event);
-            self.heard.push_back(Heard::Event(text));
+            let text = self.describe(event);
+            self.outputs.push_back(Output::Event(text));
         }
     }
 
-    /// An event as a line of a transcript.
-    fn told(&mut self, event: Event) -> String {
+    /// Writes an event as a line of a transcript.
+    fn describe(&mut self, event: Event) -> String {
         match event {
             Event::Ready(profile) => format!("ready {}", json(&profile.revision)),
             Event::Failed(error) => format!("failed {error}"),
@@ -114,15 +115,15 @@ impl ClientMachine {
             }
             "notify" => self.notify(number, rest)?,
             "close" => self.connection.close(),
-            _ => return Err(format!("nobody knows how to `{verb}`; see the module `transcript`")),
+            _ => return Err(format!("unknown action `{verb}`; see the module `transcript`")),
         }
         Ok(())
     }
 
-    /// `METHOD {params}`, followed by what else is wanted.
+    /// Makes the call `METHOD {params}`, optionally with `+progress` or `+log:LEVEL`.
     fn call(&mut self, number: ExchangeId, rest: &str) -> Result<(), String> {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, "{}"));
-        let method = Method::named(name).ok_or_else(|| format!("`{name}` is no method"))?;
+        let method = Method::named(name).ok_or_else(|| format!("`{name}` is not a method"))?;
         let (params, wants) = rest.split_once(" +").unwrap_or((rest, ""));
         let mut request = CallRequest::new(method, object(params)?);
         request.progress = wants == "progress";
@@ -134,9 +135,9 @@ impl ClientMachine {
         Ok(())
     }
 
-    /// `METHOD {params}`, of which nobody waits for an answer.
+    /// Sends the notification `METHOD {params}`.
     fn notify(&mut self, name: &str, params: &str) -> Result<(), String> {
-        let method = Method::named(name).ok_or_else(|| format!("`{name}` is no method"))?;
+        let method = Method::named(name).ok_or_else(|| format!("`{name}` is not a method"))?;
         let params = object(if params.is_empty() { "{}" } else { params })?;
         self.connection.notify(method, &params);
         Ok(())
@@ -149,8 +150,8 @@ impl ClientMachine {
     }
 }
 
-impl Stage for ClientMachine {
-    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+impl SideUnderTest for SansIoClient {
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.lines.buffer().extend_from_slice(bytes);
         while let Some(unit) = self.lines.next() {
             self.connection.receive(unit, self.clock.now());
@@ -165,7 +166,7 @@ impl Stage for ClientMachine {
         Ok(())
     }
 
-    async fn pass(&mut self, time: Duration) {
+    async fn advance(&mut self, time: Duration) {
         let until = self.clock.now() + time;
         while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until)
         {
@@ -176,22 +177,22 @@ impl Stage for ClientMachine {
         self.collect();
     }
 
-    async fn end(&mut self) -> Result<(), String> {
+    async fn close(&mut self) -> Result<(), String> {
         self.connection.close();
         self.collect();
         Ok(())
     }
 
-    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
-        self.heard.pop_front()
+    async fn next(&mut self, _: impl FnMut(&Output) -> bool) -> Option<Output> {
+        self.outputs.pop_front()
     }
 
-    async fn spare(&mut self) -> Option<Heard> {
-        self.heard.pop_front()
+    async fn try_next(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
     }
 
-    async fn finish(&mut self) -> Result<Vec<Heard>, String> {
-        Ok(self.heard.drain(..).collect())
+    async fn finish(&mut self) -> Result<Vec<Output>, String> {
+        Ok(self.outputs.drain(..).collect())
     }
 }
 
@@ -207,7 +208,7 @@ fn changed(change: &Change) -> String {
 
 fn object(text: &str) -> Result<Object, String> {
     let json = Json::from_text(text).map_err(|error| format!("`{text}`: {error}"))?;
-    Object::new(json).map_err(|json| format!("`{json}` is no object"))
+    Object::new(json).map_err(|json| format!("`{json}` is not an object"))
 }
 
 fn count(text: &str) -> Result<u64, String> {

@@ -1,4 +1,4 @@
-//! What calls say on its way to a connection that is driven by hand.
+//! The queue between running calls and a connection that a test drives by hand.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,31 +6,32 @@ use std::task::{Context, Poll, Waker};
 
 use bowline_proto::request::{ExchangeId, Outgoing, Sink};
 
-/// Holds what calls say until somebody takes it; no more than it was made for.
-pub(crate) struct Mailbox {
+/// Holds the messages of calls until [`take`](Self::take) passes them to the connection.
+pub(crate) struct OutgoingQueue {
     state: Mutex<State>,
     capacity: usize,
 }
 
 #[derive(Default)]
 struct State {
-    said: VecDeque<(ExchangeId, Outgoing)>,
+    messages: VecDeque<(ExchangeId, Outgoing)>,
+    /// Calls that wait for room.
     waiting: Vec<Waker>,
 }
 
-impl Mailbox {
+impl OutgoingQueue {
     pub(crate) fn new(capacity: usize) -> Self {
         Self { state: Mutex::default(), capacity }
     }
 
-    /// Takes all that was said.
+    /// Removes all messages and wakes the calls that wait for room.
     pub(crate) fn take(&self) -> VecDeque<(ExchangeId, Outgoing)> {
-        let (said, waiting) = {
+        let (messages, waiting) = {
             let mut state = self.lock();
-            (std::mem::take(&mut state.said), std::mem::take(&mut state.waiting))
+            (std::mem::take(&mut state.messages), std::mem::take(&mut state.waiting))
         };
         waiting.into_iter().for_each(Waker::wake);
-        said
+        messages
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -38,10 +39,10 @@ impl Mailbox {
     }
 }
 
-impl Sink for Mailbox {
+impl Sink for OutgoingQueue {
     fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
-        if state.said.len() < self.capacity {
+        if state.messages.len() < self.capacity {
             return Poll::Ready(());
         }
         state.waiting.push(cx.waker().clone());
@@ -50,8 +51,8 @@ impl Sink for Mailbox {
 
     fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
         let mut state = self.lock();
-        if state.said.len() < self.capacity {
-            state.said.push_back((exchange, outgoing));
+        if state.messages.len() < self.capacity {
+            state.messages.push_back((exchange, outgoing));
             return Ok(());
         }
         if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) }

@@ -1,4 +1,4 @@
-//! A server as a machine: its connection without any channel, its calls polled by hand.
+//! A server on a sans-IO connection: no transport, and its calls are polled here.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -15,53 +15,53 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tower_service::Service;
 
-use super::stage::{Heard, Stage};
-use crate::mailbox::Mailbox;
-use crate::subject::Subject;
+use super::side_under_test::{Output, SideUnderTest};
+use crate::outgoing_queue::OutgoingQueue;
+use crate::server_under_test::ServerUnderTest;
 
-/// How often everything is polled without any effect before it counts as quiet. More than once,
-/// because a task that runs beside the calls may have to run first.
+/// How many polls without effect mean that the server is idle. More than one, because a call may wait
+/// for a task that it spawned.
 const QUIET: usize = 4;
 
-/// A server as a machine. Wants a runtime with paused time around it.
-pub(crate) struct Machine {
+/// A server on a sans-IO connection. Needs a runtime with paused time.
+pub(crate) struct SansIoServer {
     connection: ServerConnection,
     lines: LineReader,
-    subject: Subject,
+    server: ServerUnderTest,
     calls: BTreeMap<ExchangeId, Running>,
-    mailbox: Arc<Mailbox>,
+    mailbox: Arc<OutgoingQueue>,
     woken: Arc<Woken>,
-    heard: VecDeque<String>,
-    /// Set once no more input will come: until when calls may still run.
+    outputs: VecDeque<String>,
+    /// Set at the end of input: when running calls are dropped.
     drain: Option<Instant>,
 }
 
 type Running = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-impl Machine {
-    pub(crate) fn new(subject: Subject) -> Self {
-        let config = subject.config().clone();
-        let mailbox = Arc::new(Mailbox::new(config.limits().outbox));
+impl SansIoServer {
+    pub(crate) fn new(server: ServerUnderTest) -> Self {
+        let config = server.config().clone();
+        let mailbox = Arc::new(OutgoingQueue::new(config.limits().outbox));
         Self {
             lines: LineReader::new(config.limits().frame),
             connection: ServerConnection::new(config, Owner::anonymous(), mailbox.clone()),
-            subject,
+            server,
             calls: BTreeMap::new(),
             mailbox,
             woken: Arc::default(),
-            heard: VecDeque::new(),
+            outputs: VecDeque::new(),
             drain: None,
         }
     }
 
-    /// No more input will come: what runs may go on for a moment.
+    /// Handles the end of input: running calls have until `Limits::drain`.
     async fn end_of_input(&mut self) {
         self.connection.end_of_input();
-        self.drain = Some(Instant::now() + self.subject.config().limits().drain);
+        self.drain = Some(Instant::now() + self.server.config().limits().drain);
         self.settle().await;
     }
 
-    /// Does what is due by now.
+    /// Handles the time-outs that are due.
     fn handle_timeout(&mut self) {
         self.connection.handle_timeout(now());
         if self.drain.is_some_and(|drain| drain <= Instant::now()) {
@@ -70,7 +70,7 @@ impl Machine {
         }
     }
 
-    /// Lets everything happen that happens by itself.
+    /// Polls the calls until the server is idle.
     async fn settle(&mut self) {
         let mut quiet = 0;
         while quiet < QUIET {
@@ -80,7 +80,7 @@ impl Machine {
         }
     }
 
-    /// Polls every call once; gives whether anything came of it.
+    /// Polls every call once; returns whether anything happened.
     fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         let mut happened = self.work(cx);
         let waker = self.woken.clone().waker(cx);
@@ -97,7 +97,7 @@ impl Machine {
         happened
     }
 
-    /// Does what the connection wants done; gives whether there was anything.
+    /// Handles the connection's events and outgoing messages; returns whether there were any.
     fn work(&mut self, cx: &mut Context<'_>) -> bool {
         let mut happened = self.collect();
         while let Some(event) = self.connection.poll_event() {
@@ -111,14 +111,14 @@ impl Machine {
         }
         while let Some(transmit) = self.connection.poll_transmit() {
             happened = true;
-            self.heard.push_back(String::from_utf8_lossy(&transmit.frame).into_owned());
+            self.outputs.push_back(String::from_utf8_lossy(&transmit.frame).into_owned());
         }
         happened
     }
 
     fn start(&mut self, request: Request, cx: &mut Context<'_>) {
         let number = request.parts.exchange;
-        let answer = self.subject.call(request);
+        let answer = self.server.call(request);
         let mut call: Running = Box::pin(async move {
             let Ok(response) = answer.await;
             response
@@ -132,17 +132,17 @@ impl Machine {
         }
     }
 
-    /// Hands in the answer of a call, after everything that the call said before.
+    /// Passes the response of a call to the connection, after the messages that the call sent before.
     fn complete(&mut self, number: ExchangeId, response: Response) {
         self.collect();
         self.connection.complete(number, response);
     }
 
-    /// Hands in what calls said.
+    /// Passes the messages of calls to the connection.
     fn collect(&mut self) -> bool {
-        let said = self.mailbox.take();
-        let happened = !said.is_empty();
-        for (number, outgoing) in said {
+        let messages = self.mailbox.take();
+        let happened = !messages.is_empty();
+        for (number, outgoing) in messages {
             self.connection.emit(number, outgoing, now());
         }
         happened
@@ -155,8 +155,8 @@ impl Machine {
     }
 }
 
-impl Stage for Machine {
-    async fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
+impl SideUnderTest for SansIoServer {
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.lines.buffer().extend_from_slice(bytes);
         self.receive();
         self.settle().await;
@@ -165,14 +165,14 @@ impl Stage for Machine {
 
     async fn act(&mut self, action: &str) -> Result<(), String> {
         if action != "stop" {
-            return Err(format!("nobody knows how to `{action}`; a server can `stop`"));
+            return Err(format!("unknown action `{action}`; a server can `stop`"));
         }
         self.connection.end_subscriptions();
         self.end_of_input().await;
         Ok(())
     }
 
-    async fn pass(&mut self, time: Duration) {
+    async fn advance(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while Instant::now() < until {
             self.settle().await;
@@ -188,7 +188,7 @@ impl Stage for Machine {
         self.settle().await;
     }
 
-    async fn end(&mut self) -> Result<(), String> {
+    async fn close(&mut self) -> Result<(), String> {
         if let Some(unit) = self.lines.finish() {
             self.connection.receive(unit, now());
         }
@@ -196,18 +196,18 @@ impl Stage for Machine {
         Ok(())
     }
 
-    async fn next(&mut self, _: impl FnMut(&Heard) -> bool) -> Option<Heard> {
-        self.heard.pop_front().map(Heard::Message)
+    async fn next(&mut self, _: impl FnMut(&Output) -> bool) -> Option<Output> {
+        self.outputs.pop_front().map(Output::Message)
     }
 
-    async fn spare(&mut self) -> Option<Heard> {
+    async fn try_next(&mut self) -> Option<Output> {
         self.next(|_| true).await
     }
 
-    async fn finish(&mut self) -> Result<Vec<Heard>, String> {
-        self.end().await?;
-        self.pass(self.subject.config().limits().drain).await;
-        Ok(self.heard.drain(..).map(Heard::Message).collect())
+    async fn finish(&mut self) -> Result<Vec<Output>, String> {
+        self.close().await?;
+        self.advance(self.server.config().limits().drain).await;
+        Ok(self.outputs.drain(..).map(Output::Message).collect())
     }
 }
 
@@ -215,7 +215,7 @@ fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
-/// Whether a call wants to be polled.
+/// Set when a call wants to be polled.
 #[derive(Default)]
 struct Woken {
     flag: AtomicBool,
@@ -223,7 +223,7 @@ struct Woken {
 }
 
 impl Woken {
-    /// A waker for calls, which also wakes whoever plays.
+    /// A waker for calls, which also wakes the task that plays the transcript.
     fn waker(self: Arc<Self>, cx: &Context<'_>) -> Waker {
         *self.player() = Some(cx.waker().clone());
         self.into()

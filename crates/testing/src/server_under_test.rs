@@ -1,4 +1,4 @@
-//! A server under test: any service, and the configuration that it is served with.
+//! The server that a transcript is played against: any service, and its configuration.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,17 +13,17 @@ use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
 use tower_service::Service;
 
-/// A server under test; cheap to clone.
+/// A server for [`Transcript::play`](crate::transcript::Transcript::play); cheap to clone.
 #[derive(Clone)]
-pub struct Subject {
+pub struct ServerUnderTest {
     call: Arc<dyn Fn(Request) -> BoxFuture + Send + Sync>,
     config: Arc<ServerConfig>,
 }
 
 type BoxFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-impl Subject {
-    /// A service, and what it is served with.
+impl ServerUnderTest {
+    /// A server from a tower service and a configuration.
     pub fn new<S>(service: S, config: impl Into<Arc<ServerConfig>>) -> Self
     where
         S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
@@ -41,29 +41,29 @@ impl Subject {
         Self { call: Arc::new(call), config: config.into() }
     }
 
-    /// A server as people write it.
+    /// Builds a [`Server`].
     ///
     /// # Errors
     ///
-    /// If something is wrong with it.
-    pub fn server(server: &Server) -> Result<Self, BuildError> {
+    /// As [`Server::build`].
+    pub fn build(server: &Server) -> Result<Self, BuildError> {
         Ok(Self::new(server.build()?, server.config()))
     }
 
-    /// The same server within other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         let config = ServerConfig::clone(&self.config).with_limits(limits);
         Self { call: self.call, config: Arc::new(config) }
     }
 
-    /// What it is served with.
+    /// Returns the configuration.
     pub fn config(&self) -> &Arc<ServerConfig> {
         &self.config
     }
 }
 
-impl Service<Request> for Subject {
+impl Service<Request> for ServerUnderTest {
     type Response = Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
@@ -78,8 +78,8 @@ impl Service<Request> for Subject {
     }
 }
 
-impl fmt::Debug for Subject {
+impl fmt::Debug for ServerUnderTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("ServerUnderTest").field("config", &self.config).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! A message of the client as an HTTP request: where it goes, and what its headers say.
+//! A message of the client as an HTTP request, with its target and its headers.
 
 use bowline_proto::mirror::{self, value};
 use bowline_types::meta::key;
@@ -10,31 +10,32 @@ use http::{HeaderName, HeaderValue, Method, Request};
 use http_body_util::Full;
 use serde_json::Value;
 
-use super::PATH;
+/// The path of the endpoint.
+pub(super) const PATH: &str = "/mcp";
 
 /// The header that names a session.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// A message of the client.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct ClientMessage {
     body: Bytes,
-    /// Null if it is no JSON.
+    /// Null if it is not JSON.
     value: Value,
-    /// The revision of 2026-07-28 or later that it speaks, as it says it or as the play does.
+    /// Its revision, if that is 2026-07-28 or later: from `_meta`, or that of the play.
     modern: Option<String>,
 }
 
-/// A session as its client knows it.
+/// A session of the client.
 #[derive(Clone, Debug)]
-pub(super) struct Session {
+pub(super) struct ClientSession {
     id: String,
     /// The revision that was agreed on.
     revision: Option<Revision>,
 }
 
-impl Session {
-    /// A session that was opened with this answer.
+impl ClientSession {
+    /// Reads the session out of the response to `initialize`.
     pub(super) fn opened(id: String, answer: &str) -> Self {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         let agreed = answer["result"]["protocolVersion"].as_str();
@@ -42,20 +43,20 @@ impl Session {
     }
 }
 
-impl Message {
+impl ClientMessage {
     pub(super) fn parse(body: &[u8], revision: Revision) -> Self {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
-        let said = value["params"]["_meta"][key::PROTOCOL_VERSION].as_str().map(str::to_owned);
-        let modern = said.or_else(|| revision.is_modern().then(|| revision.to_string()));
+        let claimed = value["params"]["_meta"][key::PROTOCOL_VERSION].as_str().map(str::to_owned);
+        let modern = claimed.or_else(|| revision.is_modern().then(|| revision.to_string()));
         Self { body: Bytes::copy_from_slice(body), value, modern }
     }
 
-    /// Whether it stands alone, outside of any session.
+    /// Whether it belongs to no session.
     pub(super) fn is_modern(&self) -> bool {
         self.modern.is_some()
     }
 
-    /// Whether an answer to it may take a while.
+    /// Whether it has a request, whose answer may take time.
     pub(super) fn has_request(&self) -> bool {
         !self.request_ids().is_empty()
     }
@@ -78,12 +79,12 @@ impl Message {
         self.method() == Some("notifications/initialized") && !self.has_request()
     }
 
-    /// Whether it is the request with an id.
-    pub(super) fn asks(&self, id: &Value) -> bool {
+    /// Whether it is the request with this id.
+    pub(super) fn is_request(&self, id: &Value) -> bool {
         self.is_modern() && self.request_ids() == [id.clone()]
     }
 
-    /// The id of the request that it cancels, if it stands alone.
+    /// The id of the request that it cancels, if it belongs to no session.
     pub(super) fn cancels(&self) -> Option<&Value> {
         let is_meant = self.method() == Some("notifications/cancelled")
             && self.is_modern()
@@ -92,7 +93,11 @@ impl Message {
     }
 
     /// The POST that carries it.
-    pub(super) fn post(&self, target: &str, session: Option<&Session>) -> Request<Full<Bytes>> {
+    pub(super) fn post(
+        &self,
+        target: &str,
+        session: Option<&ClientSession>,
+    ) -> Request<Full<Bytes>> {
         let mut request = request(Method::POST, target, self.body.clone());
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -102,13 +107,12 @@ impl Message {
             set(&mut request, mirror::PROTOCOL_VERSION, version);
             self.mirror(&mut request);
         } else if let Some(session) = session {
-            session.name(&mut request);
+            session.add_headers(&mut request);
         }
         request
     }
 
-    /// Repeats the message in headers, as far as it is one that can be repeated. No tool that
-    /// transcripts call marks arguments to be repeated too.
+    /// Repeats method and name in headers. No tool of the transcripts has arguments that headers repeat.
     fn mirror(&self, request: &mut Request<Full<Bytes>>) {
         let Some(method) = self.method() else { return };
         set(request, mirror::METHOD, method);
@@ -124,9 +128,9 @@ impl Message {
     }
 }
 
-impl Session {
-    /// Says in headers to which session a request belongs.
-    fn name(&self, request: &mut Request<Full<Bytes>>) {
+impl ClientSession {
+    /// Adds the headers of the session to a request.
+    fn add_headers(&self, request: &mut Request<Full<Bytes>>) {
         set(request, SESSION_ID.as_str(), &self.id);
         if let Some(revision) = self.revision.filter(|it| it.has_version_header()) {
             set(request, mirror::PROTOCOL_VERSION, revision.as_str());
@@ -134,33 +138,33 @@ impl Session {
     }
 }
 
-/// The GET that opens the stream of a session; without one, the stream of 2024-11-05.
-pub(super) fn listen(session: Option<&Session>) -> Request<Full<Bytes>> {
+/// The GET that opens the stream of a session; without a session, the stream of 2024-11-05.
+pub(super) fn open_stream(session: Option<&ClientSession>) -> Request<Full<Bytes>> {
     let mut request = request(Method::GET, PATH, Bytes::new());
     request.headers_mut().insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     if let Some(session) = session {
-        session.name(&mut request);
+        session.add_headers(&mut request);
     }
     request
 }
 
 /// The DELETE that ends a session.
-pub(super) fn delete(session: &Session) -> Request<Full<Bytes>> {
+pub(super) fn delete(session: &ClientSession) -> Request<Full<Bytes>> {
     let mut request = request(Method::DELETE, PATH, Bytes::new());
-    session.name(&mut request);
+    session.add_headers(&mut request);
     request
 }
 
 fn request(method: Method, target: &str, body: Bytes) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::new(body));
     *request.method_mut() = method;
-    // Whatever the server names as its endpoint is a target, or the server refuses it.
+    // If the URL in the `endpoint` event is not valid, the server refuses the default target.
     *request.uri_mut() = target.parse().unwrap_or_default();
     request.headers_mut().insert(HOST, HeaderValue::from_static("localhost"));
     request
 }
 
-/// Sets a header, if its value is one that headers can hold.
+/// Sets a header, if its value is allowed in headers.
 fn set(request: &mut Request<Full<Bytes>>, name: &str, value: &str) {
     let name = HeaderName::from_bytes(name.as_bytes());
     if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
@@ -172,15 +176,15 @@ fn set(request: &mut Request<Full<Bytes>>, name: &str, value: &str) {
 mod tests {
     use super::*;
 
-    fn headers(body: &str, revision: Revision, session: Option<&Session>) -> Vec<String> {
-        let request = Message::parse(body.as_bytes(), revision).post(PATH, session);
+    fn headers(body: &str, revision: Revision, session: Option<&ClientSession>) -> Vec<String> {
+        let request = ClientMessage::parse(body.as_bytes(), revision).post(PATH, session);
         let named = |name: &HeaderName| name.as_str().starts_with("mcp-");
         let headers = request.headers().iter().filter(|(name, _)| named(name));
         headers.map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect()
     }
 
     #[test]
-    fn a_request_that_stands_alone_is_repeated_in_headers() {
+    fn the_headers_of_a_modern_request_repeat_method_and_name() {
         let body = r#"{"id":1,"method":"resources/read","params":{"uri":"a:ö"}}"#;
         let expected = [
             "mcp-protocol-version: 2026-07-28",
@@ -188,19 +192,19 @@ mod tests {
             "mcp-name: =?base64?YTrDtg==?=",
         ];
         assert_eq!(headers(body, Revision::V2026_07_28, None), expected);
-        let said = r#"{"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}}"#;
-        assert_eq!(headers(said, Revision::V2025_06_18, None), ["mcp-protocol-version: x"]);
+        let claimed = r#"{"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}}"#;
+        assert_eq!(headers(claimed, Revision::V2025_06_18, None), ["mcp-protocol-version: x"]);
     }
 
     #[test]
-    fn a_message_of_a_session_names_it_and_the_revision_that_was_agreed_on() {
+    fn a_message_of_a_session_has_headers_for_session_and_negotiated_revision() {
         let answer = r#"{"result":{"protocolVersion":"2025-06-18"}}"#;
-        let session = Session::opened("s".to_owned(), answer);
+        let session = ClientSession::opened("s".to_owned(), answer);
         let expected = ["mcp-session-id: s", "mcp-protocol-version: 2025-06-18"];
         let found = headers(r#"{"id":1,"method":"ping"}"#, Revision::V2025_11_25, Some(&session));
         assert_eq!(found, expected);
         let older =
-            Session::opened("s".to_owned(), r#"{"result":{"protocolVersion":"2025-03-26"}}"#);
+            ClientSession::opened("s".to_owned(), r#"{"result":{"protocolVersion":"2025-03-26"}}"#);
         assert_eq!(headers("{}", Revision::V2025_03_26, Some(&older)), ["mcp-session-id: s"]);
     }
 }

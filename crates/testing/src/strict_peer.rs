@@ -1,7 +1,7 @@
-//! A client that says exactly what it is told, and takes nothing that it did not expect.
+//! A peer that sends exactly the given messages, and fails on every message it does not expect.
 //!
-//! Real clients are tolerant: they drop answers that come late, twice or unasked, and so hide the
-//! servers that send them. This one fails.
+//! Real clients are tolerant: they drop answers that are late, duplicate or unrequested, and so hide
+//! the faults of the server. This one fails.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,24 +12,24 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::transcript::{Text, Values};
+use crate::transcript::{MessageTemplate, Values};
 
-/// How long to wait for a message. In a runtime with paused time that is no time at all.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait for a message. In a runtime with paused time this takes no real time.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often everything else may run before it is taken for quiet.
-const QUIET: usize = 32;
+/// How often other tasks are polled before the peer counts as silent.
+const POLLS: usize = 32;
 
-/// A strict client over any two streams of bytes.
+/// A strict client or server over any byte stream, with one message per line.
 ///
 /// ```
-/// use bowline_testing::Strict;
+/// use bowline_testing::StrictPeer;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
 /// let (near, far) = tokio::io::duplex(1024);
-/// let mut server = Strict::new(far);
-/// let mut client = Strict::new(near);
+/// let mut server = StrictPeer::new(far);
+/// let mut client = StrictPeer::new(near);
 /// client.send(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
 /// server.expect(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
 /// server.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
@@ -37,22 +37,22 @@ const QUIET: usize = 32;
 /// client.expect_silence().await;
 /// # }
 /// ```
-pub struct Strict {
+pub struct StrictPeer {
     source: Box<dyn AsyncRead + Send + Unpin>,
-    /// Gone once our direction is closed.
+    /// `None` once our direction is closed.
     sink: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     buffer: Vec<u8>,
     values: Values,
 }
 
-impl Strict {
-    /// A client over one stream that goes both ways.
+impl StrictPeer {
+    /// A peer over one stream for both directions.
     pub fn new(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> Self {
         let (source, sink) = tokio::io::split(stream);
         Self::over(source, sink)
     }
 
-    /// A client over one stream to read from and one to write to.
+    /// A peer over one stream to read from and one to write to.
     pub fn over(
         source: impl AsyncRead + Send + Unpin + 'static,
         sink: impl AsyncWrite + Send + Unpin + 'static,
@@ -65,77 +65,77 @@ impl Strict {
         }
     }
 
-    /// Sends a message.
+    /// Sends a message and a newline.
     ///
     /// # Panics
     ///
-    /// If the peer is gone.
+    /// Panics if the other side has closed the stream.
     pub async fn send(&mut self, message: &str) {
         let sent = self.write(format!("{message}\n").as_bytes()).await;
-        assert!(sent.is_ok(), "the peer is gone; it cannot be told {message}");
+        assert!(sent.is_ok(), "the peer has closed the stream; this cannot be sent: {message}");
     }
 
-    /// Expects a message, exactly as it is written here. In it `@any` stands for any JSON value,
-    /// and `@name` for any the first time and for the same from then on.
+    /// Expects exactly this message. In it `@any` is any JSON value; `@name` is any value the first
+    /// time, and the same value in later calls.
     ///
     /// # Panics
     ///
-    /// If another message comes, or none.
+    /// Panics if another message comes, if the other side closes the stream, or after 30 seconds.
     pub async fn expect(&mut self, message: &str) {
-        let expected = Text::literal(message);
+        let expected = MessageTemplate::literal(message);
         match self.next().await {
-            Some(said) => assert!(
-                expected.matches(&said, &mut self.values),
-                "the peer said something else\nexpected {expected}\n     got {said}"
+            Some(received) => assert!(
+                expected.matches(&received, &mut self.values),
+                "the peer sent another message\nexpected {expected}\n     got {received}"
             ),
-            None => panic!("the peer said nothing more; expected {expected}"),
+            None => panic!("the peer closed the stream; expected {expected}"),
         }
     }
 
-    /// Expects that nothing has come by now.
+    /// Expects that no message has arrived.
     ///
     /// # Panics
     ///
-    /// If something has.
+    /// Panics if one has.
     pub async fn expect_silence(&mut self) {
-        if let Some(said) = self.spare().await {
-            panic!("the peer said something that nobody expected: {said}");
+        if let Some(received) = self.try_next().await {
+            panic!("unexpected message: {received}");
         }
     }
 
-    /// Closes our direction, and expects that the peer says nothing more and closes its own.
+    /// Closes our direction, and expects that the other side closes its own without another message.
     ///
     /// # Panics
     ///
-    /// If the peer says something, or stays.
+    /// Panics if a message comes, or if the stream is still open after 30 seconds.
     pub async fn expect_end(mut self) {
-        self.end().await;
-        if let Some(said) = self.next().await {
-            panic!("the peer said something that nobody expected: {said}");
+        self.close().await;
+        if let Some(received) = self.next().await {
+            panic!("unexpected message: {received}");
         }
     }
 
-    /// The next message; `None` if the peer closed its end.
+    /// Returns the next message; `None` if the other side closed the stream.
     ///
     /// # Panics
     ///
-    /// If none comes for a long time.
+    /// Panics if none comes within 30 seconds.
     pub async fn next(&mut self) -> Option<String> {
-        match timeout(PATIENCE, self.line()).await {
+        match timeout(TIMEOUT, self.line()).await {
             Ok(line) => line,
-            Err(_) => panic!("the peer said nothing for {PATIENCE:?}"),
+            Err(_) => panic!("the peer sent nothing for {TIMEOUT:?}"),
         }
     }
 
     /// Closes our direction.
-    pub async fn end(&mut self) {
+    pub async fn close(&mut self) {
         if let Some(mut sink) = self.sink.take() {
-            // A peer that is gone already needs no word of it.
+            // An error means that the other side has closed the stream already.
             let _ = sink.shutdown().await;
         }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes without a newline.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let Some(sink) = &mut self.sink else {
             return Err(std::io::ErrorKind::BrokenPipe.into());
@@ -144,14 +144,14 @@ impl Strict {
         sink.flush().await
     }
 
-    /// The next message, without any limit on the wait.
+    /// Waits for the next message without a time limit.
     pub(crate) async fn line(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
                 return Some(String::from_utf8_lossy(line.trim_ascii_end()).into_owned());
             }
-            // A channel that breaks has ended all the same.
+            // A read error counts as the end of the stream.
             if self.source.read_buf(&mut self.buffer).await.unwrap_or(0) == 0 {
                 let rest = std::mem::take(&mut self.buffer);
                 return (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned());
@@ -159,9 +159,9 @@ impl Strict {
         }
     }
 
-    /// A message that has come by now.
-    pub(crate) async fn spare(&mut self) -> Option<String> {
-        for _ in 0..QUIET {
+    /// Takes a message that has arrived, without waiting.
+    pub(crate) async fn try_next(&mut self) -> Option<String> {
+        for _ in 0..POLLS {
             let mut line = std::pin::pin!(self.line());
             let polled =
                 std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut line).as_mut().poll(cx)));
@@ -174,8 +174,8 @@ impl Strict {
     }
 }
 
-impl fmt::Debug for Strict {
+impl fmt::Debug for StrictPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Strict").field("values", &self.values).finish_non_exhaustive()
+        f.debug_struct("StrictPeer").field("values", &self.values).finish_non_exhaustive()
     }
 }
