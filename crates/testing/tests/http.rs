@@ -32,9 +32,9 @@ async fn a_call_over_http_has_the_headers_and_target_of_its_revision(t: Harness)
     let revision = t.revision();
     let is_streamable = revision.has_streamable_http();
     let has_session =
-        is_streamable && !revision.is_modern() && t.case().transport == TransportKind::Http;
+        is_streamable && revision.has_sessions() && t.case().transport == TransportKind::Http;
     assert_eq!(has("mcp-session-id"), has_session);
     assert_eq!(head.uri.query().is_some(), !is_streamable);
     assert_eq!(has("mcp-protocol-version"), revision.has_version_header());
-    assert_eq!(has("mcp-method"), revision.is_modern());
+    assert_eq!(has("mcp-method"), revision.has_mirrored_headers());
 }

@@ -86,7 +86,7 @@ impl ClientIdentity {
         };
         simplify("elicitation", revision.has_elicitation_modes());
         simplify("sampling", revision.has_sampling_tools());
-        simplify("roots", !revision.is_modern());
+        simplify("roots", revision.has_roots_changes());
         Value::Object(capabilities)
     }
 }

@@ -198,7 +198,7 @@ impl Script {
 /// Parses dates, or `legacy` for every revision with a handshake.
 fn revisions(text: &str) -> Result<Vec<Revision>, String> {
     if text == "legacy" {
-        return Ok(Revision::ALL.into_iter().filter(|revision| !revision.is_modern()).collect());
+        return Ok(Revision::ALL.into_iter().filter(|revision| revision.has_handshake()).collect());
     }
     text.split_whitespace().map(|date| date.parse().map_err(|error| format!("{error}"))).collect()
 }
@@ -302,7 +302,7 @@ mod tests {
     fn legacy_means_every_revision_with_a_handshake() {
         let script = Script::parse("# A.\nrevision: legacy\n> {}\n").unwrap();
         assert_eq!(script.revisions.len(), 4);
-        assert!(script.revisions.iter().all(|revision| !revision.is_modern()));
+        assert!(script.revisions.iter().all(|revision| revision.has_handshake()));
     }
 
     #[test]
