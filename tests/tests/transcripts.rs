@@ -19,7 +19,7 @@ use bowline::transport::stdio::Stdio;
 use bowline::types::revision::Revision;
 use bowline_testing::ServerUnderTest;
 use bowline_testing::schema::Schemas;
-use bowline_testing::transcript::{Message, Side, Setup, Transcript};
+use bowline_testing::transcript::{Message, Setup, Side, Transcript};
 use bowline_tests::sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
