@@ -12,10 +12,8 @@ use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use serde::Serialize;
 
-use crate::call::Call;
 use crate::chain::chain;
-use crate::extract::{AskError, Visit, require};
-use crate::layer::BoxFuture;
+use crate::extract::{AskError, Visit};
 
 /// Any error that can be sent to another thread.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -51,12 +49,8 @@ enum Kind {
     /// What the caller gave does not fit.
     Misfit(String),
     /// The user must visit pages first.
-    Visits(Vec<Visit>, Require),
+    Visits(Vec<Visit>),
 }
-
-/// Asks the user to visit pages. Known to the errors that want it, so that a server whose handlers
-/// never do does not carry it.
-type Require = fn(Call, Vec<Visit>) -> BoxFuture<Error>;
 
 impl Error {
     /// An error of the protocol: the request is answered with a JSON-RPC error.
@@ -80,16 +74,18 @@ impl Error {
     /// Up to 2025-11-25 the client is told so by an error of its own (−32042), since 2026-07-28 by
     /// the question itself. A client that sends its user nowhere is told what it lacks.
     pub fn url_elicitation_required(visits: impl IntoIterator<Item = Visit>) -> Self {
-        let require: Require = |call, visits| Box::pin(require(call, visits));
-        Self(Box::new(Kind::Visits(visits.into_iter().collect(), require)))
+        Self(Box::new(Kind::Visits(visits.into_iter().collect())))
     }
 
-    /// The error that a handler which failed with this one ends with: what must be asked first is
-    /// asked, in the way of the caller's revision.
-    pub(crate) async fn settle(self, call: &Call) -> Self {
+    /// The pages that the user must visit first.
+    ///
+    /// # Errors
+    ///
+    /// Gives any other error back.
+    pub(crate) fn into_visits(self) -> Result<Vec<Visit>> {
         match *self.0 {
-            Kind::Visits(visits, require) => require(call.clone(), visits).await,
-            other => Self(Box::new(other)),
+            Kind::Visits(visits) => Ok(visits),
+            other => Err(Self(Box::new(other))),
         }
     }
 

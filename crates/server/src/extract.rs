@@ -49,8 +49,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub use crate::handler::{Extracted, FromTemplate, Placed, Variable};
 
-pub(crate) use ask::{Pause, Rounds, require};
-pub(crate) use state::States;
+pub(crate) use ask::{RoundEnd, Rounds, require_visits};
 pub(crate) use typed::Typing;
 
 /// A parameter of a handler.

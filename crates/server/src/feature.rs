@@ -4,7 +4,7 @@ use std::time::Duration;
 
 pub(crate) mod completion;
 pub(crate) mod invoke;
-mod notice;
+mod notification;
 mod prompt;
 mod resource;
 pub(crate) mod run;
@@ -12,7 +12,7 @@ pub(crate) mod set;
 mod tool;
 pub(crate) mod visible;
 
-pub(crate) use notice::{Hears, Notice};
+pub(crate) use notification::NotificationHandler;
 pub(crate) use prompt::PromptEntry;
 pub use prompt::{Prompt, PromptFn};
 pub(crate) use resource::{Checked, Reader, ResourceEntry, TemplateEntry, asked};

@@ -58,9 +58,12 @@ mod signature;
 
 mod contract;
 mod panic;
+#[cfg(feature = "tracing")]
+mod polled;
 mod schema;
 mod seal;
 mod secret;
+mod states;
 mod sync;
 #[cfg(feature = "tracing")]
 pub mod trace;

@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 
 use bowline_proto::members::Members;
@@ -17,11 +17,8 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 
-use crate::events::Listening;
 use crate::layer::{BoxFuture, Fault, Route};
-use crate::router::Router;
-use crate::server::{BuildError, Server};
-use crate::service::Service;
+use crate::server::BuildError;
 
 mod lists;
 
@@ -30,7 +27,7 @@ mod lists;
 pub(crate) struct Mount {
     pub(crate) namespace: Namespace,
     route: Route,
-    described: Arc<dyn Described>,
+    offer: Arc<dyn Offer>,
 }
 
 impl Mount {
@@ -46,44 +43,29 @@ impl Mount {
             |error| BuildError::new(format!("the server mounted as `{namespace}`: {error}"));
         let upstream = upstream.into_upstream().map_err(|error| unfit(error.to_string()))?;
         let route = Route::new(upstream.clone(), Fault::Server);
-        Ok(Self { namespace, route, described: Arc::new(upstream) })
+        Ok(Self { namespace, route, offer: Arc::new(upstream) })
     }
 
     /// What it offers now.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        self.described.capabilities()
+        self.offer.capabilities()
     }
 
     /// How to use it, with a word on what its names are here.
     pub(crate) fn instructions(&self) -> Option<String> {
-        let text = self.described.instructions()?;
+        let text = self.offer.instructions()?;
         let prefix = self.namespace.qualify("");
         Some(format!("On the tools and prompts whose names begin with `{prefix}`:\n{text}"))
     }
 
-    /// Lists what it has together with what all others have, and the server itself.
-    pub(crate) fn list_all(&self, router: &Router, request: Request) -> BoxFuture<Response> {
-        self.described.list_all(router, request)
-    }
-
-    /// Tells of its changes together with those of all others, and of the server itself.
-    pub(crate) async fn tell_all(
-        &self,
-        router: &Router,
-        listening: &Listening,
-        parts: &Parts,
-    ) -> Response {
-        self.described.tell_all(router, listening, parts).await
-    }
-
     /// Whether it lists a resource, or a template that makes its URI.
     pub(crate) async fn lists(&self, uri: &str, parts: &Parts) -> bool {
-        self.described.lists(self, uri, parts).await
+        lists::resource(self, uri, parts).await
     }
 
     /// Whether a text is a template of its, or a URI that one makes.
     pub(crate) async fn lists_template(&self, text: &str, parts: &Parts) -> bool {
-        self.described.lists_template(self, text, parts).await
+        lists::template(self, text, parts).await
     }
 
     /// Serves a request.
@@ -111,56 +93,19 @@ impl fmt::Debug for Mount {
     }
 }
 
-/// The part of an [`Upstream`] that is no service, and what it takes to stand for one.
-///
-/// The latter is reached through a mount alone, so that a server that stands for nobody does not
-/// carry what reads the lists of others.
-trait Described: Send + Sync {
+/// The part of an [`Upstream`] that is no service, as an object.
+trait Offer: Send + Sync {
     fn capabilities(&self) -> ServerCapabilities;
     fn instructions(&self) -> Option<String>;
-
-    fn list_all(&self, router: &Router, request: Request) -> BoxFuture<Response> {
-        router.list_all(request)
-    }
-
-    fn tell_all<'a>(
-        &self,
-        router: &'a Router,
-        listening: &'a Listening,
-        parts: &'a Parts,
-    ) -> Pin<Box<dyn Future<Output = Response> + Send + 'a>> {
-        Box::pin(router.tell_all(listening, parts))
-    }
-
-    fn lists<'a>(&self, mount: &'a Mount, uri: &'a str, parts: &'a Parts) -> Looking<'a> {
-        Box::pin(lists::resource(mount, uri, parts))
-    }
-
-    fn lists_template<'a>(&self, mount: &'a Mount, uri: &'a str, parts: &'a Parts) -> Looking<'a> {
-        Box::pin(lists::template(mount, uri, parts))
-    }
 }
 
-/// Looks whether something is there.
-type Looking<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-
-impl<U: Upstream> Described for U {
+impl<U: Upstream> Offer for U {
     fn capabilities(&self) -> ServerCapabilities {
         Upstream::capabilities(self)
     }
 
     fn instructions(&self) -> Option<String> {
         Upstream::instructions(self)
-    }
-}
-
-/// A server is mounted as it is built: what its registry is told later is seen, too.
-impl IntoUpstream for Server {
-    type Upstream = Service;
-    type Error = BuildError;
-
-    fn into_upstream(self) -> Result<Service, BuildError> {
-        self.build()
     }
 }
 

@@ -1,22 +1,22 @@
 //! What a server offers now.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bowline_types::namespace::Namespace;
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
 use crate::events::Notify;
-use crate::extract::{FromCall, States};
+use crate::extract::FromCall;
 use crate::feature::set::{Item, Set, Snapshot};
 use crate::feature::{
     Checked, Feature, Prompt, PromptEntry, Resource, ResourceEntry, TemplateEntry, Tool, ToolEntry,
 };
 use crate::mount::Mount;
-use crate::router::{BeyondTools, Router};
 use crate::server::BuildError;
 use crate::signature::Signature;
+use crate::states::States;
 
 /// The features of a server, to be changed while it serves. Cheap to clone.
 ///
@@ -50,8 +50,6 @@ pub struct Registry(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     sets: Sets,
-    /// How what is no tool is served, once there is any.
-    beyond_tools: OnceLock<AsBeyondTools>,
     /// In the order in which they were mounted.
     mounts: RwLock<Arc<[Mount]>>,
     notify: Notify,
@@ -60,9 +58,6 @@ struct Inner {
     /// Something logs beside the handlers that say so.
     logs: AtomicBool,
 }
-
-/// What a router does beyond serving tools.
-type AsBeyondTools = fn(&Router) -> &dyn BeyondTools;
 
 impl FromCall for Registry {
     /// The same for every caller.
@@ -93,8 +88,8 @@ impl Registry {
     }
 
     fn with(sets: Sets) -> Self {
-        let (beyond_tools, mounts, states, logs) = Default::default();
-        Self(Arc::new(Inner { sets, beyond_tools, mounts, notify: Notify::new(), states, logs }))
+        let (mounts, states, logs) = Default::default();
+        Self(Arc::new(Inner { sets, mounts, notify: Notify::new(), states, logs }))
     }
 
     /// A registry of the same features that changes by itself.
@@ -106,9 +101,6 @@ impl Registry {
             templates: templates.fork(),
             prompts: prompts.fork(),
         });
-        if let Some(known) = self.beyond_tools() {
-            fork.0.beyond_tools.get_or_init(|| known);
-        }
         *fork.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = self.mounts();
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
@@ -169,7 +161,6 @@ impl Registry {
             return Err(BuildError::duplicate(message));
         }
         let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
-        self.go_beyond_tools();
         *self.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = mounts.into();
         self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
         self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
@@ -196,7 +187,6 @@ impl Registry {
     }
 
     pub(crate) fn insert_resource(&self, resource: Resource) -> Result<(), BuildError> {
-        self.go_beyond_tools();
         match Checked::new(resource)? {
             Checked::Resource(entry) => {
                 self.check_states(|states| entry.reader.check_states(states))?;
@@ -214,7 +204,6 @@ impl Registry {
     }
 
     pub(crate) fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
-        self.go_beyond_tools();
         let entry = PromptEntry::check(prompt)?;
         self.check_free("prompt", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
@@ -241,24 +230,12 @@ impl Registry {
 
     /// Declares that there are resources, even while there are none.
     pub(crate) fn offer_resources(&self) {
-        self.go_beyond_tools();
         self.0.sets.resources.offer();
     }
 
     /// Declares that there are prompts, even while there are none.
     pub(crate) fn offer_prompts(&self) {
-        self.go_beyond_tools();
         self.0.sets.prompts.offer();
-    }
-
-    /// Lets the server serve more than tools.
-    fn go_beyond_tools(&self) {
-        self.0.beyond_tools.get_or_init(|| |router| router);
-    }
-
-    /// What the server does beyond serving tools, if it does anything.
-    pub(crate) fn beyond_tools(&self) -> Option<AsBeyondTools> {
-        self.0.beyond_tools.get().copied()
     }
 
     /// Declares that something logs, whether a handler says so or not.

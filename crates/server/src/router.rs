@@ -18,22 +18,23 @@ use tower_service::Service;
 
 use crate::discover::{Following, capabilities, instructions, own_capabilities};
 use crate::feature::invoke::Invoked;
+use crate::feature::run::Run;
 use crate::feature::visible::{Filter, View};
-use crate::feature::{Hears, ToolEntry};
+use crate::feature::{NotificationHandler, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
 use crate::shared::ServerShared;
 
-mod beyond;
+mod caching;
 mod complete;
 mod list;
 mod merge;
 mod mounted;
+mod prompt;
 mod resource;
 
-pub(crate) use beyond::BeyondTools;
-pub use list::List;
-pub(crate) use list::ListCaching;
+pub use caching::List;
+pub(crate) use caching::ListCaching;
 
 /// Serves requests by their method. Cheap to clone.
 #[derive(Clone)]
@@ -55,8 +56,8 @@ pub(crate) struct Profile {
     /// Who sees what.
     pub(crate) filter: Filter,
     pub(crate) following: Following,
-    /// What hears that a client's roots changed.
-    pub(crate) roots_changed: Option<Arc<dyn Hears>>,
+    /// Runs when a client says that its roots changed.
+    pub(crate) roots_changed: Option<Arc<NotificationHandler>>,
 }
 
 impl Router {
@@ -71,24 +72,31 @@ impl Router {
             Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
-            method if merge::is_list(method) => self.list(request),
-            method => self.beyond_tools(method).and_then(|beyond| beyond.serve(request)),
+            Method::PromptsGet => self.get_prompt(request),
+            Method::ResourcesRead => self.read_resource(request),
+            Method::ResourcesSubscribe => self.subscribe(request),
+            Method::CompletionComplete => self.complete(request),
+            method if is_list(method) => self.list(request),
+            method => Err(not_offered(method)),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
 
     fn list(&self, request: Request) -> Result<Routed, ErrorObject> {
-        match self.0.registry.mounts().first() {
-            Some(mount) => Ok(Routed::Later(mount.list_all(self, request))),
-            None => self.list_own(&request).map(Routed::done),
+        if self.0.registry.mounts().is_empty() {
+            return self.list_own(&request).map(Routed::done);
         }
+        Ok(Routed::Later(self.list_all(request)))
     }
 
     /// Lists what the server itself has.
     fn list_own(&self, request: &Request) -> Response {
         match request.parts.method {
             Method::ToolsList => self.list_tools(request),
-            method => self.beyond_tools(method)?.list(request),
+            Method::PromptsList => self.list_prompts(request),
+            Method::ResourcesList => self.list_resources(request),
+            Method::ResourcesTemplatesList => self.list_templates(request),
+            method => Err(not_offered(method)),
         }
     }
 
@@ -118,7 +126,9 @@ impl Router {
     fn hear_of_roots(&self, request: Request) -> Routed {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
-            Some(hearer) => Routed::Later(hearer.clone().hear(request, self.0.shared.clone())),
+            Some(handler) => {
+                Routed::later(Run::start(handler.clone(), request, self.0.shared.clone()))
+            }
             None => Routed::done(Success::empty()),
         };
         match others {
@@ -149,6 +159,12 @@ impl Router {
     fn view<'a>(&'a self, request: &'a Request) -> View<'a> {
         View::new(&request.parts, &self.0.profile.filter)
     }
+}
+
+/// Whether a method asks for a list.
+fn is_list(method: Method) -> bool {
+    use Method::{PromptsList, ResourcesList, ResourcesTemplatesList, ToolsList};
+    matches!(method, ToolsList | PromptsList | ResourcesList | ResourcesTemplatesList)
 }
 
 /// The name of what is called.

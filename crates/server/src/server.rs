@@ -7,6 +7,7 @@ use std::time::Duration;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
+use bowline_proto::upstream::IntoUpstream;
 use bowline_types::cache::CacheScope;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::{Icon, Implementation};
@@ -16,8 +17,7 @@ use tower_layer::Layer;
 use crate::discover::Following;
 use crate::error::BoxError;
 use crate::events::Notify;
-use crate::extract::States;
-use crate::feature::Hears;
+use crate::feature::NotificationHandler;
 use crate::feature::visible::Filter;
 use crate::layer::{Fault, Route};
 use crate::registry::Registry;
@@ -25,6 +25,7 @@ use crate::router::{ListCaching, Profile, Router};
 use crate::seal::{Sealer, StateKey};
 use crate::service::Service;
 use crate::shared::ServerShared;
+use crate::states::States;
 
 mod build;
 mod offer;
@@ -73,7 +74,7 @@ struct Inner {
     state_keys: Option<Vec<StateKey>>,
     state_expiry: Duration,
     log_level: LoggingLevel,
-    roots_changed: Option<Arc<dyn Hears>>,
+    roots_changed: Option<Arc<NotificationHandler>>,
     registry: Registry,
     /// The first thing that went wrong while the server was described.
     problem: Option<BuildError>,
@@ -267,7 +268,7 @@ impl Inner {
             return Err(problem.clone());
         }
         self.registry.bind(&self.states)?;
-        self.roots_changed.iter().try_for_each(|notice| notice.check(&self.states))?;
+        self.roots_changed.iter().try_for_each(|handler| handler.check(&self.states))?;
         let shared = Arc::new(ServerShared {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
@@ -313,6 +314,16 @@ impl Inner {
                 Ok(vec![key])
             }
         }
+    }
+}
+
+/// A server is mounted as it is built: features that are registered later are offered, too.
+impl IntoUpstream for Server {
+    type Upstream = Service;
+    type Error = BuildError;
+
+    fn into_upstream(self) -> Result<Service, BuildError> {
+        self.build()
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bowline_proto::limits::Limits;
 
-use crate::extract::States;
 use crate::seal::Sealer;
+use crate::states::States;
 
 /// What a built server shares with all of its calls.
 pub(crate) struct ServerShared {

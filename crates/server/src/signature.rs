@@ -9,9 +9,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 
-use crate::extract::States;
 use crate::schema::{self, InputSchema, OutputSchema};
 use crate::server::BuildError;
+use crate::states::States;
 
 /// What a handler's parameters and result say about it.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) enum Purpose {
     Prompt,
     Resource,
     Completion,
-    Notice,
+    Notification,
 }
 
 /// A type of state that a handler takes.
@@ -167,7 +167,7 @@ impl fmt::Display for Purpose {
             Self::Prompt => "a prompt",
             Self::Resource => "a resource",
             Self::Completion => "the completion of an argument",
-            Self::Notice => "what hears of a notification",
+            Self::Notification => "the handler of a notification",
         })
     }
 }

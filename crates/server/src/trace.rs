@@ -3,7 +3,6 @@
 //! An event belongs to the call whose handler is being polled on this thread. What a handler does in
 //! a task of its own belongs to no call; log there with [`Log`](crate::Log).
 
-use std::cell::RefCell;
 use std::fmt;
 
 use bowline_proto::request::Outgoing;
@@ -15,6 +14,7 @@ use tracing_core::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
 use crate::call::Call;
+use crate::polled::current;
 use crate::registry::Registry;
 use crate::secret::{REDACTED, is_secret};
 use crate::server::Server;
@@ -61,31 +61,6 @@ impl<S: Subscriber> Layer<S> for TraceLayer {
             LogMessageParams::new(level, fields.data()).with_logger(event.metadata().target());
         call.mention(Outgoing::Log(message));
     }
-}
-
-thread_local! {
-    /// The calls whose handlers are being polled on this thread, the innermost last.
-    static POLLED: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Says that the handler of a call is being polled, until the guard is dropped.
-pub(crate) fn enter(call: &Call) -> impl Drop + use<> {
-    POLLED.with_borrow_mut(|calls| calls.push(call.clone()));
-    Entered
-}
-
-struct Entered;
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        POLLED.with_borrow_mut(|calls| _ = calls.pop());
-    }
-}
-
-/// The call whose handler is being polled. Nothing stays borrowed, because what records an event may
-/// cause another.
-fn current() -> Option<Call> {
-    POLLED.try_with(|calls| calls.borrow().last().cloned()).ok().flatten()
 }
 
 fn level(level: Level) -> LoggingLevel {

@@ -2,7 +2,7 @@
 //!
 //! Up to 2025-11-25 a question is a request to the client, and the handler waits for the answer
 //! ([`legacy`]). Since 2026-07-28 the call is answered with the question, and when the client calls
-//! again with the answer the handler runs anew from the top ([`rounds`]). Handlers cannot tell.
+//! again with the answer the handler runs again from the top ([`modern`]). Handlers cannot tell.
 
 use std::fmt;
 use std::future::Future;
@@ -17,26 +17,30 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::answer::AnswerError;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::schema;
 
+mod answer;
 mod error;
 pub(crate) mod form;
 mod legacy;
+mod modern;
 mod roots;
 mod rounds;
 mod sample;
 mod ticket;
+mod url;
 mod visit;
 
 pub use error::{AskError, Unsupported};
 pub use roots::Roots;
-pub(crate) use rounds::{Pause, Rounds};
+pub(crate) use rounds::{RoundEnd, Rounds};
 pub use sample::{Sample, Sampled};
+pub(crate) use url::require_visits;
 pub use visit::Visit;
-pub(crate) use visit::require;
 
 /// Asks the user for input while a tool runs.
 ///
@@ -146,6 +150,28 @@ impl Ask {
         Ok(result)
     }
 
+    /// Asks for the client's roots: where in the file system it lets servers work. In one call the
+    /// client is asked once.
+    ///
+    /// Roots come and go; ask in each call, and hear of changes by
+    /// [`Server::on_roots_changed`](crate::Server::on_roots_changed). The specification deprecates
+    /// this in favour of paths as arguments.
+    ///
+    /// # Errors
+    ///
+    /// If the client tells no roots.
+    pub fn roots(&self) -> Asking<Roots> {
+        if let Some(roots) = self.0.known_roots().cloned() {
+            return Asking::of(async { Ok(roots) });
+        }
+        let call = self.0.clone();
+        self.put(InputRequest::ListRoots, move |answer| {
+            let roots = Roots::read(answer)?;
+            call.know_roots(roots.clone());
+            Ok(roots)
+        })
+    }
+
     /// Puts a form, and makes a struct of the answer.
     pub(super) fn put_form<T>(&self, message: String, form: FormSchema) -> Asking<T>
     where
@@ -159,7 +185,7 @@ impl Ask {
     fn put<T: 'static>(
         &self,
         request: InputRequest,
-        read: impl Fn(&Json) -> Result<T, Misread> + Send + 'static,
+        read: impl Fn(&Json) -> Result<T, AnswerError> + Send + 'static,
     ) -> Asking<T> {
         let call = self.0.clone();
         // Numbered now and not when first polled, so that the order is that of the code.
@@ -170,7 +196,7 @@ impl Ask {
                 return Err(AskError::Unsupported(Box::new(lack)));
             }
             match key {
-                Some(key) => rounds::ask(&call, key, request, read).await,
+                Some(key) => modern::ask(&call, key, request, read).await,
                 None => legacy::ask(&call, request, read).await,
             }
         })
@@ -199,12 +225,4 @@ impl<T> fmt::Debug for Asking<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Asking")
     }
-}
-
-/// Why nothing could be made of an answer.
-enum Misread {
-    /// There is nothing to be made of it, and asking again would not help.
-    Refused(AskError),
-    /// It does not fit what was asked; another answer may.
-    Unfit(String),
 }

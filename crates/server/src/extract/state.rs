@@ -1,9 +1,6 @@
 //! What a server shares with all of its calls.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
+use std::any::type_name;
 
 use bowline_types::error::code;
 
@@ -46,29 +43,5 @@ impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
             Error::rpc(code::INTERNAL_ERROR, format!("the server holds no state of type `{name}`"))
         };
         call.state::<T>().cloned().map(Self).ok_or_else(missing)
-    }
-}
-
-/// Values by their type.
-#[derive(Clone, Default)]
-pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        self.0.insert(TypeId::of::<T>(), Arc::new(value));
-    }
-
-    pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref()
-    }
-
-    pub(crate) fn contains(&self, id: TypeId) -> bool {
-        self.0.contains_key(&id)
-    }
-}
-
-impl fmt::Debug for States {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "States({})", self.0.len())
     }
 }

@@ -11,12 +11,13 @@ use bowline_types::revision::Revision;
 use super::run::Callee;
 use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
-use crate::extract::{States, Typing};
+use crate::extract::Typing;
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::layer::BoxFuture;
 use crate::respond::IntoCompletion;
 use crate::server::BuildError;
 use crate::signature::{Purpose, Signature};
+use crate::states::States;
 use crate::words::Words;
 
 /// How the arguments of one prompt, or the variables of one template, are completed.

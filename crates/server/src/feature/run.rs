@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
-use crate::extract::{Pause, Rounds};
+use crate::extract::{RoundEnd, Rounds};
 use crate::layer::BoxFuture;
 use crate::panic::{Panicked, catch_poll};
 use crate::seal::{BadState, Binding};
@@ -119,7 +119,7 @@ impl<C: Callee> Running<C> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Response> {
         let Some(handler) = &mut self.handler else { return Poll::Pending };
         #[cfg(feature = "tracing")]
-        let _entered = crate::trace::enter(&self.call);
+        let _entered = crate::polled::enter(&self.call);
         let response = match catch_poll(handler, cx) {
             Ok(Poll::Ready(outcome)) => self.callee.complete(&self.call, outcome),
             Ok(Poll::Pending) => match self.pause(cx) {
@@ -137,21 +137,21 @@ impl<C: Callee> Running<C> {
     fn pause(&self, cx: &Context<'_>) -> Option<Response> {
         let paused = self.call.rounds()?.pause(&self.call.shared().limits, cx.waker())?;
         Some(match paused {
-            Ok(pause) => self.ask(pause),
+            Ok(end) => self.ask(end),
             Err(reason) => self.callee.fail(reason, self.call.parts().revision),
         })
     }
 
-    fn ask(&self, pause: Pause) -> Response {
+    fn ask(&self, end: RoundEnd) -> Response {
         let failed = |error: &dyn std::fmt::Display| {
             ErrorObject::internal(format!("the {} cannot ask: {error}", self.callee.title()))
         };
         let binding = binding(&self.call).map_err(|error| failed(&error))?;
         let sealer = &self.call.shared().sealer;
         let state = sealer
-            .seal(&pause.memory, &binding, SystemTime::now())
+            .seal(&end.memory, &binding, SystemTime::now())
             .map_err(|error| failed(&error))?;
-        let required = InputRequired::new(pause.requests).with_request_state(state);
+        let required = InputRequired::new(end.requests).with_request_state(state);
         Success::input_required(required, self.call.parts().revision)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Handler;
 use crate::call::Call;
 use crate::error::Result;
+use crate::extract::require_visits;
 use crate::layer::BoxFuture;
 
 /// A handler that gives an `R`, whatever its function takes and returns.
@@ -64,7 +65,10 @@ where
                 Ok(output) => return Ok(output),
                 Err(error) => error,
             };
-            Err(error.settle(&call).await)
+            match error.into_visits() {
+                Ok(visits) => Err(require_visits(call, visits).await),
+                Err(error) => Err(error),
+            }
         })
     }
 }

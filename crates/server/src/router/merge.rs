@@ -28,15 +28,9 @@ use super::{Router, not_offered};
 use crate::layer::BoxFuture;
 use crate::mount::Mount;
 
-/// Whether a method asks for a list.
-pub(super) fn is_list(method: Method) -> bool {
-    use Method::{PromptsList, ResourcesList, ResourcesTemplatesList, ToolsList};
-    matches!(method, ToolsList | PromptsList | ResourcesList | ResourcesTemplatesList)
-}
-
 impl Router {
     /// Lists what the server and those that it stands for have.
-    pub(crate) fn list_all(&self, request: Request) -> BoxFuture<Response> {
+    pub(super) fn list_all(&self, request: Request) -> BoxFuture<Response> {
         let router = self.clone();
         match request.parts.method {
             Method::ToolsList => Box::pin(router.merge::<ListToolsResult>(request)),

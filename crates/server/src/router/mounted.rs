@@ -39,7 +39,7 @@ impl Router {
     pub(super) fn pass_by_uri(&self, request: Request, uri: String) -> Result<Routed, ErrorObject> {
         let candidates = self.candidates(ServerCapabilities::supports_resources);
         let unknown = ErrorObject::resource_not_found(&uri, request.parts.revision);
-        if candidates.is_empty() || self.look_for(&uri, &request.parts) == Sight::Hidden {
+        if candidates.is_empty() || self.sight(&uri, &request.parts) == Sight::Hidden {
             return Err(unknown);
         }
         Ok(Routed::Later(Box::pin(async move {
@@ -97,7 +97,7 @@ impl Router {
     }
 
     /// Tells of changes of the server's own and of the servers that it stands for.
-    pub(crate) async fn tell_all(&self, listening: &Listening, parts: &Parts) -> Response {
+    pub(super) async fn tell_all(&self, listening: &Listening, parts: &Parts) -> Response {
         let company = self.listen_to_mounts(listening, parts).await;
         accompanied(self.tell_own(listening, parts), company).await
     }
@@ -111,7 +111,7 @@ impl Router {
             wanted.push((mount.clone(), filter.honoured_by(&mount.capabilities())));
         }
         for uri in &listening.wish().filter.resource_subscriptions {
-            if self.look_for(uri, parts) != Sight::Nowhere {
+            if self.sight(uri, parts) != Sight::Nowhere {
                 continue;
             }
             let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);

@@ -64,16 +64,7 @@ impl Router {
         let own = self.honoured(wish.filter.clone(), &request.parts);
         let listening = Listening::new(self.0.registry.notify(), wish, own);
         let (router, parts) = (self.clone(), request.parts);
-        Ok(Routed::Later(Box::pin(async move { router.tell(&listening, &parts).await })))
-    }
-
-    /// Tells of changes, of the server's own and of those that it stands for.
-    async fn tell(&self, listening: &Listening, parts: &Parts) -> Response {
-        let mount = self.0.registry.mounts().first().cloned();
-        match mount {
-            Some(mount) => mount.tell_all(self, listening, parts).await,
-            None => self.tell_own(listening, parts).await,
-        }
+        Ok(Routed::Later(Box::pin(async move { router.tell_all(&listening, &parts).await })))
     }
 
     /// Tells of changes, as far as they are not hidden from the caller.
@@ -90,12 +81,7 @@ impl Router {
     }
 
     /// Whether the caller sees the resource at a URI.
-    fn sight(&self, uri: &str, parts: &Parts) -> Sight {
-        let beyond = self.0.registry.beyond_tools();
-        beyond.map_or(Sight::Nowhere, |of| of(self).sight(uri, parts))
-    }
-
-    pub(super) fn look_for(&self, uri: &str, parts: &Parts) -> Sight {
+    pub(super) fn sight(&self, uri: &str, parts: &Parts) -> Sight {
         let registry = &self.0.registry;
         let is_there = || {
             registry.resources().contains(uri)
@@ -131,7 +117,7 @@ impl Router {
 
 /// Whether a caller sees a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(super) enum Sight {
     /// It is there for the caller.
     Seen,
     /// It is there, but not for the caller.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bowline_types::deprecated::logging::LoggingLevel;
 
 use super::Server;
-use crate::feature::Notice;
+use crate::feature::NotificationHandler;
 use crate::handler::Handler;
 use crate::respond::IntoNothing;
 
@@ -47,7 +47,7 @@ impl Server {
         H: Handler<M>,
         H::Output: IntoNothing + 'static,
     {
-        let notice = Arc::new(Notice::new("changed roots", handler));
-        self.edit(|inner| inner.roots_changed = Some(notice))
+        let handler = Arc::new(NotificationHandler::new("changed roots", handler));
+        self.edit(|inner| inner.roots_changed = Some(handler))
     }
 }

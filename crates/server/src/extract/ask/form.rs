@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{AskError, Misread};
+use super::answer::AnswerError;
+use super::error::AskError;
 use crate::secret::is_secret;
 
 /// The form that the schema of a type makes.
@@ -50,15 +51,18 @@ pub(super) fn question(message: String, form: FormSchema) -> InputRequest {
 }
 
 /// Reads the answer to a form.
-pub(super) fn read<T: DeserializeOwned>(form: &FormSchema, answer: &Json) -> Result<T, Misread> {
+pub(super) fn read<T: DeserializeOwned>(
+    form: &FormSchema,
+    answer: &Json,
+) -> Result<T, AnswerError> {
     let content = accepted(answer)?.content.unwrap_or_default();
     let content = choices_apart(form, content);
-    let content = form.check(&content).map_err(|error| Misread::Unfit(error.to_string()))?;
-    content.parse().map_err(|error| Misread::Unfit(error.to_string()))
+    let content = form.check(&content).map_err(|error| AnswerError::Unfit(error.to_string()))?;
+    content.parse().map_err(|error| AnswerError::Unfit(error.to_string()))
 }
 
 /// Reads the answer to a question of yes or no. Declining is an answer here.
-pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, Misread> {
+pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, AnswerError> {
     #[derive(Deserialize)]
     struct Answer {
         confirm: bool,
@@ -66,20 +70,22 @@ pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, Misread> {
 
     match read::<Answer>(&yes_or_no(), answer) {
         Ok(answer) => Ok(answer.confirm),
-        Err(Misread::Refused(AskError::Declined)) => Ok(false),
+        Err(AnswerError::Refused(AskError::Declined)) => Ok(false),
         Err(misread) => Err(misread),
     }
 }
 
 /// Reads an answer, if it is that the user accepts.
-pub(super) fn accepted(answer: &Json) -> Result<ElicitResult, Misread> {
+pub(super) fn accepted(answer: &Json) -> Result<ElicitResult, AnswerError> {
     let answer: ElicitResult = answer.parse().map_err(|error| {
-        Misread::Refused(AskError::Malformed(format!("an answer to `elicitation/create`: {error}")))
+        AnswerError::Refused(AskError::Malformed(format!(
+            "an answer to `elicitation/create`: {error}"
+        )))
     })?;
     match answer.action {
         ElicitAction::Accept => Ok(answer),
-        ElicitAction::Decline => Err(Misread::Refused(AskError::Declined)),
-        ElicitAction::Cancel => Err(Misread::Refused(AskError::Cancelled)),
+        ElicitAction::Decline => Err(AnswerError::Refused(AskError::Declined)),
+        ElicitAction::Cancel => Err(AnswerError::Refused(AskError::Cancelled)),
     }
 }
 

@@ -6,14 +6,15 @@ use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
 use tokio::sync::oneshot;
 
-use super::{AskError, Misread, Unsupported};
+use super::answer::AnswerError;
+use super::{AskError, Unsupported};
 use crate::call::Call;
 
 /// Asks, and waits for the answer.
 pub(super) async fn ask<T>(
     call: &Call,
     request: InputRequest,
-    read: impl Fn(&Json) -> Result<T, Misread>,
+    read: impl Fn(&Json) -> Result<T, AnswerError>,
 ) -> Result<T, AskError> {
     let required = request.required_capabilities();
     let (sender, receiver) = oneshot::channel();
@@ -33,7 +34,7 @@ pub(super) async fn ask<T>(
         Err(error) => return Err(AskError::Failed(error)),
     };
     read(&answer).map_err(|misread| match misread {
-        Misread::Refused(error) => error,
-        Misread::Unfit(reason) => AskError::Invalid(reason),
+        AnswerError::Refused(error) => error,
+        AnswerError::Unfit(reason) => AskError::Invalid(reason),
     })
 }

@@ -1,36 +1,12 @@
-//! Asks where in the file system the client lets servers work.
+//! The client's roots: where in the file system it lets servers work.
 
 use std::path::{Component, Path, PathBuf};
 
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
-use bowline_types::input::InputRequest;
 use bowline_types::json::Json;
 
-use super::{Ask, AskError, Asking, Misread};
-
-impl Ask {
-    /// Asks for the client's roots: where in the file system it lets servers work. In one call the
-    /// client is asked once.
-    ///
-    /// Roots come and go; ask in each call, and hear of changes by
-    /// [`Server::on_roots_changed`](crate::Server::on_roots_changed). The specification deprecates
-    /// this in favour of paths as arguments.
-    ///
-    /// # Errors
-    ///
-    /// If the client tells no roots.
-    pub fn roots(&self) -> Asking<Roots> {
-        if let Some(roots) = self.0.known_roots().cloned() {
-            return Asking::of(async { Ok(roots) });
-        }
-        let call = self.0.clone();
-        self.put(InputRequest::ListRoots, move |answer| {
-            let roots = read(answer)?;
-            call.know_roots(roots.clone());
-            Ok(roots)
-        })
-    }
-}
+use super::answer::AnswerError;
+use super::error::AskError;
 
 /// Where in the file system a client lets servers work.
 ///
@@ -74,14 +50,15 @@ impl Roots {
         let is_plain = path.is_absolute() && path.components().all(|it| it != Component::ParentDir);
         is_plain && self.paths().any(|root| path.starts_with(root))
     }
-}
 
-fn read(answer: &Json) -> Result<Roots, Misread> {
-    let result: ListRootsResult = answer.parse().map_err(|error| {
-        Misread::Refused(AskError::Malformed(format!("an answer to `roots/list`: {error}")))
-    })?;
-    let usable = result.roots.into_iter().filter(|root| root.check_uri().is_ok());
-    Ok(Roots(usable.collect()))
+    /// Reads the client's answer. Roots that are no `file://` URIs are left out.
+    pub(super) fn read(answer: &Json) -> Result<Self, AnswerError> {
+        let result: ListRootsResult = answer.parse().map_err(|error| {
+            AnswerError::Refused(AskError::Malformed(format!("an answer to `roots/list`: {error}")))
+        })?;
+        let usable = result.roots.into_iter().filter(|root| root.check_uri().is_ok());
+        Ok(Self(usable.collect()))
+    }
 }
 
 /// The path of a `file://` URI, unless it is on another machine.

@@ -12,8 +12,6 @@ use std::task::Waker;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bowline_proto::limits::Limits;
-use bowline_proto::request::QuestionError;
-use bowline_types::elicitation::ElicitParams;
 use bowline_types::input::{InputRequest, InputRequests, InputResponses};
 use bowline_types::json::Json;
 use bowline_types::read::{read, text};
@@ -21,8 +19,6 @@ use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AskError, Misread};
-use crate::call::Call;
 use crate::sync::lock;
 
 /// What is known of a call's questions, shared by its handler and whoever drives it.
@@ -41,7 +37,7 @@ struct Round {
     /// Whether one of them is not the question that was asked in its place before.
     has_changed: bool,
     /// Questions that wait for an answer.
-    open: Vec<Open>,
+    open: Vec<OpenQuestion>,
     /// Steps that must not be interrupted.
     running: usize,
     /// Wakes whoever drives the handler.
@@ -59,19 +55,19 @@ struct Memory {
     #[serde(default)]
     changed: usize,
     /// What was asked in the last one, and what was answered before; no key twice.
-    questions: Vec<Question>,
-    steps: Vec<Step>,
+    questions: Vec<RecordedQuestion>,
+    steps: Vec<RecordedStep>,
 }
 
 /// A fingerprint of a question, with a secret that the client does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Pin(String);
+pub(super) struct Fingerprint(String);
 
 /// A question, and the answer that was given to it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Question {
+struct RecordedQuestion {
     key: String,
-    pin: Pin,
+    pin: Fingerprint,
     /// None if it was asked in the last round.
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     answer: Option<Json>,
@@ -79,7 +75,7 @@ struct Question {
 
 /// A step that was taken, and what it gave.
 #[derive(Debug, Serialize, Deserialize)]
-struct Step {
+struct RecordedStep {
     key: String,
     result: Json,
 }
@@ -91,14 +87,14 @@ fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>,
 
 /// A question that waits for an answer.
 #[derive(Debug)]
-struct Open {
-    key: String,
-    pin: Pin,
-    request: InputRequest,
+pub(super) struct OpenQuestion {
+    pub(super) key: String,
+    pub(super) pin: Fingerprint,
+    pub(super) request: InputRequest,
 }
 
 /// The end of a round: what the client is to answer, and what is to be sealed.
-pub(crate) struct Pause {
+pub(crate) struct RoundEnd {
     pub(crate) requests: InputRequests,
     pub(crate) memory: Vec<u8>,
 }
@@ -142,7 +138,11 @@ impl Rounds {
     /// # Errors
     ///
     /// If there were too many rounds, or the memory cannot be written.
-    pub(crate) fn pause(&self, limits: &Limits, driver: &Waker) -> Option<Result<Pause, String>> {
+    pub(crate) fn pause(
+        &self,
+        limits: &Limits,
+        driver: &Waker,
+    ) -> Option<Result<RoundEnd, String>> {
         let mut round = lock(&self.0);
         if round.open.is_empty() || round.running > 0 {
             round.driver = Some(driver.clone());
@@ -163,6 +163,20 @@ impl Rounds {
         lock(&self.0).asked
     }
 
+    /// The fingerprint of a question, and its answer if an earlier round has one.
+    pub(super) fn find(&self, key: &str, request: &InputRequest) -> (Fingerprint, Option<Json>) {
+        lock(&self.0).find(key, request)
+    }
+
+    /// Adds an open question, which the client is asked when the round ends. Dropping the guard
+    /// closes it.
+    pub(super) fn open(&self, open: OpenQuestion, limits: &Limits) -> impl Drop + use<'_> {
+        let guard = OpenGuard { round: &self.0, key: open.key.clone() };
+        let driver = lock(&self.0).open(open, limits);
+        driver.into_iter().for_each(Waker::wake);
+        guard
+    }
+
     /// The recorded result of a step.
     pub(super) fn step(&self, key: &str) -> Option<Json> {
         let round = lock(&self.0);
@@ -172,45 +186,20 @@ impl Rounds {
     /// Keeps the round from ending until the guard is dropped.
     pub(super) fn begin_step(&self) -> impl Drop + '_ {
         lock(&self.0).running += 1;
-        Running(self)
+        StepGuard(self)
     }
 
     /// Records the result of a step.
     pub(super) fn keep_step(&self, key: &str, result: Json) {
         let steps = &mut lock(&self.0).memory.steps;
         steps.retain(|step| step.key != key);
-        steps.push(Step { key: key.to_owned(), result });
+        steps.push(RecordedStep { key: key.to_owned(), result });
     }
-}
-
-/// Asks in this round or takes the answer of an earlier one.
-pub(super) async fn ask<T>(
-    call: &Call,
-    key: String,
-    mut request: InputRequest,
-    read: impl Fn(&Json) -> Result<T, Misread>,
-) -> Result<T, AskError> {
-    let closed = AskError::Failed(QuestionError::Closed);
-    let Some(Rounds(round)) = call.rounds() else { return Err(closed) };
-    let (pin, answer) = lock(round).find(&key, &request);
-    if let Some(answer) = answer {
-        match read(&answer) {
-            Ok(value) => return Ok(value),
-            Err(Misread::Refused(error)) => return Err(error),
-            Err(Misread::Unfit(reason)) => complain(&mut request, &reason),
-        }
-    }
-    let driver = lock(round).open(Open { key: key.clone(), pin, request }, &call.shared().limits);
-    let _open = StillOpen { round, key };
-    driver.into_iter().for_each(Waker::wake);
-    // A question of the handler itself is dropped here; one of a task that it started ends.
-    call.over().raised().await;
-    Err(closed)
 }
 
 impl Round {
     /// The fingerprint of a question, and its answer if there is one.
-    fn find(&mut self, key: &str, request: &InputRequest) -> (Pin, Option<Json>) {
+    fn find(&mut self, key: &str, request: &InputRequest) -> (Fingerprint, Option<Json>) {
         let pin = self.memory.pin(request);
         let before = self.memory.questions.iter().find(|known| known.key == key);
         let known = before.filter(|before| before.pin == pin);
@@ -221,14 +210,14 @@ impl Round {
 
     /// Adds an open question, and says whom to wake. Of too many questions at once, the last have
     /// to wait for the next round.
-    fn open(&mut self, open: Open, limits: &Limits) -> Option<Waker> {
+    fn open(&mut self, open: OpenQuestion, limits: &Limits) -> Option<Waker> {
         if self.open.len() < limits.questions.max(1) {
             self.open.push(open);
         }
         self.driver.clone()
     }
 
-    fn end(&mut self, limits: &Limits) -> Result<Pause, String> {
+    fn end(&mut self, limits: &Limits) -> Result<RoundEnd, String> {
         self.memory.changed += usize::from(self.has_changed);
         if self.memory.rounds >= limits.rounds {
             return Err(self.memory.too_many_rounds());
@@ -236,13 +225,13 @@ impl Round {
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();
         let mut requests = InputRequests::new();
-        for Open { key, pin, request } in std::mem::take(&mut self.open) {
+        for OpenQuestion { key, pin, request } in std::mem::take(&mut self.open) {
             self.memory.questions.retain(|known| known.key != key);
-            self.memory.questions.push(Question { key: key.clone(), pin, answer: None });
+            self.memory.questions.push(RecordedQuestion { key: key.clone(), pin, answer: None });
             requests.insert(key, request).map_err(|error| error.to_string())?;
         }
         let memory = serde_json::to_vec(&self.memory).map_err(unwritable)?;
-        Ok(Pause { requests, memory })
+        Ok(RoundEnd { requests, memory })
     }
 
     /// Remembers every answer to a question of the last round, unless it has to be asked again.
@@ -273,38 +262,31 @@ impl Memory {
     }
 
     /// A keyed hash: who does not know the key cannot find two questions with the same pin.
-    fn pin(&self, request: &InputRequest) -> Pin {
+    fn pin(&self, request: &InputRequest) -> Fingerprint {
         // A question that cannot be written is not sent either.
         let question = serde_json::to_vec(request).unwrap_or_default();
         let mut hash = Poly1305::new(self.secret);
         hash.input(&question);
-        Pin(STANDARD_NO_PAD.encode(hash.tag()))
-    }
-}
-
-/// Tells the user why a question comes again.
-fn complain(request: &mut InputRequest, reason: &str) {
-    if let InputRequest::Elicit(ElicitParams::Form(form)) = request {
-        form.message = format!("{}\n\nThe last answer did not fit: {reason}", form.message);
+        Fingerprint(STANDARD_NO_PAD.encode(hash.tag()))
     }
 }
 
 /// A question that somebody still waits for; closed when they stop.
-struct StillOpen<'a> {
+struct OpenGuard<'a> {
     round: &'a Mutex<Round>,
     key: String,
 }
 
-impl Drop for StillOpen<'_> {
+impl Drop for OpenGuard<'_> {
     fn drop(&mut self) {
         lock(self.round).open.retain(|open| open.key != self.key);
     }
 }
 
 /// A step that must not be interrupted.
-struct Running<'a>(&'a Rounds);
+struct StepGuard<'a>(&'a Rounds);
 
-impl Drop for Running<'_> {
+impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         let driver = {
             let mut round = lock(&self.0.0);

@@ -12,7 +12,8 @@ use bowline_types::json::Json;
 use bowline_types::text::counted;
 use bowline_types::tool::{CallToolResult, Tool};
 
-use super::{Ask, AskError, Asking, Misread, Rounds};
+use super::answer::AnswerError;
+use super::{Ask, AskError, Asking, Rounds};
 use crate::error::Result;
 use crate::respond::IntoToolResult;
 
@@ -260,10 +261,10 @@ impl Sampled {
     }
 }
 
-fn read(answer: &Json) -> Result<Sampled, Misread> {
+fn read(answer: &Json) -> Result<Sampled, AnswerError> {
     let result: CreateMessageResult = answer.parse().map_err(|error| {
         let message = format!("an answer to `sampling/createMessage`: {error}");
-        Misread::Refused(AskError::Malformed(message))
+        AnswerError::Refused(AskError::Malformed(message))
     })?;
     let CreateMessageResult { content, model, stop_reason, .. } = result;
     Ok(Sampled { content, model, stop_reason })

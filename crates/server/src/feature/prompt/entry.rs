@@ -13,7 +13,6 @@ use bowline_types::revision::Revision;
 use super::{Prompt, check};
 use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
-use crate::extract::States;
 use crate::feature::GRACE;
 use crate::feature::completion::Completers;
 use crate::feature::invoke::{Invoked, invoke};
@@ -23,6 +22,7 @@ use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
+use crate::states::States;
 use crate::words::{WordTerms, Words};
 
 /// A prompt that has been checked.

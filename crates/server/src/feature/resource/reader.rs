@@ -17,7 +17,6 @@ use serde_json::Value;
 use super::{Kind, Resource};
 use crate::call::{Call, Called};
 use crate::error::{Error, Result as HandlerResult};
-use crate::extract::States;
 use crate::feature::GRACE;
 use crate::feature::completion::Completers;
 use crate::feature::invoke::{Invoked, invoke};
@@ -25,6 +24,7 @@ use crate::feature::run::Callee;
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
+use crate::states::States;
 use crate::uri;
 use crate::words::{WordTerms, Words};
 

@@ -17,7 +17,6 @@ use super::Tool;
 use crate::call::{Call, Called};
 use crate::contract::Contract;
 use crate::error::Result as HandlerResult;
-use crate::extract::States;
 use crate::feature::invoke::{Invoked, invoke};
 use crate::feature::run::Callee;
 use crate::feature::set::Item;
@@ -25,6 +24,7 @@ use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
+use crate::states::States;
 
 /// A tool that has been checked.
 pub(crate) struct ToolEntry {

@@ -1,4 +1,4 @@
-//! What hears of a notification: a handler whose answer goes nowhere.
+//! Handlers of notifications, which are not answered.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,27 +8,26 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
 
-use super::run::{Callee, Run};
+use super::run::Callee;
 use crate::call::{Call, Called};
 use crate::error::Result as HandlerResult;
-use crate::extract::States;
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::layer::BoxFuture;
 use crate::respond::IntoNothing;
 use crate::server::BuildError;
-use crate::shared::ServerShared;
 use crate::signature::{Purpose, Signature};
+use crate::states::States;
 use crate::words::Words;
 
 /// A handler of a notification.
-pub(crate) struct Notice {
-    /// What it hears of, in words.
+pub(crate) struct NotificationHandler {
+    /// What the notification is about, for error messages.
     title: &'static str,
     signature: Signature,
     handler: ErasedHandler<()>,
 }
 
-impl Notice {
+impl NotificationHandler {
     pub(crate) fn new<M, H>(title: &'static str, handler: H) -> Self
     where
         M: 'static,
@@ -39,27 +38,15 @@ impl Notice {
         H::describe(&mut signature);
         Self { title, signature, handler: erase(handler, |nothing, _| nothing.into_nothing()) }
     }
-}
 
-/// Something that hears of notifications.
-///
-/// A server that has none does not carry what runs it.
-pub(crate) trait Hears: Send + Sync {
-    /// Checks that the handler can work with what there is.
+    /// Checks that the handler takes only what a notification has, and state that the server has.
     ///
     /// # Errors
     ///
     /// Says what is missing or wrong.
-    fn check(&self, states: &States) -> Result<(), BuildError>;
-
-    /// Tells it of a notification.
-    fn hear(self: Arc<Self>, request: Request, shared: Arc<ServerShared>) -> BoxFuture<Response>;
-}
-
-impl Hears for Notice {
-    fn check(&self, states: &States) -> Result<(), BuildError> {
+    pub(crate) fn check(&self, states: &States) -> Result<(), BuildError> {
         let title = self.title();
-        if let Some(problem) = self.signature.problem(Purpose::Notice) {
+        if let Some(problem) = self.signature.problem(Purpose::Notification) {
             return Err(BuildError::new(format!("{title} {problem}")));
         }
         if self.signature.input().is_some() {
@@ -67,13 +54,9 @@ impl Hears for Notice {
         }
         self.signature.check_states(&title, states)
     }
-
-    fn hear(self: Arc<Self>, request: Request, shared: Arc<ServerShared>) -> BoxFuture<Response> {
-        Box::pin(Run::start(self, request, shared))
-    }
 }
 
-impl Callee for Notice {
+impl Callee for NotificationHandler {
     type Output = ();
 
     fn title(&self) -> String {
@@ -90,7 +73,7 @@ impl Callee for Notice {
         self.handler.call(call)
     }
 
-    /// Nobody hears what a handler fails with.
+    /// A notification is not answered, so an error of the handler is dropped.
     fn complete(&self, _: &Call, _: HandlerResult<()>) -> Response {
         Ok(Success::empty())
     }
@@ -100,8 +83,8 @@ impl Callee for Notice {
     }
 }
 
-impl fmt::Debug for Notice {
+impl fmt::Debug for NotificationHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Notice").field(&self.title).finish()
+        f.debug_tuple("NotificationHandler").field(&self.title).finish()
     }
 }

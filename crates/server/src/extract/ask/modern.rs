@@ -1,0 +1,43 @@
+//! Asking since 2026-07-28: the question stays open until the round ends, and the answer is there
+//! when the client makes the call again.
+
+use bowline_proto::request::QuestionError;
+use bowline_types::elicitation::ElicitParams;
+use bowline_types::input::InputRequest;
+use bowline_types::json::Json;
+
+use super::AskError;
+use super::answer::AnswerError;
+use super::rounds::OpenQuestion;
+use crate::call::Call;
+
+/// Takes the answer of an earlier round, or leaves the question open for the client.
+pub(super) async fn ask<T>(
+    call: &Call,
+    key: String,
+    mut request: InputRequest,
+    read: impl Fn(&Json) -> Result<T, AnswerError>,
+) -> Result<T, AskError> {
+    let closed = AskError::Failed(QuestionError::Closed);
+    let Some(rounds) = call.rounds() else { return Err(closed) };
+    let (pin, answer) = rounds.find(&key, &request);
+    if let Some(answer) = answer {
+        match read(&answer) {
+            Ok(value) => return Ok(value),
+            Err(AnswerError::Refused(error)) => return Err(error),
+            Err(AnswerError::Unfit(reason)) => complain(&mut request, &reason),
+        }
+    }
+    let _open = rounds.open(OpenQuestion { key, pin, request }, &call.shared().limits);
+    // If the handler itself asks, it is dropped here. A task that it started wakes when the call is
+    // over.
+    call.over().raised().await;
+    Err(closed)
+}
+
+/// Tells the user why a question comes again.
+fn complain(request: &mut InputRequest, reason: &str) {
+    if let InputRequest::Elicit(ElicitParams::Form(form)) = request {
+        form.message = format!("{}\n\nThe last answer did not fit: {reason}", form.message);
+    }
+}

@@ -1,0 +1,43 @@
+//! How long clients may cache the lists of a server, and for whom (2026-07-28).
+
+use bowline_types::cache::CacheHint;
+
+/// A list of features that clients can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum List {
+    /// `tools/list`.
+    Tools,
+    /// `prompts/list`.
+    Prompts,
+    /// `resources/list`.
+    Resources,
+    /// `resources/templates/list`.
+    ResourceTemplates,
+}
+
+/// For how long lists may be reused, and by whom (2026-07-28).
+#[derive(Clone, Debug)]
+pub(crate) struct ListCaching {
+    /// What holds for lists of which nothing else is said.
+    pub(crate) general: CacheHint,
+    special: Vec<(List, CacheHint)>,
+}
+
+impl ListCaching {
+    pub(crate) fn new() -> Self {
+        // Everybody is shown the same lists.
+        Self { general: CacheHint::public(std::time::Duration::ZERO), special: Vec::new() }
+    }
+
+    /// Says something else of one list.
+    pub(crate) fn set(&mut self, list: List, hint: CacheHint) {
+        self.special.retain(|(other, _)| *other != list);
+        self.special.push((list, hint));
+    }
+
+    pub(super) fn hint(&self, list: List) -> CacheHint {
+        let special = self.special.iter().find(|(other, _)| *other == list);
+        special.map_or(self.general, |(_, hint)| *hint)
+    }
+}
