@@ -1,4 +1,4 @@
-//! The benchmark, a workspace of its own, so that nobody else builds what we are measured against.
+//! Runs the benchmark. It is a workspace of its own, so that no other command builds rmcp.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use crate::command::{cargo, run as start};
 const BENCH: &[&str] =
     &["run", "--release", "--manifest-path", "bench/Cargo.toml", "--package", "bench", "--"];
 
-/// Runs `cargo xtask bench`, with its options handed on.
+/// Runs `cargo xtask bench`, and passes its options on.
 pub(crate) fn run(options: &[&str]) -> Result<()> {
     start(cargo().args(BENCH).args(options))
 }

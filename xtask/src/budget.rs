@@ -1,8 +1,8 @@
-//! How many instructions the hot paths take, against what we allow them.
+//! How many instructions the hot paths take, compared with their budget.
 //!
-//! Times depend on the machine and its mood; the number of instructions hardly does. So a slow-down
-//! is found where it is made, in the change that makes it. The cases are those of
-//! `tests/hot-paths`, the figures stand in `docs/performance/budget.md`.
+//! Times depend on the machine and its load; the number of instructions hardly does. So a slow-down
+//! shows in the change that causes it. The cases are in `tests/hot-paths`, the figures in
+//! `docs/performance/budget.md`.
 
 mod count;
 mod table;
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
             let text = fs::read_to_string(&file)
                 .with_context(|| format!("cannot read {PATH}; `cargo xtask budget --write`"))?;
             let program = Program::build()?;
-            // Before the counting, which takes longer.
+            // First, because counting takes longer.
             let table = Table::read(&text)?;
             let names: Vec<&str> = program.cases().iter().map(|case| case.name.as_str()).collect();
             table.check_cases(&names)?;
@@ -59,11 +59,11 @@ fn compare(table: &Table, counts: &[Count]) -> Result<()> {
     report(&findings)
 }
 
-/// What a count means for a budget.
+/// How a count compares with its budget.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Within,
-    /// So far below that the budget would hide the way back up.
+    /// So far below that a later slow-down up to the budget would go unnoticed.
     Below(String),
     Above(Finding),
 }

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::tree::root;
 
-/// The cargo that started us, so that one toolchain does everything.
+/// The cargo that started this program, so that one toolchain does everything.
 pub(crate) fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     in_root(Command::new(program))
@@ -17,7 +17,7 @@ pub(crate) fn program(name: &str) -> Command {
     in_root(Command::new(name))
 }
 
-/// Runs a command to its end, with its output shown.
+/// Runs a command to its end and shows its output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
     let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
@@ -25,7 +25,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command as one would type it.
+/// The command as a user would type it.
 fn line(command: &Command) -> String {
     let name = std::path::Path::new(command.get_program()).file_name();
     let words = name.into_iter().chain(command.get_args());

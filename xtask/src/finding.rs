@@ -1,10 +1,10 @@
-//! One thing that is wrong at one place, on one line of output.
+//! One error of a check: place and text, on one line of output.
 
 use std::fmt;
 
 use anyhow::{Result, bail};
 
-/// What is wrong where, and what to do about it.
+/// Where a rule is broken, how, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     path: String,

@@ -1,9 +1,9 @@
 //! Which requirements of the specification have a test.
 //!
 //! `docs/spec/*.md` holds every requirement as a row of a table with a stable id. A test names
-//! the ids it guards (`// spec: RPC-1, RPC-2`), a transcript does so in its header. What no test
-//! of a library can ever show is in `docs/spec/not-applicable.md` with the reason; what is not built
-//! yet is in `docs/spec/open.md` with what it comes with. The rest is uncovered. The number of
+//! the ids it guards (`// spec: RPC-1, RPC-2`), a transcript does so in its header. Requirements that
+//! no test of a library can show are in `docs/spec/not-applicable.md` with the reason; those of parts
+//! that are not built yet are in `docs/spec/open.md`. The rest is uncovered. The number of
 //! covered requirements may only rise: `docs/spec/floor.md`.
 
 mod citation;
@@ -53,14 +53,14 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Every requirement, and what is said about it.
+/// Every requirement, its citations and its excuses.
 struct Ledger {
     requirements: Vec<Requirement>,
     citations: Vec<Citation>,
     excuses: Vec<Excuse>,
 }
 
-/// Whether a requirement is taken care of.
+/// The state of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// A test cites it.
@@ -74,7 +74,7 @@ enum Standing {
 }
 
 impl Ledger {
-    /// Reads the tables and all citations; what contradicts is a finding.
+    /// Reads the tables and all citations; a contradiction between them is a finding.
     fn read(tree: &Tree) -> (Self, Vec<Finding>) {
         let mut findings = Vec::new();
         let requirements = requirement::read(tree, &mut findings);

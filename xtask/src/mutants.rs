@@ -1,11 +1,12 @@
 //! Which changes of the code no test notices.
 //!
 //! `cargo xtask mutants AREA` finds small changes of the source files of an area ([`find`]), writes
-//! all of them into a copy of the repository ([`weave`], [`workshop`]), compiles that once, and runs
-//! the tests for each mutant, chosen by an environment variable ([`judge`]). What no test notices is
-//! printed, unless `docs/testing/mutants.md` says why it cannot be noticed ([`excuse`]).
+//! all of them into a copy of the repository ([`embed`], [`working_copy`]), compiles that once, and runs
+//! the tests for each mutant, chosen by an environment variable ([`judge`]). A mutant that no test
+//! notices is printed, unless `docs/testing/mutants.md` gives the reason why no test can ([`excuse`]).
 
 mod area;
+mod embed;
 mod excuse;
 mod find;
 mod judge;
@@ -13,8 +14,7 @@ mod mutant;
 mod options;
 mod sample;
 mod summary;
-mod weave;
-mod workshop;
+mod working_copy;
 
 use std::fs;
 use std::time::Instant;
@@ -28,7 +28,7 @@ use judge::{Suite, Verdict};
 use mutant::Mutant;
 use options::Options;
 use summary::{End, Summary};
-use workshop::{Viable, Workshop};
+use working_copy::{Viable, WorkingCopy};
 
 /// Runs `cargo xtask mutants`.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
@@ -45,12 +45,12 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         return Ok(());
     }
     println!("{} mutants in {} files", mutants.len(), area.files.len());
-    let workshop = Workshop::open(&tree, &area)?;
-    let viable = workshop.weave(&tree, &area, &mutants)?;
+    let working_copy = WorkingCopy::open(&tree, &area)?;
+    let viable = working_copy.embed(&tree, &area, &mutants)?;
     println!("{} of them compile", viable.len());
-    let suites = Suite::all(&workshop, &area.judges())?;
+    let suites = Suite::all(&working_copy, &area.judges())?;
 
-    let noted = workshop.folder.join(format!("{}.missed", area.name));
+    let noted = working_copy.folder.join(format!("{}.missed", area.name));
     let last = fs::read_to_string(&noted).unwrap_or_default();
     let chosen = choose(&options, &mutants, &viable, &last);
     let missed = report(&options, &tree, &mutants, |summary, excuses| {

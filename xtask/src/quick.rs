@@ -2,7 +2,7 @@
 //!
 //! It looks at the files that differ from `main`, committed or not, and runs the tests of their
 //! crates and of the crates whose tests cover them. It leaves out clippy, doc tests, foreign SDKs,
-//! the budget and everything that did not change: `cargo xtask test` has the last word.
+//! the budget and the tests of unchanged code; `cargo xtask test` runs those.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("xtask/", &["xtask"]),
 ];
 
-/// What crosses crates: of these tests, only those run whose own files changed.
+/// The package of the tests that cross crates: of those, only the ones whose files changed run.
 const CROSSING: &str = "bowline-tests";
 
 /// Runs `cargo xtask quick`.
@@ -56,7 +56,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What is to be tested.
+/// The tests to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Plan {
     packages: BTreeSet<&'static str>,

@@ -1,4 +1,4 @@
-//! What to look at before a release, beside the tests.
+//! Checks before a release, beside the tests.
 //!
 //! These tools need the network and time, so they are not part of every run.
 
@@ -15,7 +15,7 @@ const CHECKS: &[(&str, &[&str], &str)] = &[
     ("semver-checks", &["--workspace"], "cargo-semver-checks"),
 ];
 
-/// Runs `cargo xtask release-check`: what is installed runs, what is not is named.
+/// Runs `cargo xtask release-check`: runs the installed tools and names the missing ones.
 pub(crate) fn run() -> Result<()> {
     let mut missing = Vec::new();
     for (subcommand, arguments, package) in CHECKS {

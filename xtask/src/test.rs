@@ -1,7 +1,7 @@
-//! The one command that must pass: everything, from nothing.
+//! `cargo xtask test`: everything that must pass before a merge.
 //!
-//! It installs what tests need, then runs the steps in the order in which they fail soonest, and
-//! stops at the first that fails.
+//! It installs what tests need, then runs the steps, the quick ones first, and stops at the first
+//! that fails.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,13 +14,13 @@ use crate::command::{cargo, program, run as start};
 use crate::tree::root;
 use crate::{budget, ledger, tidy};
 
-/// The version of the spell checker; another one knows other words.
+/// The version of the spell checker; another version has another dictionary.
 const TYPOS: &str = "1.51.1";
 
 /// How a step ended.
 enum Outcome {
     Passed,
-    /// It could not be done here, for this reason.
+    /// It could not run on this machine, for this reason.
     Skipped(String),
 }
 
@@ -71,7 +71,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
-/// Checks the spelling, if the checker is there or can be installed.
+/// Checks the spelling, if the checker is installed or can be.
 fn spelling() -> Result<Outcome> {
     let folder = root().join("target/tools").join(format!("typos-{TYPOS}"));
     let typos = folder.join("bin/typos");

@@ -21,11 +21,11 @@ pub(crate) struct Token {
 pub(crate) enum Kind {
     /// An identifier or keyword.
     Word(String),
-    /// An operator or other punctuation, as long as the language reads it (`=>`, not `=` `>`).
+    /// An operator or other punctuation, as one token where the language has one (`=>`, not `=` `>`).
     Mark(String),
     /// A literal as it is written, with its quotes.
     Literal(String),
-    /// What stands between two brackets.
+    /// The tokens between two brackets.
     Group { bracket: Bracket, inner: Vec<Token>, last_line: usize },
 }
 
@@ -72,7 +72,7 @@ impl Token {
         }
     }
 
-    /// What stands between these brackets.
+    /// The tokens between these brackets.
     pub(crate) fn group(&self, wanted: Bracket) -> Option<&[Token]> {
         match &self.kind {
             Kind::Group { bracket, inner, .. } if *bracket == wanted => Some(inner),
@@ -89,7 +89,7 @@ impl Token {
     }
 }
 
-/// Reads source text. Text that is not Rust gives the reader's own complaint.
+/// Reads source text. Text that is not Rust gives the error of the tokenizer.
 pub(crate) fn read(source: &str) -> Result<Vec<Token>, String> {
     TokenStream::from_str(source).map(convert).map_err(|error| error.to_string())
 }

@@ -17,10 +17,10 @@ pub(crate) struct Tree {
 
 /// One text file.
 pub(crate) struct File {
-    /// Where it is, from the root, with `/` between the parts.
+    /// The path from the root, with `/` between the parts.
     pub(crate) path: String,
     pub(crate) text: String,
-    /// What it says, if it is Rust.
+    /// Its tokens, if it is Rust.
     pub(crate) tokens: Vec<Token>,
     test_lines: Vec<RangeInclusive<usize>>,
 }
@@ -76,12 +76,12 @@ impl File {
         Ok(file)
     }
 
-    /// Whether the name ends in a dot and this.
+    /// Whether the name ends in a dot and this extension.
     pub(crate) fn has_extension(&self, extension: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|own| own == extension)
     }
 
-    /// Whether it is part of what one of our crates ships: `crates/<name>/src/…`.
+    /// Whether it is source code of one of our crates, not a test: `crates/<name>/src/…`.
     pub(crate) fn is_source(&self) -> bool {
         let mut parts = self.path.split('/');
         parts.next() == Some("crates")
@@ -110,7 +110,7 @@ impl File {
     }
 }
 
-/// Where every file is that is tracked by git, or new and not ignored; some may be deleted.
+/// The paths of all files that git tracks, or that are new and not ignored; some may be deleted.
 pub(crate) fn paths() -> Result<Vec<String>> {
     let listing = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])

@@ -1,4 +1,4 @@
-//! Counting: the program with the cases, built for it and run under callgrind.
+//! Builds the program with the cases and runs it under callgrind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ const BUILD: &[&str] = &[
     "json-render-diagnostics",
 ];
 
-/// How often a case is repeated, and then twice as often: the difference is without the start.
+/// How often a case is repeated in the first run. The second run repeats it twice as often; the
+/// difference of both leaves out the start of the program.
 const ITERATIONS: u64 = 500;
 
 /// The program that runs the cases.
@@ -42,7 +43,7 @@ pub(super) struct Case {
     pub(super) what: String,
 }
 
-/// What a repetition of a case takes.
+/// The instructions of one repetition of a case.
 #[derive(Debug)]
 pub(super) struct Count {
     pub(super) case: Case,
@@ -50,7 +51,7 @@ pub(super) struct Count {
 }
 
 impl Program {
-    /// Builds it, and asks which cases it has.
+    /// Builds the program and lists its cases.
     pub(super) fn build() -> Result<Self> {
         let messages = output(cargo().args(BUILD).stderr(Stdio::inherit()))?;
         let executable = executable(&messages).context("cargo built no `hot_paths`")?;
@@ -64,7 +65,7 @@ impl Program {
         &self.cases
     }
 
-    /// Counts all cases, as many at a time as there are cores: they do not disturb each other.
+    /// Counts all cases, one per core at a time; parallel runs do not change the counts.
     pub(super) fn count(&self) -> Result<Vec<Count>> {
         fs::create_dir_all(profiles())?;
         let next = AtomicUsize::new(0);
@@ -90,7 +91,7 @@ impl Program {
         counts.collect()
     }
 
-    /// What one repetition takes.
+    /// The instructions of one repetition.
     fn instructions(&self, case: &str) -> Result<u64> {
         let once = self.total(case, ITERATIONS)?;
         let twice = self.total(case, 2 * ITERATIONS)?;
@@ -98,7 +99,7 @@ impl Program {
         Ok(difference.with_context(|| format!("`{case}` takes less when repeated"))? / ITERATIONS)
     }
 
-    /// What the program takes from start to end.
+    /// The instructions of the program from start to end.
     fn total(&self, case: &str, iterations: u64) -> Result<u64> {
         let profile = profiles().join(format!("{case}.out"));
         let mut command = program("valgrind");
@@ -121,7 +122,7 @@ fn profiles() -> PathBuf {
     root().join("target/callgrind")
 }
 
-/// What a command prints.
+/// The output of a command.
 fn output(command: &mut Command) -> Result<String> {
     let name = Path::new(command.get_program()).display().to_string();
     let output = command.output().with_context(|| format!("cannot start `{name}`"))?;
@@ -129,7 +130,7 @@ fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The program among what cargo says it has built.
+/// The program among the artifacts that cargo reports.
 fn executable(messages: &str) -> Option<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut executables =

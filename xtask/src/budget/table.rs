@@ -1,4 +1,4 @@
-//! The committed figures: a table that people read and this program too.
+//! The committed figures, a table in Markdown.
 
 use anyhow::{Result, bail, ensure};
 
@@ -17,18 +17,18 @@ today's figures.
 
 const HEAD: &str = "| Case | Instructions | What it does |\n|---|---:|---|\n";
 
-/// What `docs/performance/budget.md` says.
+/// The contents of `docs/performance/budget.md`.
 #[derive(Debug)]
 pub(super) struct Table {
     rows: Vec<Row>,
 }
 
-/// What one case may take.
+/// The instructions that one case may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) case: String,
     pub(super) instructions: u64,
-    /// The line that says so.
+    /// The line of its row.
     pub(super) line: usize,
 }
 
@@ -37,7 +37,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// If a row does not begin with a case of its own and a number.
+    /// If a row does not begin with a case and a number, or names a case twice.
     pub(super) fn read(text: &str) -> Result<Self> {
         let mut rows: Vec<Row> = Vec::new();
         for (index, text) in text.lines().enumerate() {

@@ -34,12 +34,12 @@ fn citations(file: &File) -> Vec<Citation> {
     citations
 }
 
-/// What follows `spec:` on a line that cites.
+/// The text after `spec:` on a line that cites.
 fn cited<'a>(file: &File, line: &'a str) -> Option<&'a str> {
     let text = if file.has_extension("mcp") {
         line.trim_start_matches('#')
     } else if file.has_extension("rs") && !file.path.starts_with("xtask/") {
-        // Our own tests have citations as text.
+        // The tests of this program contain citations as string literals.
         line.strip_prefix("//")?
     } else {
         return None;

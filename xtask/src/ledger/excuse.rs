@@ -36,7 +36,7 @@ pub(super) struct Excuse {
     pub(super) line: usize,
 }
 
-/// Reads both files; a reason that is no sentence, or an id that comes twice, is a finding.
+/// Reads both files; a reason that is no sentence, or a repeated id, is a finding.
 pub(super) fn read(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Excuse> {
     let mut excuses: Vec<Excuse> = Vec::new();
     for kind in Kind::ALL {

@@ -14,14 +14,14 @@ use super::requirement::{AREAS, Level};
 
 pub(super) const PATH: &str = "docs/spec/floor.md";
 
-/// An area, the figure it must not fall below, and the line that says so.
+/// An area, the figure that it must not fall below, and the line of its row.
 struct Mark {
     area: String,
     covered: usize,
     line: usize,
 }
 
-/// What `docs/spec/floor.md` says.
+/// The contents of `docs/spec/floor.md`.
 pub(super) struct Floor {
     marks: Vec<Mark>,
 }

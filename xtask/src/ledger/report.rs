@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::requirement::{AREAS, Level, Requirement};
 use super::{Ledger, Standing};
 
-/// How many requirements stand how.
+/// How many requirements are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     cited: usize,
@@ -30,7 +30,7 @@ impl Tally {
         tally
     }
 
-    /// How many are taken care of. What is open is not, however good its reason.
+    /// How many are cited or not applicable. Open ones do not count.
     pub(super) fn covered(self) -> usize {
         self.cited + self.not_applicable
     }
@@ -60,7 +60,7 @@ pub(super) fn areas(ledger: &Ledger) -> String {
     heading() + &lines.collect::<String>() + &all(ledger)
 }
 
-/// The requirements of an area that nothing covers, with their text and what they wait for.
+/// The open and uncovered requirements of an area, with their text and the part that they wait for.
 pub(super) fn open(ledger: &Ledger, area: &str) -> Result<String> {
     ensure!(AREAS.contains(&area), "`{area}` is no area; there are {}", AREAS.join(", "));
     let mut text = String::new();
@@ -81,7 +81,7 @@ pub(super) fn open(ledger: &Ledger, area: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The MUST requirements that hang on a single citation, each with its place.
+/// The MUST requirements that a single test cites, each with its place.
 pub(super) fn thin(ledger: &Ledger) -> String {
     let mut text = String::new();
     for row in ledger.requirements.iter().filter(|row| row.level == Level::Must) {
@@ -93,7 +93,7 @@ pub(super) fn thin(ledger: &Ledger) -> String {
     text
 }
 
-/// One requirement, and who cites it.
+/// One requirement, and the tests that cite it.
 pub(super) fn one(ledger: &Ledger, id: &str) -> Result<String> {
     let row = ledger.find(id).with_context(|| format!("`{id}` is no requirement of docs/spec"))?;
     let mut text = format!("{}\n{}, {}\n", describe(row), row.area, row.section);

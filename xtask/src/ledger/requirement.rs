@@ -22,7 +22,7 @@ pub(super) struct Requirement {
     pub(super) level: Level,
     /// The level as it is written, with a `NOT` and a mark for lower-case sources.
     pub(super) strength: String,
-    /// Who, in which revisions, must do what, as the table says it.
+    /// The other columns of the row: actor, revisions, requirement.
     pub(super) who: String,
     pub(super) revisions: String,
     pub(super) text: String,
@@ -32,7 +32,7 @@ pub(super) struct Requirement {
     pub(super) section: String,
 }
 
-/// How strong a requirement is, be it a duty or a ban.
+/// How strong a requirement is; `NOT` makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Must,
@@ -40,7 +40,7 @@ pub(super) enum Level {
     May,
 }
 
-/// Reads every area; a row that does not fit, or an id that comes twice, is a finding.
+/// Reads every area; a malformed row or a repeated id is a finding.
 pub(super) fn read(tree: &Tree, findings: &mut Vec<Finding>) -> Vec<Requirement> {
     let mut requirements: Vec<Requirement> = Vec::new();
     for &area in AREAS {

@@ -15,7 +15,7 @@ pub(super) struct Area {
 
 impl Area {
     /// Finds the files that are named by paths below `crates`, without `.rs`: `proto/src/codec` is
-    /// `codec.rs` and all that is in `codec`.
+    /// `codec.rs` and the files below `codec`.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Area {
         format!("crates/{}/src/lib.rs", self.name)
     }
 
-    /// The tests that judge changes, those that take least first.
+    /// The tests that run on each mutant, the quick ones first.
     pub(super) fn judges(&self) -> Vec<Judge> {
         let own = |targets, skipped| Judge { package: self.package(), targets, skipped };
         let elsewhere =
@@ -87,7 +87,7 @@ const PROTO: &[&str] = &["--lib", "--test", "client", "--test", "project", "--te
 
 const TRANSCRIPTS: &[&str] = &["--test", "transcripts"];
 
-/// Stages of transcripts that carry what the machine has said already.
+/// Stages of transcripts that only carry messages which the stage `machine` has checked already.
 const NOT_MACHINE: &[&str] = &["::duplex", "::socket", "::stdio", "::http"];
 const NOT_HTTP: &[&str] = &["::duplex", "::socket", "::stdio", "::machine", "::host"];
 
@@ -95,13 +95,13 @@ const NOT_HTTP: &[&str] = &["::duplex", "::socket", "::stdio", "::machine", "::h
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Judge {
     pub(super) package: String,
-    /// How cargo is told to build them.
+    /// The arguments with which cargo builds them.
     pub(super) targets: &'static [&'static str],
     /// Parts of the names of tests that are not run.
     pub(super) skipped: &'static [&'static str],
 }
 
-/// Whether a file is in what a path below `crates` names.
+/// Whether a path below `crates` names this file or a folder above it.
 pub(super) fn is_within(file: &str, path: &str) -> bool {
     let rest = file.strip_prefix("crates/").and_then(|file| file.strip_prefix(path));
     rest.is_some_and(|rest| rest == ".rs" || rest.is_empty() || rest.starts_with('/'))

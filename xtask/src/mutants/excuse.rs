@@ -57,7 +57,7 @@ impl Excuses {
         self.0.iter().any(|excuse| excuse.is_for(mutant))
     }
 
-    /// Excuses in these files that are for no mutant, as lines to print.
+    /// Excuses in these files that match no mutant, as lines to print.
     pub(super) fn stale(&self, mutants: &[Mutant]) -> Vec<String> {
         let is_looked_at = |excuse: &&Excuse| mutants.iter().any(|it| it.file == excuse.file);
         let is_stale = |excuse: &&Excuse| !mutants.iter().any(|mutant| excuse.is_for(mutant));

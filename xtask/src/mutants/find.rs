@@ -2,7 +2,7 @@
 //!
 //! Conditions become `true` and `false`, each part of an `&&` or `||` drops out, limits of
 //! comparisons move by one, operators change, statements and arms of a `match` are left out, and
-//! functions give back the plainest value. Constants and test code stay as they are.
+//! functions return a default value. Constants and test code stay as they are.
 
 mod predicates;
 
@@ -48,7 +48,7 @@ fn number_equal_names(mutants: &mut [Mutant]) {
 struct Finder<'s> {
     file: &'s str,
     text: &'s str,
-    /// The types and functions around the place that is looked at.
+    /// The types and functions around the current place.
     scope: Vec<String>,
     found: Vec<Mutant>,
 }
@@ -130,7 +130,7 @@ impl Visit<'_> for Finder<'_> {
         }
     }
 
-    // What stands there is fixed before the tests can choose a mutant.
+    // It is evaluated before the tests can choose a mutant.
     fn visit_expr_const(&mut self, _: &syn::ExprConst) {}
     fn visit_type(&mut self, _: &Type) {}
     fn visit_pat(&mut self, _: &Pat) {}
@@ -163,7 +163,7 @@ impl Finder<'_> {
         });
     }
 
-    /// The function gives back the plainest values of its type at once.
+    /// The function returns default values of its type at once.
     fn returns(&mut self, signature: &Signature, block: &Block) {
         let begins = block.brace_token.span.open().byte_range().end;
         let body = self
@@ -229,7 +229,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What is inside of an expression that is, as a whole, replaced already.
+    /// The inside of an expression that is already replaced as a whole.
     fn parts_of_condition(&mut self, expression: &Expr) {
         match expression {
             Expr::Paren(inner) => self.parts_of_condition(&inner.expr),
@@ -390,7 +390,7 @@ fn is_condition(expression: &Expr) -> bool {
     }
 }
 
-/// The operator that a slip would put in place of another.
+/// The operator that a typing mistake would put in place of another.
 fn other_operator(op: &BinOp) -> Option<&'static str> {
     Some(match op {
         BinOp::Lt(_) => "<=",
@@ -411,7 +411,7 @@ fn other_operator(op: &BinOp) -> Option<&'static str> {
     })
 }
 
-/// Whether a statement does something whose lack a test can notice, and goes on after it.
+/// Whether a test could notice that a statement is missing, and the next statement runs after it.
 fn is_removable(expression: &Expr) -> bool {
     match expression {
         Expr::Try(inner) => is_removable(&inner.expr),
@@ -422,12 +422,12 @@ fn is_removable(expression: &Expr) -> bool {
     }
 }
 
-/// Whether the body of an arm may be there for what it does, not for what it gives.
+/// Whether the body of an arm may be there for its effect, not for its value.
 fn is_effect(expression: &Expr) -> bool {
     matches!(expression, Expr::Assign(_) | Expr::MethodCall(_)) && !is_condition(expression)
 }
 
-/// Whether a macro only complains when something is wrong already.
+/// Whether a macro only reports an error that happened before.
 fn is_check(call: &syn::Macro) -> bool {
     let name = call.path.segments.last().map(|segment| segment.ident.to_string());
     let checks = ["assert", "debug_assert", "panic", "unreachable"];
@@ -466,7 +466,7 @@ fn type_name(kind: &Type) -> String {
     }
 }
 
-/// The values of a type that do least; empty text for `()`.
+/// Default values of a type; empty text for `()`.
 fn plainest(output: &ReturnType) -> &'static [&'static str] {
     let ReturnType::Type(_, kind) = output else { return &[""] };
     let is_reference = matches!(&**kind, Type::Reference(_));

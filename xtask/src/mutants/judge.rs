@@ -1,7 +1,7 @@
 //! Runs tests on one mutant, only those that reach it.
 //!
-//! First each test runs by itself without any mutant, and writes down which it reaches. A mutant
-//! that no test reaches needs no run at all.
+//! First each test runs alone without any mutant and records which mutants it reaches. A mutant that
+//! no test reaches needs no run.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 
 use super::area::Judge;
-use super::weave::{CHOSEN, REACHED};
-use super::workshop::{Program, Workshop};
+use super::embed::{CHOSEN, REACHED};
+use super::working_copy::{Program, WorkingCopy};
 
 /// Kilobytes of address space of a test program: a mutant may allocate without end.
 const MEMORY: u64 = 16 << 20;
@@ -36,7 +36,7 @@ pub(super) enum Verdict {
     Timeout,
 }
 
-/// The tests of a program, and what each of them reaches.
+/// The tests of a program, and the mutants that each of them reaches.
 pub(super) struct Suite {
     program: Program,
     skipped: &'static [&'static str],
@@ -49,17 +49,17 @@ struct Test {
     name: String,
     time: Duration,
     reached: BTreeSet<usize>,
-    /// How many mutants it noticed so far: what noticed many is tried first.
+    /// How many mutants it noticed so far; tests that noticed many run first.
     noticed: Cell<usize>,
 }
 
 impl Suite {
     /// Builds and tries out all suites.
-    pub(super) fn all(workshop: &Workshop, judges: &[Judge]) -> Result<Vec<Self>> {
+    pub(super) fn all(working_copy: &WorkingCopy, judges: &[Judge]) -> Result<Vec<Self>> {
         let mut suites = Vec::new();
         for judge in judges {
-            for program in workshop.programs(judge)? {
-                let suite = Self::try_out(workshop, program, judge.skipped)?;
+            for program in working_copy.programs(judge)? {
+                let suite = Self::try_out(working_copy, program, judge.skipped)?;
                 println!("{}: {} tests reach a mutant", suite.program.name, suite.tests.len());
                 suites.push(suite);
             }
@@ -68,7 +68,7 @@ impl Suite {
     }
 
     fn try_out(
-        workshop: &Workshop,
+        working_copy: &WorkingCopy,
         program: Program,
         skipped: &'static [&'static str],
     ) -> Result<Self> {
@@ -80,7 +80,7 @@ impl Suite {
         // Names of our transcripts: `tools/call::2026-07-28::machine`.
         let takes_names = !listing.lines().any(|line| line.contains('/'));
         let mut suite = Self { program, skipped, takes_names, tests: Vec::new() };
-        let file = workshop.folder.join("reached");
+        let file = working_copy.folder.join("reached");
         for name in names(&listing, skipped, takes_names) {
             match suite.try_test(&name, &file)? {
                 (_, test) if test.reached.is_empty() => {}
@@ -106,7 +106,7 @@ impl Suite {
         Ok((verdict, Test { name: name.to_owned(), time, reached, noticed: Cell::default() }))
     }
 
-    /// What these tests say about a mutant.
+    /// How a mutant ends with these tests.
     fn judge(&self, number: usize) -> Result<Verdict> {
         let reaching = self.tests.iter().filter(|test| test.reached.contains(&number));
         let mut reaching: Vec<&Test> = reaching.collect();
@@ -156,7 +156,7 @@ impl Suite {
     }
 }
 
-/// What all suites say about a mutant.
+/// How a mutant ends with all suites.
 pub(super) fn judge(suites: &[Suite], number: usize) -> Result<Verdict> {
     let mut verdict = Verdict::Unreached;
     for suite in suites {
@@ -169,7 +169,8 @@ pub(super) fn judge(suites: &[Suite], number: usize) -> Result<Verdict> {
     Ok(verdict)
 }
 
-/// The tests in a listing. Where only one name is taken, all transcripts of a folder are one test.
+/// The tests in a listing. Where the harness takes only one name, all transcripts of a folder are one
+/// test.
 fn names(listing: &str, skipped: &[&str], takes_names: bool) -> Vec<String> {
     let names = listing.lines().filter_map(|line| line.strip_suffix(": test"));
     let names = names.filter(|name| !skipped.iter().any(|part| name.contains(part)));
@@ -199,28 +200,28 @@ fn start(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> C
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // So that what a test started ends with it.
+        // A group of its own, so that processes which the test started end with it.
         .process_group(0);
     command
 }
 
-/// How long tests may take that otherwise take so long one after another: quick ones ten times as
-/// long, slow ones, which then run side by side, twice.
+/// How long tests may take on a mutant, given their time one after another without one: ten times as
+/// long if they are quick, twice if they are slow, since slow ones then run side by side.
 fn patience(time: Duration) -> Duration {
     const QUICK: Duration = Duration::from_secs(60);
     PATIENCE + (time * 2).max(QUICK.min(time * 10))
 }
 
-/// Waits until a test fails, all have passed, or too much time is over, and ends what still runs.
+/// Waits until a test fails, all have passed or the time is over, and ends the tests that still run.
 fn wait(child: &mut Child, patience: Duration) -> Result<Verdict> {
     const STEP: Duration = Duration::from_millis(50);
     let output = child.stdout.take().context("the output is piped")?;
     let (tell, failed) = mpsc::channel();
-    // One failure is enough: other tests may wait for ever.
+    // One failure is enough: on a mutant other tests may wait for ever.
     std::thread::spawn(move || {
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         if lines.any(|line| line.ends_with("FAILED")) {
-            // Nobody listens if the time is over.
+            // The receiver is gone if the time is over.
             let _ = tell.send(());
         }
     });

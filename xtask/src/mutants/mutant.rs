@@ -1,4 +1,4 @@
-//! One small change of the source, and what it is called.
+//! One small change of the source, and its name.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,9 +11,9 @@ pub(super) struct Mutant {
     pub(super) line: usize,
     /// The function that is changed, with its type if it has one.
     pub(super) function: String,
-    /// The change in words, the same for as long as the line stays as it is.
+    /// The change in words; it stays the same until the line changes.
     pub(super) change: String,
-    /// The bytes of the file that the change is about; none if something is put in.
+    /// The bytes of the file that the change replaces; empty if it only inserts.
     pub(super) range: Range<usize>,
     pub(super) form: Form,
 }
@@ -25,9 +25,9 @@ pub(super) enum Form {
     Replace(String),
     /// The statement is left out.
     Remove,
-    /// The function gives this back at once.
+    /// The function returns this at once.
     Return(String),
-    /// The arm of a `match` is passed over.
+    /// The arm of a `match` never matches.
     SkipArm,
 }
 

@@ -2,14 +2,14 @@
 
 use anyhow::{Context as _, Result, bail};
 
-/// What was asked for.
+/// The options of one run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options<'a> {
     pub(super) areas: Vec<&'a str>,
     /// Try only so many, drawn at random.
     pub(super) sample: Option<usize>,
     pub(super) seed: u64,
-    /// Try only what the last run missed.
+    /// Try only the mutants that the last run missed.
     pub(super) missed: bool,
     /// Print the mutants and try none.
     pub(super) list: bool,

@@ -10,7 +10,7 @@ use crate::command;
 use crate::finding::Finding;
 use crate::tree::{Tree, root};
 
-/// A crate, what it uses of ours, and whether that holds for its dev-dependencies too.
+/// A crate, those of our crates that it may use, and whether that limits its dev-dependencies too.
 struct Row {
     name: &'static str,
     uses: &'static [&'static str],
@@ -51,7 +51,7 @@ fn check_metadata(metadata: &str) -> Result<Vec<Finding>> {
     Ok(packages.iter().flat_map(check_package).collect())
 }
 
-/// What cargo knows of the workspace, as JSON.
+/// The output of `cargo metadata`, as JSON.
 fn metadata() -> Result<String> {
     let output = command::cargo()
         .args(["metadata", "--no-deps", "--format-version", "1"])

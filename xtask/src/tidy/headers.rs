@@ -1,4 +1,4 @@
-//! Every source file of our crates opens with its responsibility.
+//! Every source file of our crates opens with a sentence about its responsibility.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

@@ -1,7 +1,7 @@
-//! What was meant for later, and tests that wait.
+//! No unfinished code, ignored tests or sleeping tests.
 //!
 //! An ignored test is no test. A test that sleeps is slow when it passes and wrong when the
-//! machine is busy; virtual time and messages are always there to wait for instead.
+//! machine is busy; wait for a message, or use virtual time.
 
 use crate::finding::Finding;
 use crate::tokens::{self, Bracket, Token};

@@ -1,4 +1,4 @@
-//! Every listener stands behind the one gate, so one file opens them all.
+//! One file opens all listeners, so that every connection passes the same gate.
 
 use crate::finding::Finding;
 use crate::tokens;

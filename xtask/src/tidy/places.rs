@@ -1,4 +1,4 @@
-//! Nothing in the repository depends on one machine: no home directories, no package mirrors.
+//! No file depends on one machine: no home directories, no package mirrors.
 
 use crate::finding::Finding;
 use crate::tree::Tree;
@@ -14,8 +14,8 @@ const HOSTS: &[[&str; 2]] = &[
     ["static", "crates.io"],
 ];
 
-/// People who exist in examples only; the specification's own roots are at home with `user`.
-const NOBODY: &[&str] = &["user", "me"];
+/// User names of examples; those of the specification use `user`.
+const EXAMPLE_USERS: &[&str] = &["user", "me"];
 
 /// Finds paths and hosts of the machine that a file was written on.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -42,7 +42,7 @@ fn holds(line: &str, word: &str) -> bool {
     places.any(|(before, rest)| {
         let after = rest.strip_prefix(word).unwrap_or_default();
         let next = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        !NOBODY.contains(&next)
+        !EXAMPLE_USERS.contains(&next)
             && !before.ends_with(|c: char| c.is_alphanumeric() || "-_.".contains(c))
     })
 }

@@ -1,7 +1,7 @@
-//! Every method of the table is spoken in a transcript of every revision that has it.
+//! Every method of the table occurs in a transcript of every revision that has it.
 //!
-//! A transcript is the wire made visible, and its header names the revisions that it is played in.
-//! A method without one is either not built, and says so in [`NOT_BUILT`], or not tested at all.
+//! A transcript shows the messages on the wire; its header names the revisions in which it is played.
+//! A method without one is either not built and listed in [`NOT_BUILT`], or has no test.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ const REVISIONS: &str = "crates/types/src/revision.rs";
 /// The first revision without a handshake; `revision: legacy` means all before it.
 const FIRST_MODERN: &str = "2026-07-28";
 
-/// What `@initialize` stands for in a transcript.
+/// The methods that `@initialize` in a transcript sends.
 const HANDSHAKE: [&str; 2] = ["initialize", "notifications/initialized"];
 
 /// Methods without a transcript in some revision, and why.
@@ -42,19 +42,18 @@ fn check_against(tree: &Tree, excuses: &[(&str, &str)]) -> Vec<Finding> {
             .push(table.finding(1, "no `row(…)` was found; teach xtask/src/tidy/transcripts.rs"));
     }
     for row in &rows {
-        let silent = silent(row, &revisions, tree);
+        let missing = missing_revisions(row, &revisions, tree);
         let is_excused = excuses.iter().any(|(excused, _)| *excused == row.name);
-        if !is_excused && !silent.is_empty() {
-            let (name, missing) = (&row.name, silent.join(", "));
-            let text = format!(
-                "no transcript speaks `{name}` in {missing}; write tests/transcripts/…/*.mcp"
-            );
+        if !is_excused && !missing.is_empty() {
+            let (name, missing) = (&row.name, missing.join(", "));
+            let text =
+                format!("no transcript has `{name}` in {missing}; write tests/transcripts/…/*.mcp");
             findings.push(table.finding(row.line, text));
         }
     }
     for (name, why) in excuses {
         let row = rows.iter().find(|row| row.name == *name);
-        if row.is_none_or(|row| silent(row, &revisions, tree).is_empty()) {
+        if row.is_none_or(|row| missing_revisions(row, &revisions, tree).is_empty()) {
             let text = format!("the excuse `{why}` for `{name}` is out of date; remove it");
             findings.push(table.finding(row.map_or(1, |row| row.line), text));
         }
@@ -79,7 +78,7 @@ fn rows(table: &File) -> Vec<Row> {
             let arguments = rest.get(1).and_then(|token| token.group(Bracket::Round));
             if let Some(name) = arguments.unwrap_or_default().iter().find_map(text) {
                 let bound = |word| bound(rest, word);
-                // Whatever comes after all digits stands for the newest revision.
+                // `~` sorts after all dates: no last revision.
                 let until = bound("until").unwrap_or_else(|| "~".to_owned());
                 let revisions = bound("since").unwrap_or_default()..=until;
                 rows.push(Row { name, line: token.line, revisions });
@@ -109,17 +108,17 @@ fn dates(tokens: &[Token]) -> BTreeSet<String> {
     dates
 }
 
-/// The revisions in which a method is never spoken, although they have it.
-fn silent<'a>(row: &Row, revisions: &'a BTreeSet<String>, tree: &Tree) -> Vec<&'a str> {
+/// The revisions that have a method but no transcript with it.
+fn missing_revisions<'a>(row: &Row, revisions: &'a BTreeSet<String>, tree: &Tree) -> Vec<&'a str> {
     let transcripts = || tree.files.iter().filter(|file| is_transcript(file));
-    let is_spoken = |revision: &str| {
-        transcripts().any(|file| is_played_in(file, revision) && speaks(file, &row.name))
+    let is_covered = |revision: &str| {
+        transcripts().any(|file| is_played_in(file, revision) && has_method(file, &row.name))
     };
     let known = revisions.iter().filter(|revision| row.revisions.contains(revision));
-    known.map(String::as_str).filter(|revision| !is_spoken(revision)).collect()
+    known.map(String::as_str).filter(|revision| !is_covered(revision)).collect()
 }
 
-/// What a string literal says, as long as it needs no escapes.
+/// The text of a string literal without escapes.
 fn text(token: &Token) -> Option<String> {
     let Kind::Literal(literal) = &token.kind else {
         return None;
@@ -139,14 +138,14 @@ fn is_played_in(file: &File, revision: &str) -> bool {
 }
 
 /// Whether a message in the transcript has this method.
-fn speaks(file: &File, name: &str) -> bool {
+fn has_method(file: &File, name: &str) -> bool {
     let values = file.text.split("\"method\"").skip(1);
     let mut values = values.filter_map(|rest| rest.trim_start().strip_prefix(':'));
-    let is_said = values.any(|value| {
+    let is_sent = values.any(|value| {
         let value = value.trim_start().strip_prefix('"').unwrap_or_default();
         value.strip_prefix(name).is_some_and(|rest| rest.starts_with('"'))
     });
-    is_said || (HANDSHAKE.contains(&name) && file.text.contains("\n@initialize"))
+    is_sent || (HANDSHAKE.contains(&name) && file.text.contains("\n@initialize"))
 }
 
 #[cfg(test)]
@@ -174,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn a_method_nobody_speaks_is_found() {
+    fn a_method_without_a_transcript_is_found() {
         let tree = tree("> {\"method\": \"tools/call/more\"}");
         assert_eq!(places(&check_against(&tree, &[])), [(3, TABLE)]);
     }
 
     #[test]
-    fn a_method_is_to_be_spoken_in_every_revision_that_has_it() {
+    fn a_method_needs_a_transcript_in_every_revision_that_has_it() {
         let call = "# A.\nrevision: 2026-07-28\n> {\"method\":\"tools/call\"}\n";
         let (ping, call) = (("tests/transcripts/c.mcp", BOTH), ("tests/transcripts/d.mcp", call));
         let tree = Tree::of(&[(TABLE, ROWS), (REVISIONS, DATES), ping, call]);
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn an_excuse_counts_while_it_is_true() {
-        let silent = tree("");
+        let missing = tree("");
         assert_eq!(check_against(&silent, &[("tools/call", "not built yet")]), []);
         let spoken = tree("> {\"method\":\"tools/call\"}");
         let findings = check_against(&spoken, &[("tools/call", "not built yet")]);

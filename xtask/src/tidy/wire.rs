@@ -1,7 +1,7 @@
-//! Messages are decoded by the method that was asked, and stay raw until wanted.
+//! Messages are decoded by their method, and stay raw text until an extractor decodes them.
 //!
-//! serde's `untagged` and `flatten` guess by shape, buffer everything and report nothing useful;
-//! a `Value` on the way of a message is a copy of it that nobody asked for.
+//! serde's `untagged` and `flatten` guess by shape, buffer everything and give useless errors; a
+//! `Value` between socket and handler is a needless copy of the message.
 
 use crate::finding::Finding;
 use crate::tokens::{self, Bracket, Token};

@@ -1,13 +1,13 @@
-//! Names of methods that give or take truth values.
+//! Names of methods that return `bool` or take a predicate.
 
-/// Whether a method of this name gives a truth value, by our habits and those of the standard library.
+/// Whether a method of this name returns `bool`, by our naming rules and those of the standard library.
 pub(super) fn is_predicate(name: &str) -> bool {
     const WORDS: &[&str] = &["any", "all", "contains", "contains_key", "starts_with", "ends_with"];
     const BEGINNINGS: &[&str] = &["is_", "has_", "may_", "supports_"];
     WORDS.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// Whether a method of this name takes a closure that gives a truth value.
+/// Whether a method of this name takes a closure that returns `bool`.
 pub(super) fn takes_predicate(name: &str) -> bool {
     const WORDS: &[&str] = &[
         "all",

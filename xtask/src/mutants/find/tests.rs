@@ -1,4 +1,4 @@
-//! What is changed in which code.
+//! Which mutants are found in which code.
 
 use super::*;
 

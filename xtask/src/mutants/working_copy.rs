@@ -1,7 +1,7 @@
-//! A copy of the repository in which the mutants stand, and its programs.
+//! A copy of the repository with the mutants in it, and its test programs.
 //!
-//! The copy is below `target`, has a target folder of its own, and is only written where it
-//! differs, so that cargo compiles again what changed and nothing else.
+//! The copy is below `target` and has a target folder of its own. Only files that differ are written,
+//! so that cargo recompiles only what changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,58 +13,59 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::area::{Area, Judge};
+use super::embed::{Embedded, switch};
 use super::mutant::Mutant;
-use super::weave::{Woven, switch};
 use crate::command::cargo;
 use crate::tree::{Tree, paths, root};
 
-/// How often the compiler is asked which mutants it refuses: each pass of it finds other faults.
+/// How often the copy is compiled to find the mutants that do not compile: each pass of the
+/// compiler reports other errors.
 const ROUNDS: usize = 20;
 
-pub(super) struct Workshop {
+pub(super) struct WorkingCopy {
     pub(super) folder: PathBuf,
 }
 
-impl Workshop {
-    /// Copies the repository, all but the files that mutants will be woven into.
+impl WorkingCopy {
+    /// Copies the repository, all but the files that mutants will be embedded into.
     pub(super) fn open(tree: &Tree, area: &Area) -> Result<Self> {
-        let workshop = Self { folder: root().join("target/mutants") };
+        let working_copy = Self { folder: root().join("target/mutants") };
         for path in paths()? {
-            let is_woven = path == area.library() || area.files.contains(&path);
+            let is_embedded = path == area.library() || area.files.contains(&path);
             if let Ok(bytes) = fs::read(root().join(&path))
-                && !is_woven
+                && !is_embedded
             {
-                workshop.write(&path, &bytes)?;
+                working_copy.write(&path, &bytes)?;
             }
         }
-        workshop.remove_others(tree)?;
+        working_copy.remove_others(tree)?;
         for peers in ["tests/peers/node_modules", "tests/peers/.venv"] {
-            let (there, here) = (root().join(peers), workshop.tree().join(peers));
+            let (there, here) = (root().join(peers), working_copy.tree().join(peers));
             if there.exists() && !here.exists() {
                 std::os::unix::fs::symlink(&there, &here)
                     .with_context(|| format!("cannot link {peers}"))?;
             }
         }
-        Ok(workshop)
+        Ok(working_copy)
     }
 
-    /// Weaves the mutants into their files and gives the numbers of those that compile.
-    pub(super) fn weave(&self, tree: &Tree, area: &Area, mutants: &[Mutant]) -> Result<Viable> {
+    /// Embeds the mutants into their files and gives the numbers of those that compile.
+    pub(super) fn embed(&self, tree: &Tree, area: &Area, mutants: &[Mutant]) -> Result<Viable> {
         let library = area.library();
         let mut viable: BTreeSet<usize> = (0..mutants.len()).collect();
         for _ in 0..ROUNDS {
-            let mut woven = BTreeMap::new();
+            let mut embedded = BTreeMap::new();
             for path in &area.files {
                 let text = &tree.file(path).context("the file is in the tree")?.text;
                 let chosen = mutants.iter().enumerate();
                 let chosen =
                     chosen.filter(|(number, it)| it.file == *path && viable.contains(number));
-                woven.insert(path.clone(), Woven::new(text, chosen));
+                embedded.insert(path.clone(), Embedded::new(text, chosen));
             }
-            for (path, woven) in woven.iter().filter(|(path, _)| **path != library) {
-                self.write(path, woven.text.as_bytes())?;
+            for (path, embedded) in embedded.iter().filter(|(path, _)| **path != library) {
+                self.write(path, embedded.text.as_bytes())?;
             }
-            let root = woven.get(&library).map(|woven| &woven.text);
+            let root = embedded.get(&library).map(|embedded| &embedded.text);
             let root = root.or(tree.file(&library).map(|file| &file.text));
             let root = root.with_context(|| format!("{library} is missing"))?;
             let root = format!("{root}{}", switch(mutants.len()));
@@ -74,7 +75,7 @@ impl Workshop {
             if complaints.is_empty() {
                 return Ok(viable);
             }
-            let refused = refused(&complaints, &woven, mutants);
+            let refused = refused(&complaints, &embedded, mutants);
             let before = viable.len();
             viable.retain(|number| !refused.contains(number));
             if viable.len() == before {
@@ -133,7 +134,7 @@ impl Workshop {
         write().with_context(|| format!("cannot write {}", place.display()))
     }
 
-    /// Removes Rust files that the repository has no longer.
+    /// Removes Rust files that the repository no longer has.
     fn remove_others(&self, tree: &Tree) -> Result<()> {
         let mut folders = vec![self.tree()];
         while let Some(folder) = folders.pop() {
@@ -167,26 +168,26 @@ pub(super) struct Program {
 #[derive(Debug, PartialEq, Eq)]
 struct Complaint {
     text: String,
-    /// Where it is, the main place first.
+    /// Its places, the main one first.
     places: Vec<(String, Range<usize>)>,
 }
 
-/// The mutants that the compiler complains about.
+/// The mutants in which the compiler reports errors.
 fn refused(
     complaints: &[Complaint],
-    woven: &BTreeMap<String, Woven>,
+    embedded: &BTreeMap<String, Embedded>,
     mutants: &[Mutant],
 ) -> BTreeSet<usize> {
     let mut refused = BTreeSet::new();
     for complaint in complaints {
-        for (path, woven) in woven {
+        for (path, embedded) in embedded {
             let places = complaint.places.iter().filter(|(file, _)| file == path);
             let spans: Vec<_> = places.map(|(_, span)| span.clone()).collect();
-            refused.extend(woven.blamed(&spans));
+            refused.extend(embedded.blamed(&spans));
         }
     }
     if refused.is_empty() {
-        // Rather lose the mutants of a file than all of them.
+        // An error without a mutant costs all mutants of its file, not the whole run.
         let files: BTreeSet<_> =
             complaints.iter().filter_map(|complaint| Some(&complaint.places.first()?.0)).collect();
         refused.extend((0..mutants.len()).filter(|number| files.contains(&mutants[*number].file)));
@@ -194,7 +195,7 @@ fn refused(
     refused
 }
 
-/// The error that a line of cargo's output tells, if it is one.
+/// The error in a line of cargo's output, if there is one.
 fn complaint(line: &str) -> Option<Complaint> {
     let value: Value = serde_json::from_str(line).ok()?;
     let message = value.get("message").filter(|message| message["level"] == "error")?;
@@ -212,7 +213,7 @@ fn complaint(line: &str) -> Option<Complaint> {
     (!places.is_empty()).then_some(Complaint { text, places })
 }
 
-/// The test program that a line of cargo's output tells of, if it does.
+/// The test program in a line of cargo's output, if there is one.
 fn program(line: &str) -> Option<Program> {
     let value: Value = serde_json::from_str(line).ok()?;
     let path = PathBuf::from(value["executable"].as_str()?);

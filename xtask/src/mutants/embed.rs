@@ -1,32 +1,32 @@
 //! Writes all mutants of a file into it at once, each behind a switch.
 //!
 //! A test run chooses one by its number, so that the crate is compiled once and not once for each
-//! mutant. Where the compiler refuses a mutant, its place in the woven text tells which it was.
+//! mutant. If a mutant does not compile, the place of the error in the embedded text identifies it.
 
 use std::ops::Range;
 
 use super::mutant::{Form, Mutant};
 
-/// The variables that a woven crate reads.
+/// The variables that a embedded crate reads.
 pub(super) const CHOSEN: &str = "BOWLINE_MUTANT";
 pub(super) const REACHED: &str = "BOWLINE_MUTANTS_REACHED";
 
 /// A file with its mutants in it.
-pub(super) struct Woven {
+pub(super) struct Embedded {
     pub(super) text: String,
     places: Vec<Place>,
 }
 
-/// Where a mutant stands in the woven text.
+/// Where a mutant stands in the embedded text.
 struct Place {
     number: usize,
-    /// What is not in the original.
+    /// The inserted text.
     change: Range<usize>,
-    /// That, and what it is about.
+    /// The inserted text and the code that it replaces.
     whole: Range<usize>,
 }
 
-/// A piece of text to be put in.
+/// A piece of text to insert.
 struct Insert {
     at: usize,
     rank: Rank,
@@ -34,8 +34,8 @@ struct Insert {
     text: String,
 }
 
-/// The order of what is put in at the same byte: what ends, inner ranges first, then what has no
-/// length, then what begins, outer ranges first.
+/// The order of insertions at the same byte: ends of ranges, inner ranges first; then insertions
+/// without a range; then starts of ranges, outer ranges first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Close { start: std::cmp::Reverse<usize>, index: std::cmp::Reverse<usize> },
@@ -43,8 +43,8 @@ enum Rank {
     Open { end: std::cmp::Reverse<usize>, index: usize },
 }
 
-impl Woven {
-    /// Weaves mutants, each with its number, into the text that they were found in.
+impl Embedded {
+    /// Embeds mutants, each with its number, into the text that they were found in.
     pub(super) fn new<'m>(
         text: &str,
         mutants: impl IntoIterator<Item = (usize, &'m Mutant)>,
@@ -56,15 +56,15 @@ impl Woven {
             .collect();
         inserts.sort_by_key(|insert| (insert.at, insert.rank));
 
-        let mut woven = Self { text: String::new(), places: Vec::new() };
+        let mut embedded = Self { text: String::new(), places: Vec::new() };
         let mut copied = 0;
         for insert in inserts {
-            woven.text.push_str(text.get(copied..insert.at).unwrap_or_default());
+            embedded.text.push_str(text.get(copied..insert.at).unwrap_or_default());
             copied = insert.at;
-            woven.put(&insert);
+            embedded.put(&insert);
         }
-        woven.text.push_str(text.get(copied..).unwrap_or_default());
-        woven
+        embedded.text.push_str(text.get(copied..).unwrap_or_default());
+        embedded
     }
 
     fn put(&mut self, insert: &Insert) {
@@ -82,8 +82,7 @@ impl Woven {
         }
     }
 
-    /// The mutants that a complaint of the compiler is about, of which these are the places, the
-    /// one where it stands first.
+    /// The mutants that caused an error of the compiler with these places, the main one first.
     pub(super) fn blamed(&self, spans: &[Range<usize>]) -> Vec<usize> {
         let meets = |one: &Range<usize>, other: &Range<usize>| {
             one.start < other.end && other.start < one.end
@@ -133,9 +132,9 @@ fn inserts(index: usize, number: usize, mutant: &Mutant) -> Vec<Insert> {
     }
 }
 
-/// The module that a woven crate asks which mutant is chosen, for its `lib.rs`.
+/// The module that a embedded crate asks which mutant is chosen, for its `lib.rs`.
 ///
-/// It also writes down which mutants are reached, into the file that the environment names.
+/// It also records which mutants are reached, in the file that an environment variable names.
 pub(super) fn switch(mutants: usize) -> String {
     format!(
         r#"
@@ -174,53 +173,53 @@ mod tests {
     use super::super::find;
     use super::*;
 
-    fn woven(text: &str) -> Woven {
+    fn embedded(text: &str) -> Embedded {
         let mutants = find::mutants("a.rs", text).unwrap();
-        Woven::new(text, mutants.iter().enumerate())
+        Embedded::new(text, mutants.iter().enumerate())
     }
 
     #[test]
     fn without_mutants_nothing_changes() {
         let text = "const A: usize = 1 + 1;\n";
-        assert_eq!(woven(text).text, text);
+        assert_eq!(embedded(text).text, text);
     }
 
     #[test]
     fn nested_mutants_each_have_their_switch_and_it_is_still_rust() {
         let text = "fn f(a: u8, b: bool) -> u8 { if a + 1 < 2 && b { g(); } match a { 0 => 1, _ => a - 1 } }";
         let mutants = find::mutants("a.rs", text).unwrap();
-        let woven = woven(text);
-        assert!(syn::parse_file(&woven.text).is_ok(), "{}", woven.text);
+        let embedded = embedded(text);
+        assert!(syn::parse_file(&embedded.text).is_ok(), "{}", embedded.text);
         for number in 0..mutants.len() {
             let call = format!("is_on({number})");
-            assert_eq!(woven.text.matches(&call).count(), 1, "{call} in {}", woven.text);
+            assert_eq!(embedded.text.matches(&call).count(), 1, "{call} in {}", embedded.text);
         }
     }
 
     #[test]
     fn a_replacement_keeps_the_original_for_when_it_is_off() {
-        let woven = woven("fn f() { let a = 1 - 2; }");
+        let embedded = embedded("fn f() { let a = 1 - 2; }");
         let text = "let a = (if crate::mutation::is_on(1) { 1 + 2 } else { 1 - 2 });";
-        assert!(woven.text.contains(text), "{}", woven.text);
+        assert!(embedded.text.contains(text), "{}", embedded.text);
     }
 
     #[test]
     fn a_complaint_is_laid_at_the_changed_text_first_then_at_the_innermost_mutant_around() {
-        let woven = woven("fn f() { let a = 1 - 2 - 3; }");
+        let embedded = embedded("fn f() { let a = 1 - 2 - 3; }");
         let find = |part: &str| {
-            let start = woven.text.find(part).unwrap();
+            let start = embedded.text.find(part).unwrap();
             start..start + part.len()
         };
-        let outer = woven
+        let outer = embedded
             .places
             .iter()
-            .find(|place| woven.text[place.change.clone()].contains("1 - 2 + 3"));
+            .find(|place| embedded.text[place.change.clone()].contains("1 - 2 + 3"));
         let outer = outer.unwrap().number;
-        assert_eq!(woven.blamed(&[find("1 - 2 + 3")]), [outer]);
-        // The complaint stands in the original, and names the changed text as its cause.
-        assert_eq!(woven.blamed(&[find("1 - 2 }"), find("1 - 2 + 3")]), [outer]);
-        let inner = woven.blamed(&[find("1 - 2 }")]);
+        assert_eq!(embedded.blamed(&[find("1 - 2 + 3")]), [outer]);
+        // The error is in the original text and names the changed text as its cause.
+        assert_eq!(embedded.blamed(&[find("1 - 2 }"), find("1 - 2 + 3")]), [outer]);
+        let inner = embedded.blamed(&[find("1 - 2 }")]);
         assert!(inner.len() == 1 && inner[0] != outer, "{inner:?}");
-        assert_eq!(woven.blamed(&[find("fn f()")]), [0; 0]);
+        assert_eq!(embedded.blamed(&[find("fn f()")]), [0; 0]);
     }
 }
