@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::mutant::{Form, Mutant};
 
-/// The variables that a embedded crate reads.
+/// The variables that a crate with embedded mutants reads.
 pub(super) const CHOSEN: &str = "BOWLINE_MUTANT";
 pub(super) const REACHED: &str = "BOWLINE_MUTANTS_REACHED";
 
@@ -132,7 +132,7 @@ fn inserts(index: usize, number: usize, mutant: &Mutant) -> Vec<Insert> {
     }
 }
 
-/// The module that a embedded crate asks which mutant is chosen, for its `lib.rs`.
+/// The module that tells a crate which of its mutants is chosen, for its `lib.rs`.
 ///
 /// It also records which mutants are reached, in the file that an environment variable names.
 pub(super) fn switch(mutants: usize) -> String {

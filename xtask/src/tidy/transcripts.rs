@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn an_excuse_counts_while_it_is_true() {
         let missing = tree("");
-        assert_eq!(check_against(&silent, &[("tools/call", "not built yet")]), []);
+        assert_eq!(check_against(&missing, &[("tools/call", "not built yet")]), []);
         let spoken = tree("> {\"method\":\"tools/call\"}");
         let findings = check_against(&spoken, &[("tools/call", "not built yet")]);
         assert_eq!(places(&findings), [(3, TABLE)]);
