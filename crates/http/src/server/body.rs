@@ -1,4 +1,4 @@
-//! What an HTTP answer carries: nothing, one message, or a stream of events.
+//! The body of an HTTP answer: nothing, one message, or a stream of events.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What an answer carries.
+/// The body of an answer: nothing, one JSON message, or a stream of server-sent events.
 pub struct Body {
     kind: Kind,
 }
@@ -24,16 +24,17 @@ enum Kind {
     Events(Box<Events>),
 }
 
-/// A stream of events that is kept alive while it is silent.
+/// A stream of events. While the source is silent, comments keep the connection alive.
 struct Events {
-    source: Box<dyn Source>,
+    source: Box<dyn EventSource>,
     interval: Duration,
     silence: Pin<Box<Sleep>>,
 }
 
-/// Where the events of a stream come from, as text for the wire. Dropped when the client hangs up.
-pub(super) trait Source: Send {
-    /// The next piece, or `None` at the end.
+/// Where the events of a stream come from. Dropped when the client hangs up.
+pub(super) trait EventSource: Send {
+    /// The next piece of text for the wire, or `None` at the end. Layers around the endpoint may poll
+    /// again after the end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
@@ -46,7 +47,7 @@ impl Body {
         Self { kind: Kind::Full(bytes) }
     }
 
-    pub(super) fn events(source: Box<dyn Source>, keep_alive: Duration) -> Self {
+    pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
         let events = Events { source, interval: keep_alive, silence };
         Self { kind: Kind::Events(Box::new(events)) }
@@ -61,7 +62,7 @@ impl Events {
         }
         std::task::ready!(self.silence.as_mut().poll(cx));
         self.restart();
-        // The timer has to be looked at again, or nobody wakes us at its end.
+        // The timer was reset, and wakes this task only after it has been polled again.
         cx.waker().wake_by_ref();
         Poll::Ready(Some(Bytes::from_static(sse::KEEP_ALIVE)))
     }
@@ -114,44 +115,36 @@ impl fmt::Debug for Body {
     }
 }
 
-/// A source whose pieces are made by an async function.
-pub(super) struct Told<T> {
-    telling: Telling<T>,
-}
-
-enum Telling<T> {
-    Telling(BoxFuture<Option<(Bytes, Box<T>)>>),
-    Over,
-}
-
-/// Somebody who tells a story piece by piece.
-pub(super) trait Tell: Sized + Send + 'static {
-    /// The next piece and whoever tells the rest, or `None` at the end. Dropped half-way if the
-    /// client hangs up.
+/// A stream of events that is written as an async function.
+pub(super) trait EventStream: Sized + Send + 'static {
+    /// The next piece and the stream after it, or `None` at the end. If the client hangs up, the
+    /// future is dropped at any of its await points.
     ///
-    /// Boxed, since a future has room twice for what it is handed.
-    fn tell(self: Box<Self>) -> impl Future<Output = Option<(Bytes, Box<Self>)>> + Send;
+    /// The stream is boxed: passed by value into an `async fn`, it would be stored twice in the
+    /// future.
+    fn next_piece(self: Box<Self>) -> impl Future<Output = Option<(Bytes, Box<Self>)>> + Send;
 }
 
-impl<T: Tell> Told<T> {
-    pub(super) fn by(teller: T) -> Box<Self> {
-        Box::new(Self { telling: Telling::Telling(Box::pin(Box::new(teller).tell())) })
+/// An [`EventSource`] that polls an [`EventStream`].
+pub(super) struct StreamSource<T> {
+    /// The piece that is being made. `None` after the end.
+    next: Option<NextPiece<T>>,
+}
+
+type NextPiece<T> = BoxFuture<Option<(Bytes, Box<T>)>>;
+
+impl<T: EventStream> StreamSource<T> {
+    pub(super) fn new(stream: T) -> Box<Self> {
+        Box::new(Self { next: Some(Box::pin(Box::new(stream).next_piece())) })
     }
 }
 
-impl<T: Tell> Source for Told<T> {
+impl<T: EventStream> EventSource for StreamSource<T> {
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Telling::Telling(telling) = &mut self.telling else { return Poll::Ready(None) };
-        match std::task::ready!(telling.as_mut().poll(cx)) {
-            Some((piece, teller)) => {
-                self.telling = Telling::Telling(Box::pin(teller.tell()));
-                Poll::Ready(Some(piece))
-            }
-            None => {
-                self.telling = Telling::Over;
-                Poll::Ready(None)
-            }
-        }
+        let Some(next) = &mut self.next else { return Poll::Ready(None) };
+        let (piece, stream) = std::task::ready!(next.as_mut().poll(cx)).unzip();
+        self.next = stream.map(|stream| -> NextPiece<T> { Box::pin(stream.next_piece()) });
+        Poll::Ready(piece)
     }
 }
 
@@ -161,17 +154,16 @@ mod tests {
 
     struct Twice(u8);
 
-    impl Tell for Twice {
-        async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+    impl EventStream for Twice {
+        async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
             self.0 = self.0.checked_sub(1)?;
             Some((Bytes::from_static(b"piece"), self))
         }
     }
 
-    /// Layers around the endpoint may ask again after the end.
     #[test]
     fn a_stream_that_is_over_stays_over() {
-        let mut body = Told::by(Twice(2));
+        let mut body = StreamSource::new(Twice(2));
         let mut cx = Context::from_waker(std::task::Waker::noop());
         let mut next = || body.poll_piece(&mut cx).map(|piece| piece.is_some());
         assert_eq!([(); 4].map(|()| next()), [true, true, false, false].map(Poll::Ready));

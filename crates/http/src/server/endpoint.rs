@@ -25,7 +25,7 @@ use super::config::HttpConfig;
 use super::core::{Core, Phase};
 use super::head::{EVENTS, JSON};
 use super::inbound::{Inbound, Sender};
-use super::legacy::{self, Sessions};
+use super::legacy::{self, OpenSessions};
 use super::read::{self, Bounds, TooMuch};
 use super::{bodies, cors, head, modern, reply};
 
@@ -38,7 +38,7 @@ use super::{bodies, cors, head, modern, reply};
 #[derive(Clone)]
 pub struct Endpoint {
     core: Arc<Core>,
-    sessions: Arc<Sessions>,
+    sessions: Arc<OpenSessions>,
 }
 
 impl Endpoint {
@@ -53,7 +53,7 @@ impl Endpoint {
         S::Future: Send,
     {
         let core = Arc::new(Core::new(service, server, config));
-        Self { sessions: Arc::new(Sessions::new(core.clone())), core }
+        Self { sessions: Arc::new(OpenSessions::new(core.clone())), core }
     }
 
     /// How many sessions are open at this endpoint.

@@ -19,7 +19,7 @@ use bowline_types::error::ErrorObject;
 use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 
-use super::body::{Body, Source};
+use super::body::{Body, EventSource};
 use super::clock::now;
 use super::core::Core;
 use super::inbound::Inbound;
@@ -93,7 +93,7 @@ impl ModernCall {
                 let mut text = BytesMut::new();
                 sse::write_event(&mut text, None, &message);
                 let keep_alive = self.core().limits().keep_alive;
-                reply::events(Box::new(Told { talk: Some(self), text }), keep_alive)
+                reply::events(Box::new(ModernStream { call: Some(self), text }), keep_alive)
             }
         }
     }
@@ -215,9 +215,9 @@ impl Weigh for Outgoing {
 }
 
 /// A call whose answer is a stream.
-struct Told {
+struct ModernStream {
     /// `None` once the answer has been told.
-    talk: Option<ModernCall>,
+    call: Option<ModernCall>,
     /// What is ready to be sent.
     text: BytesMut,
 }
@@ -225,18 +225,18 @@ struct Told {
 /// Bytes that are sent together at most.
 const PIECE: usize = 64 * 1024;
 
-impl Source for Told {
+impl EventSource for ModernStream {
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        while let Some(talk) = &mut self.talk
+        while let Some(call) = &mut self.call
             && self.text.len() < PIECE
         {
-            match talk.poll_next(cx) {
+            match call.poll_next(cx) {
                 Poll::Ready(Next::Notice(message)) => {
                     sse::write_event(&mut self.text, None, &message);
                 }
                 Poll::Ready(Next::Answer(_, message)) => {
                     sse::write_event(&mut self.text, None, &message);
-                    self.talk = None;
+                    self.call = None;
                 }
                 Poll::Pending if self.text.is_empty() => return Poll::Pending,
                 Poll::Pending => break,

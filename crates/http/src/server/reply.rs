@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::{HeaderName, Response, StatusCode};
 
-use super::body::{Body, Source};
+use super::body::{Body, EventSource};
 use super::gate::Refusal;
 
 /// The header that names a session.
@@ -27,7 +27,7 @@ pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
 }
 
 /// A stream of events. Nothing in between may hold it back or change it.
-pub(super) fn events(source: Box<dyn Source>, keep_alive: Duration) -> Response<Body> {
+pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Response<Body> {
     let mut response = Response::new(Body::events(source, keep_alive));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, EVENTS);

@@ -1,4 +1,4 @@
-//! What a session hands to whoever drives one of its streams.
+//! What waits on a line of a session for the driver that reads the line.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use bytes::Bytes;
 
 use super::super::line::{self, Weigh};
 
-/// What waits on a stream of a session.
+/// The queue between a session and the reader of one answer or stream.
 pub(super) type Line = line::Line<Item>;
 
-/// One thing that whoever drives a stream has to do.
+/// One thing for the reader of a line to do.
 #[derive(Debug)]
 pub(super) enum Item {
     /// Start a call.
     Call(Box<Request>),
     /// Stop a call.
     Cancelled(ExchangeId),
-    /// Send a message.
+    /// Send a message to the client.
     Message(Role, Bytes),
-    /// Send the client away for a while.
+    /// End the stream and ask the client to reconnect after this time.
     Pause(Duration),
 }
 

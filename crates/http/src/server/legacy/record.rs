@@ -1,5 +1,11 @@
-//! What the store keeps of a session, so that every endpoint that shares the store can serve it.
+//! What the store holds of a session, so that every endpoint with the same store can serve it.
+//!
+//! The record also counts the copies of the session. The number of a copy is the upper part of the
+//! numbers of its streams and questions, so no two endpoints use the same event id (RESUME-2) or
+//! request id (RPC-4).
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 use bowline_proto::server::Snapshot;
 use bowline_store::Key;
@@ -7,17 +13,17 @@ use bowline_types::read::{read, text};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The format that is written. A record in any other is as good as none.
+/// The format that is written. A record in another format is treated as missing.
 const FORMAT: u32 = 1;
 
-/// Copies that may be made of a session. The number of a copy is the upper part of its questions'
-/// ids, which must stay below 2^53: beyond that, JavaScript cannot tell them apart.
+/// How many copies may be made of a session. Ids of questions must stay below 2^53: beyond that,
+/// JavaScript cannot tell them apart.
 const COPIES: u32 = 1 << 21;
 
-/// How far the number of a copy is moved up to begin the numbers of its streams and questions.
+/// By how many bits the number of a copy is shifted to begin the numbers of its streams and questions.
 const SHIFT: u32 = 32;
 
-/// A session, as the endpoints that serve it agree on it.
+/// A session, as all endpoints that serve it agree on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
@@ -32,7 +38,7 @@ pub(super) struct Record {
     pub(super) session: Snapshot,
 }
 
-/// A session within a record, which is read and written where it is known.
+/// Reads and writes the session within a record in the form that `proto` defines.
 mod snapshot {
     use bowline_proto::server::Snapshot;
     use bowline_types::json::Json;
@@ -53,14 +59,14 @@ impl Record {
         Self { format: FORMAT, owner: identity(owner), copies: 1, listener: None, session }
     }
 
-    /// Reads a record, if it is in a format of ours.
+    /// Reads a record. `None` if it is in another format.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let record: Self = read(text(bytes).ok()?).ok()?;
         (record.format == FORMAT).then_some(record)
     }
 
     pub(super) fn text(&self) -> Bytes {
-        // Nothing in it can fail to be JSON; an empty record would be as good as none.
+        // All of its parts can be written as JSON; an empty record would be treated as missing.
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 
@@ -68,7 +74,7 @@ impl Record {
         self.owner == identity(owner)
     }
 
-    /// Notes one more copy, and gives its number; none if there were too many.
+    /// Counts one more copy and returns its number. `None` if there were too many.
     pub(super) fn add_copy(&mut self) -> Option<u32> {
         let copy = self.copies;
         self.copies += 1;
@@ -90,18 +96,24 @@ pub(super) fn copy_of(number: u64) -> u64 {
     number >> SHIFT
 }
 
-/// Where the record of a session is. The id must be [one of ours](is_id).
+/// The key of the record of a session. The id must be [one of ours](is_id).
 pub(super) fn key(session: &str) -> Key {
     Key::new(["session", session])
 }
 
-/// Where it says that a stream of a session goes on.
+/// The key of the value that exists while a stream of a session is open.
 pub(super) fn stream_key(session: &str, stream: u64) -> Key {
     Key::new(["stream", session, &stream.to_string()])
 }
 
-/// Whether an id from the wire can be one that we gave: 128 bits in letters that mean nothing in a
-/// key.
+/// A new session id: 128 random bits. `None` if the system has no randomness.
+pub(super) fn new_id() -> Option<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Whether [`new_id`] can have made this id. Only such ids become part of a key in the store.
 pub(super) fn is_id(id: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     id.len() == 22 && id.bytes().all(is_letter)
@@ -125,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_as_good_as_none() {
+    fn a_record_in_another_format_is_treated_as_missing() {
         let other = Record { format: FORMAT + 1, ..record() };
         for text in [other.text(), Bytes::new(), Bytes::from_static(b"{}")] {
             assert_eq!(Record::parse(&text), None, "{text:?}");
@@ -134,7 +146,7 @@ mod tests {
 
     // spec: SESS-16
     #[test]
-    fn a_record_knows_whose_it_is() {
+    fn a_record_belongs_to_its_owner_only() {
         let owned = record();
         assert!(owned.belongs_to(&Owner::known("issuer", "ann")));
         for other in [Owner::known("issuer", "bob"), Owner::known("x", "ann"), Owner::anonymous()] {
@@ -154,8 +166,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_we_could_have_given_is_an_id() {
+    fn only_ids_that_we_can_have_made_are_ids() {
         assert!(is_id("AZaz09-_AZaz09-_AZaz09"));
+        assert!(new_id().is_some_and(|id| is_id(&id)));
         for id in ["", "a", "AZaz09-_AZaz09-_AZaz0/", "AZaz09-_AZaz09-_AZaz0é", &"a".repeat(23)] {
             assert!(!is_id(id), "{id}");
         }

@@ -1,4 +1,4 @@
-//! All sessions: found by id and owner, bounded in number, swept when idle.
+//! All sessions of an endpoint: found by id and owner, bounded in number, swept when idle.
 
 mod table;
 
@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
 use bowline_store::backend::Error;
 use bowline_transport::task::spawn;
@@ -18,29 +16,27 @@ use self::table::{Bounds, Full, Idle};
 use super::super::callers::Caller;
 use super::super::clock::now;
 use super::super::core::Core;
-use super::session::{Kind, Session};
-use super::{news, record};
+use super::session::{HttpSession, SWEEP, SessionKind};
+use super::{broadcast, record};
 
-/// How often idle sessions are looked for.
-pub(super) const SWEEP: Duration = Duration::from_secs(1);
-
-/// The sessions of an endpoint.
-pub(in super::super) struct Sessions {
+/// The sessions of an endpoint. Dropping it closes them.
+pub(in super::super) struct OpenSessions {
     pub(super) core: Arc<Core>,
     table: Arc<Table>,
+    /// Whether the sweep runs. It begins with the first session.
     is_swept: AtomicBool,
-    /// Listens to what other endpoints tell, once there is a session to share.
-    attending: OnceCell<JoinHandle<()>>,
+    /// The task that receives what other endpoints publish. It begins with the first shared session.
+    receiver: OnceCell<JoinHandle<()>>,
 }
 
-/// Why a session cannot be served, although there may be one.
+/// Why a session cannot be served at this moment, although it may exist.
 #[derive(Debug)]
 pub(super) enum NotNow {
     /// The store fails.
     Store(Error),
-    /// There are too many sessions here, and all are of use.
+    /// The endpoint has too many sessions, and all are in use.
     Full,
-    /// There are too many sessions of the caller here, and all are of use.
+    /// The caller has too many sessions, and all are in use.
     FullOfCaller,
     /// The server is stopping.
     Stopping,
@@ -61,19 +57,19 @@ impl From<Full> for NotNow {
     }
 }
 
-type Table = Mutex<table::Table<Arc<Session>, Caller>>;
+type Table = Mutex<table::Table<Arc<HttpSession>, Caller>>;
 
-impl Idle for Arc<Session> {
+impl Idle for Arc<HttpSession> {
     fn id(&self) -> &str {
         &self.id
     }
 
     fn idle_since(&self) -> Option<Instant> {
-        Session::idle_since(self)
+        HttpSession::idle_since(self)
     }
 }
 
-impl Sessions {
+impl OpenSessions {
     pub(in super::super) fn new(core: Arc<Core>) -> Self {
         let limits = core.limits();
         let bounds = Bounds { all: limits.sessions, of_caller: limits.sessions_per_caller };
@@ -81,32 +77,35 @@ impl Sessions {
             core,
             table: Arc::new(Mutex::new(table::Table::new(bounds))),
             is_swept: AtomicBool::new(false),
-            attending: OnceCell::new(),
+            receiver: OnceCell::new(),
         }
     }
 
-    /// A new id: 128 bits that nobody can guess.
-    pub(super) fn new_id() -> Option<String> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).ok()?;
-        Some(URL_SAFE_NO_PAD.encode(bytes))
-    }
-
-    /// The session with an id, if it is here. Somebody else's is as unknown as one that never was.
-    pub(super) fn known(&self, id: &str, owner: &Owner, kind: Kind) -> Option<Arc<Session>> {
+    /// The session with an id, if this endpoint has it. A session of another owner or kind is treated
+    /// as unknown.
+    pub(super) fn known(
+        &self,
+        id: &str,
+        owner: &Owner,
+        kind: SessionKind,
+    ) -> Option<Arc<HttpSession>> {
         let session = lock(&self.table).get(id).cloned()?;
         (session.owner == *owner && session.kind == kind).then_some(session)
     }
 
-    /// The session with an id, be it here or in the store that sessions are shared by.
+    /// The session with an id, here or in the shared store. Its copy here is as new as the record.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be served at this moment.
     pub(super) async fn find(
         &self,
         id: &str,
         owner: &Owner,
         caller: &Caller,
-    ) -> Result<Option<Arc<Session>>, NotNow> {
-        match self.known(id, owner, Kind::Streamable) {
-            Some(session) if session.look().await? => Ok(Some(session)),
+    ) -> Result<Option<Arc<HttpSession>>, NotNow> {
+        match self.known(id, owner, SessionKind::Streamable) {
+            Some(session) if session.refresh().await? => Ok(Some(session)),
             Some(session) => {
                 self.remove(&session);
                 Ok(None)
@@ -122,59 +121,68 @@ impl Sessions {
         id: &str,
         owner: &Owner,
         caller: &Caller,
-    ) -> Result<Option<Arc<Session>>, NotNow> {
+    ) -> Result<Option<Arc<HttpSession>>, NotNow> {
         if self.core.is_stopping() {
             return Err(NotNow::Stopping);
         }
-        self.attend().await?;
-        let Some(session) = Session::restore(id, owner, &self.core).await? else {
+        self.receive_broadcasts().await?;
+        let Some(session) = HttpSession::restore(id, owner, &self.core).await? else {
             return Ok(None);
         };
         match self.insert(&session, caller) {
             Ok(kept) => {
                 if !Arc::ptr_eq(&kept, &session) {
-                    session.let_go();
+                    session.close_here();
                 }
                 Ok(Some(kept))
             }
             Err(not_now) => {
-                session.let_go();
+                session.close_here();
                 Err(not_now)
             }
         }
     }
 
-    /// Shares a session, if there may be somebody to share it with.
-    pub(super) async fn share(&self, session: &Session) -> Result<(), Error> {
+    /// Writes the record of a new session, if the store is shared.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub(super) async fn share(&self, session: &HttpSession) -> Result<(), Error> {
         if !self.core.config.is_shared {
             return Ok(());
         }
-        self.attend().await?;
+        self.receive_broadcasts().await?;
         session.share().await
     }
 
-    /// Listens to what other endpoints tell from now on, as long as there is a table.
-    async fn attend(&self) -> Result<(), Error> {
+    /// Starts the task that receives what other endpoints publish, unless it runs.
+    async fn receive_broadcasts(&self) -> Result<(), Error> {
         let store = &self.core.config.store;
         let begin = || async {
-            let news = news::listen(store).await?;
+            let messages = broadcast::subscribe(store).await?;
             let table = Arc::downgrade(&self.table);
-            Ok(spawn(news::attend(store.clone(), news, move |word| hear(&table, &word))))
+            let handle = move |message| handle_broadcast(&table, &message);
+            Ok(spawn(broadcast::receive_all(store.clone(), messages, handle)))
         };
-        self.attending.get_or_try_init(begin).await.map(|_| ())
+        self.receiver.get_or_try_init(begin).await.map(|_| ())
     }
 
     pub(in super::super) fn count(&self) -> usize {
         lock(&self.table).len()
     }
 
-    /// Keeps a session; gives the one that is kept, since another request may have been faster. If
-    /// there are too many, one that is idle makes room.
+    /// Adds a session, and closes an idle one if there are too many. Returns the session that the
+    /// table has: another request may have added a copy with the same id first.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many sessions, and none of them is idle.
     pub(super) fn insert(
         &self,
-        session: &Arc<Session>,
+        session: &Arc<HttpSession>,
         caller: &Caller,
-    ) -> Result<Arc<Session>, NotNow> {
+    ) -> Result<Arc<HttpSession>, NotNow> {
         let evicted = {
             let mut table = lock(&self.table);
             if let Some(kept) = table.get(&session.id) {
@@ -182,24 +190,24 @@ impl Sessions {
             }
             table.insert(session.clone(), caller.clone(), now())?
         };
-        evicted.iter().for_each(Session::let_go);
+        evicted.iter().for_each(HttpSession::close_here);
         self.sweep();
         Ok(session.clone())
     }
 
-    /// Ends a session.
-    pub(super) fn remove(&self, session: &Arc<Session>) {
+    /// Ends a session for good.
+    pub(super) fn remove(&self, session: &Arc<HttpSession>) {
         forget(&self.table, session);
         session.close();
     }
 
-    /// Ends all of them, as far as they are not shared.
+    /// Ends all sessions here. Shared ones go on at other endpoints.
     pub(in super::super) fn close(&self) {
         let sessions = lock(&self.table).take();
-        sessions.iter().for_each(Session::let_go);
+        sessions.iter().for_each(HttpSession::close_here);
     }
 
-    /// Looks for idle sessions from now on, as long as there is a table.
+    /// Starts the sweep, unless it runs. It ends with the table.
     fn sweep(&self) {
         if self.is_swept.swap(true, Ordering::Relaxed) {
             return;
@@ -209,15 +217,16 @@ impl Sessions {
     }
 }
 
-impl Drop for Sessions {
+impl Drop for OpenSessions {
     fn drop(&mut self) {
-        if let Some(attending) = self.attending.get() {
-            attending.abort();
+        if let Some(receiver) = self.receiver.get() {
+            receiver.abort();
         }
         self.close();
     }
 }
 
+/// Once a second: gives up questions, renews shared sessions, closes idle ones.
 async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {
@@ -227,11 +236,11 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
         let now = now();
         for session in sessions {
             session.handle_timeout(now);
-            if session.is_busy() {
+            if session.is_in_use() {
                 lock(&table).touch(&session.id, now);
             }
-            if session.copy().is_some() {
-                tend(&table, session, now);
+            if session.copy_number().is_some() {
+                keep_up(&table, session, now);
             } else if session.is_idle(now, idle, opening) {
                 lock(&table).remove(&session.id);
                 session.close();
@@ -240,53 +249,55 @@ async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
     }
 }
 
-/// Looks after a shared session when it is time. It is kept here for as long as its record is, since
-/// only then somebody knows what is left of it in the store.
-fn tend(table: &Arc<Table>, session: Arc<Session>, now: Instant) {
-    let Some(care) = session.needs(now) else { return };
+/// Renews or checks the record of a shared session when that is due. The copy is kept for as long as
+/// its record exists, even if it is idle: it knows which logs it has to delete at the end.
+fn keep_up(table: &Arc<Table>, session: Arc<HttpSession>, now: Instant) {
+    let Some(upkeep) = session.due_upkeep(now) else { return };
     let table = Arc::downgrade(table);
     spawn(async move {
-        session.tend(care).await;
-        leave(&table, &session);
+        session.keep_up(upkeep).await;
+        forget_closed(&table, &session);
     });
 }
 
-/// Does what a word about a session says, if the session is here.
-fn hear(table: &Weak<Table>, word: &news::Word) {
-    let found = table.upgrade().and_then(|table| lock(&table).get(&word.session).cloned());
-    let is_news = |session: &Arc<Session>| session.copy().is_some_and(|copy| copy != word.copy);
-    let Some(session) = found.filter(is_news) else { return };
-    match &word.message {
-        // In place, so that what a client says stays in order.
-        Some(message) => news::hand_over(message, &session),
+/// Handles what another endpoint published about a session, if this endpoint has a copy.
+fn handle_broadcast(table: &Weak<Table>, broadcast: &broadcast::Broadcast) {
+    let found = table.upgrade().and_then(|table| lock(&table).get(&broadcast.session).cloned());
+    let is_foreign = |session: &Arc<HttpSession>| {
+        session.copy_number().is_some_and(|copy| copy != broadcast.copy)
+    };
+    let Some(session) = found.filter(is_foreign) else { return };
+    match &broadcast.message {
+        // In place, so that messages of the client stay in order.
+        Some(message) => broadcast::hand_over(message, &session),
         None => {
             let table = table.clone();
             spawn(async move {
-                // A store that fails is asked again at the next request.
-                let _ = session.look().await;
-                leave(&table, &session);
+                // If the store fails, the next request reads the record.
+                let _ = session.refresh().await;
+                forget_closed(&table, &session);
             });
         }
     }
 }
 
-/// Forgets a session that turned out to be gone.
-fn leave(table: &Weak<Table>, session: &Arc<Session>) {
+/// Takes a session out of the table if it has turned out to be gone.
+fn forget_closed(table: &Weak<Table>, session: &Arc<HttpSession>) {
     if let (true, Some(table)) = (session.is_closed(), table.upgrade()) {
         forget(&table, session);
     }
 }
 
-/// Takes a session out of the table, but not another copy with its id.
-fn forget(table: &Table, session: &Arc<Session>) {
+/// Takes a session out of the table, unless the table has another copy with its id.
+fn forget(table: &Table, session: &Arc<HttpSession>) {
     let mut table = lock(table);
     if table.get(&session.id).is_some_and(|kept| Arc::ptr_eq(kept, session)) {
         table.remove(&session.id);
     }
 }
 
-/// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
-fn lock(table: &Table) -> MutexGuard<'_, table::Table<Arc<Session>, Caller>> {
+/// No change under the lock can panic half-way, so a poisoned table is intact.
+fn lock(table: &Table) -> MutexGuard<'_, table::Table<Arc<HttpSession>, Caller>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,105 +1,124 @@
-//! The transport of 2024-11-05: one stream for everything that the server says, and a place to post
-//! to.
+//! The transport of 2024-11-05: a GET opens one stream for everything that the server sends, and
+//! names the address to post messages to.
 
 use std::sync::Arc;
 
 use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::sse;
 use bytes::{BufMut, Bytes, BytesMut};
-use http::{Response, StatusCode};
+use http::Response;
 
-use super::super::body::{Body, Tell, Told};
+use super::super::body::{Body, EventStream, StreamSource};
 use super::super::inbound::Inbound;
 use super::super::places::Places;
 use super::super::reply;
-use super::drive::{Drive, Said};
-use super::session::{Busy, Kind, Session};
-use super::sessions::Sessions;
+use super::driver::{Driver, ToClient};
+use super::item::Line;
+use super::record;
+use super::refusals::{self, STOPPING};
+use super::session::{HttpSession, Listener, SessionKind, SessionUse};
+use super::sessions::OpenSessions;
 
-/// Said when no more calls are taken for now.
+/// The refusal of a call beyond what may wait, or of which the client reads no answers.
 const UNREAD: &str = "too many calls wait for their turn, or too many answers to be read from the \
                       stream; try again";
 
 /// The part of the query that names a session.
 const QUERY: &str = "session=";
 
-/// Opens a stream, and names where to post.
-pub(super) fn open(sessions: &Arc<Sessions>, inbound: &Inbound) -> Response<Body> {
-    if sessions.core.is_stopping() {
-        return reply::busy(None, super::STOPPING);
+/// Answers a GET: opens a session and its one stream.
+pub(super) fn open(sessions: &Arc<OpenSessions>, inbound: &Inbound) -> Response<Body> {
+    let core = &sessions.core;
+    if core.is_stopping() {
+        return reply::busy(None, STOPPING);
     }
-    let Some(id) = Sessions::new_id() else {
-        return reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id");
-    };
-    let session = Session::new(id, inbound.owner(), Kind::Sse2024, &sessions.core);
-    // Begun before anybody could take it for idle.
-    let mut drive = Drive::along(Busy::new(session.clone()), session.standalone());
-    drive.follow();
+    let Some(id) = record::new_id() else { return refusals::no_session_id() };
+    let session = HttpSession::new(id, inbound.owner(), SessionKind::Sse2024, core);
+    // In use before it is in the table: no other session can take its place as an idle one.
+    let line = session.standalone();
+    let driver = Driver::of_line(SessionUse::new(session.clone()), line.clone());
     if let Err(why) = sessions.insert(&session, &inbound.caller) {
-        return super::not_now(&sessions.core, None, &why);
+        return refusals::not_now(core, None, &why);
     }
-    let endpoint = format!("{}?{QUERY}{}", inbound.parts.uri.path(), session.id);
-    let open = Open { sessions: sessions.clone(), session };
-    let stream = Stream { open, drive, endpoint: Some(endpoint) };
-    reply::events(Told::by(stream), sessions.core.limits().keep_alive)
+    let address = format!("{}?{QUERY}{}", inbound.parts.uri.path(), session.id);
+    let open = OpenUntilDropped { sessions: sessions.clone(), session };
+    let stream = Sse2024Stream { open, driver, line, address: Some(address) };
+    reply::events(StreamSource::new(stream), core.limits().keep_alive)
 }
 
-/// The session that a POST names in its query.
-pub(super) fn named<'a>(sessions: &Sessions, inbound: &'a Inbound) -> Option<&'a str> {
+/// The session that a POST names in its query, if this transport is served.
+pub(super) fn named_session<'a>(sessions: &OpenSessions, inbound: &'a Inbound) -> Option<&'a str> {
     let query = inbound.parts.uri.query().filter(|_| sessions.core.config.sse2024)?;
     query.split('&').find_map(|part| part.strip_prefix(QUERY))
 }
 
-/// Takes a message; its answer comes on the stream.
+/// Answers a POST with 202; the answer to its message comes on the stream.
 pub(super) fn post(
-    session: &Arc<Session>,
-    frame: LegacyFrame,
+    session: &Arc<HttpSession>,
+    message: LegacyFrame,
     inbound: &mut Inbound,
 ) -> Response<Body> {
-    let places = match frame.frame.requests() {
+    let places = match message.frame.requests() {
         0 => None,
         calls => match Places::of_calls(&session.core, &inbound.caller, calls) {
             Ok(places) => Some(Arc::new(places)),
-            Err(error) => return reply::refuse(frame.frame.id(), &error),
+            Err(error) => return reply::refuse(message.frame.id(), &error),
         },
     };
-    match session.receive_with(frame, inbound.attach(), places.as_ref()) {
+    match session.receive(message, inbound.attach(), places.as_ref()) {
         Ok(_) => reply::accepted(),
         Err(frame) => reply::busy(frame.id(), UNREAD),
     }
 }
 
 /// The one stream of a session.
-struct Stream {
-    /// Dropped first: what runs ends with the session.
-    open: Open,
-    drive: Drive,
-    /// Told first.
-    endpoint: Option<String>,
+struct Sse2024Stream {
+    /// Declared, and so dropped, before the driver: the session is closed by then, so the driver
+    /// leaves its calls to no task.
+    open: OpenUntilDropped,
+    driver: Driver,
+    /// The line that the driver reads.
+    line: Arc<Line>,
+    /// Where to post to. Sent first.
+    address: Option<String>,
 }
 
-impl Tell for Stream {
-    async fn tell(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+impl Sse2024Stream {
+    /// The next thing to send. `None` when the session ends.
+    async fn next(&mut self) -> Option<ToClient> {
+        let Self { open, driver, line, .. } = self;
+        std::future::poll_fn(|cx| {
+            // Registered before the subscription is polled: one that is parked meanwhile wakes us.
+            line.register(cx);
+            open.session.poll_subscription(Listener::Sse2024, cx);
+            driver.poll_next(cx)
+        })
+        .await
+    }
+}
+
+impl EventStream for Sse2024Stream {
+    async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         let mut text = BytesMut::new();
-        if let Some(endpoint) = self.endpoint.take() {
-            text.put_slice(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes());
+        if let Some(address) = self.address.take() {
+            text.put_slice(format!("event: endpoint\ndata: {address}\n\n").as_bytes());
             return Some((text.freeze(), self));
         }
         let mut stopped = self.open.session.core.stopped();
         let mut is_stopping = false;
         loop {
-            // What runs comes to its end first.
-            if is_stopping && self.drive.is_quiet() {
+            // Calls that run when the server stops come to their end first.
+            if is_stopping && self.driver.is_quiet() {
                 return None;
             }
-            let said = tokio::select! {
-                said = self.drive.next() => said?,
+            let next = tokio::select! {
+                next = self.next() => next?,
                 () = &mut stopped, if !is_stopping => {
                     is_stopping = true;
                     continue;
                 }
             };
-            if let Said::Message(_, message) = said {
+            if let ToClient::Message(_, message) = next {
                 text.put_slice(b"event: message\n");
                 sse::write_event(&mut text, None, &message);
                 return Some((text.freeze(), self));
@@ -109,12 +128,12 @@ impl Tell for Stream {
 }
 
 /// A session that ends with its stream.
-struct Open {
-    sessions: Arc<Sessions>,
-    session: Arc<Session>,
+struct OpenUntilDropped {
+    sessions: Arc<OpenSessions>,
+    session: Arc<HttpSession>,
 }
 
-impl Drop for Open {
+impl Drop for OpenUntilDropped {
     fn drop(&mut self) {
         self.sessions.remove(&self.session);
     }

@@ -1,84 +1,105 @@
-//! How a session ends: for good, or only here because it goes on elsewhere.
+//! How a session ends: for good, or only at this endpoint.
 
+use std::pin::pin;
 use std::sync::Arc;
 
+use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
 
-use super::{Hand, STANDALONE, Session, State};
+use super::super::event_id::STANDALONE;
+use super::{End, HttpSession, State};
 
-/// How a session ends here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// For good.
-    Over,
-    /// Other endpoints serve it on.
-    Elsewhere,
-}
-
-impl Session {
-    /// Ends everything: calls are cancelled, streams end, and what they said is forgotten.
+impl HttpSession {
+    /// Ends the session for good: cancels calls, ends streams, deletes their logs.
     pub(in super::super) fn close(self: &Arc<Self>) {
         self.end(End::Over);
     }
 
-    /// Ends what is here of a session that goes on elsewhere: calls are cancelled, streams end. If
-    /// nobody shares it, it is over.
-    pub(in super::super) fn let_go(self: &Arc<Self>) {
-        let end = if self.copy().is_some() { End::Elsewhere } else { End::Over };
+    /// Ends this endpoint's copy of a session: cancels calls and ends streams here. A session that
+    /// is not shared is over.
+    pub(in super::super) fn close_here(self: &Arc<Self>) {
+        let end = if self.copy_number().is_some() { End::Elsewhere } else { End::Over };
         self.end(end);
     }
 
     fn end(self: &Arc<Self>, end: End) {
-        let (standing, streams) = {
+        let (subscription, streams) = {
             let mut state = self.lock();
-            if state.is_closed {
+            if state.end.is_some() {
                 return;
             }
-            state.is_closed = true;
-            state.is_elsewhere = end == End::Elsewhere;
+            state.end = Some(end);
             state.connection.close();
             state.places.clear();
-            let _ = state.deliver(&mut Hand::default());
+            // Nothing is started in a session that has ended.
+            let _ = state.deliver(None);
             state.standalone.nudge();
-            (std::mem::take(&mut state.standing), state.logged(end))
+            (std::mem::take(&mut state.subscription), state.unexpiring_logs(end))
         };
         self.ended.notify_waiters();
-        // A handler must not be dropped under the lock, since it may have something to say.
-        drop(standing);
+        // Dropped after the lock: a handler that is dropped may still emit.
+        drop(subscription);
         if let (Ok(runtime), false) = (Handle::try_current(), streams.is_empty()) {
             let session = self.clone();
             spawn_on(&runtime, async move {
                 for stream in streams {
-                    session.cut_off(stream, end).await;
+                    session.end_log(stream, end).await;
                 }
             });
         }
     }
 
-    /// Settles what is kept of a stream that came to no end of its own. What cannot be done now is
-    /// done by time.
-    async fn cut_off(&self, stream: u64, end: End) {
+    /// Deletes or ends the log of a stream that was cut off. If the store fails, the log expires.
+    async fn end_log(&self, stream: u64, end: End) {
         let log = self.log(stream);
         let _ = match end {
             End::Over => log.delete().await,
             End::Elsewhere => log.append(b"", true).await.map(|_| ()),
         };
-        self.unmark(stream).await;
+        self.unmark_stream(stream).await;
     }
 
-    /// Whether it has ended, and not only here.
+    /// Whether it has ended here, for good or not.
+    pub(in super::super) fn is_closed(&self) -> bool {
+        self.lock().end.is_some()
+    }
+
+    /// Whether it has ended for good.
     pub(in super::super) fn is_over(&self) -> bool {
-        let state = self.lock();
-        state.is_closed && !state.is_elsewhere
+        self.lock().end == Some(End::Over)
+    }
+
+    /// Resolves when the session has ended here.
+    pub(in super::super) fn closed(self: &Arc<Self>) -> BoxFuture<()> {
+        self.until(|state| state.end.is_some())
+    }
+
+    /// Resolves when the session, or one of its streams, has come to an end.
+    pub(super) fn until(
+        self: &Arc<Self>,
+        has_ended: impl Fn(&State) -> bool + Send + 'static,
+    ) -> BoxFuture<()> {
+        let session = self.clone();
+        Box::pin(async move {
+            loop {
+                let mut ended = pin!(session.ended.notified());
+                // Registered before the state is looked at: an end in between is not missed.
+                ended.as_mut().enable();
+                if has_ended(&session.lock()) {
+                    return;
+                }
+                ended.await;
+            }
+        })
     }
 }
 
 impl State {
     /// The streams whose logs do not expire by themselves when the session ends.
-    fn logged(&self, end: End) -> Vec<u64> {
-        let is_written = self.listener.has_log() || self.share.is_some();
+    fn unexpiring_logs(&self, end: End) -> Vec<u64> {
+        let is_written = self.get_streams.has_log() || self.copy.is_some();
         let standalone = (is_written && end == End::Over).then_some(STANDALONE);
-        self.going_on.iter().copied().chain(standalone).collect()
+        self.open_streams.iter().copied().chain(standalone).collect()
     }
 }

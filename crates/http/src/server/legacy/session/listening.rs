@@ -1,225 +1,141 @@
-//! Who hears what a session says outside of calls: one stream at a time, the newest.
+//! How a session is listened to outside of calls: GET streams are announced, opened and superseded,
+//! and the one that listens polls the session's own subscription.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{ExchangeId, Response as Outcome};
 use bowline_store::backend::Position;
-use bowline_transport::BoxFuture;
 
 use super::super::super::calls;
-use super::super::item::Line;
-use super::{Session, State};
+use super::get_streams::{OpenedGetStream, Start};
+use super::subscription::{Parked, Subscription};
+use super::{HttpSession, State};
 
-/// Who drives the subscription on behalf of a session, and hears what it reports.
+/// Who reads the standalone line, and so polls the session's own subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Ear {
+pub(in super::super) enum Listener {
     /// A GET stream, by its number.
-    Stream(u64),
-    /// A task that passes it on to the endpoint that has the GET stream.
+    GetStream(u64),
+    /// A task that writes for the endpoint that has the GET stream.
     Relay,
     /// The one stream of a session of 2024-11-05.
-    Only,
-}
-
-/// The GET stream that counts, and its share of the log that all GET streams of a session write.
-#[derive(Default)]
-pub(super) struct Listener {
-    /// Which one it is; an older one ends itself.
-    number: u64,
-    is_open: bool,
-    /// The last event of the log that it may tell, set when another takes over.
-    until: Arc<AtomicU64>,
-    /// The last event of the log that any of them has told.
-    told: u64,
-    /// GET streams that are about to be opened.
-    coming: usize,
-}
-
-/// A GET stream that has been opened.
-pub(in super::super) struct Opened {
-    pub(in super::super) line: Arc<Line>,
-    pub(in super::super) number: u64,
-    pub(in super::super) until: Arc<AtomicU64>,
-    /// The last event of the log that is not for it to tell.
-    pub(in super::super) after: Position,
-}
-
-/// Where a GET stream begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Start {
-    /// With the messages from now on; this is the position of the last one in the log.
-    Fresh(Position),
-    /// With what the client missed after this event.
-    Again(Position),
+    Sse2024,
 }
 
 /// A GET stream that is about to be opened, as long as this is held.
-pub(in super::super) struct Coming(Arc<Session>);
+pub(in super::super) struct Announced(Arc<HttpSession>);
 
-impl Drop for Coming {
+impl Drop for Announced {
     fn drop(&mut self) {
-        self.0.lock().listener.coming -= 1;
-    }
-}
-
-/// The subscription on behalf of a session, which the stream that listens drives.
-#[derive(Default)]
-pub(super) enum Standing {
-    #[default]
-    None,
-    Parked(Parked),
-    /// It is being polled; whether another listener wanted to do so meanwhile.
-    Polled {
-        is_missed: bool,
-    },
-}
-
-pub(super) struct Parked {
-    pub(super) number: ExchangeId,
-    pub(super) call: BoxFuture<Outcome>,
-}
-
-impl Listener {
-    pub(super) fn has_log(&self) -> bool {
-        self.number > 0
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.is_open
-    }
-
-    /// No GET stream here is to be told anything.
-    pub(super) fn close(&mut self) {
-        self.is_open = false;
-    }
-
-    /// For a session whose one stream is always there.
-    pub(super) fn always_open() -> Self {
-        Self { is_open: true, ..Self::default() }
+        self.0.lock().get_streams.unannounce();
     }
 }
 
 impl State {
-    fn hears(&self, ear: Ear) -> bool {
-        !self.is_closed
-            && match ear {
-                Ear::Stream(number) => self.listener.number == number && self.may_listen(),
-                Ear::Relay => !self.may_listen(),
-                Ear::Only => true,
+    /// Whether this listener is the one that listens now.
+    fn has_listener(&self, listener: Listener) -> bool {
+        self.end.is_none()
+            && match listener {
+                Listener::GetStream(number) => {
+                    self.get_streams.is_newest(number) && self.may_listen()
+                }
+                Listener::Relay => !self.may_listen(),
+                Listener::Sse2024 => true,
             }
-    }
-
-    /// Takes the subscription to poll it, if nobody does so already.
-    fn take_standing(&mut self) -> Option<Parked> {
-        match std::mem::take(&mut self.standing) {
-            Standing::None => None,
-            Standing::Parked(parked) => {
-                self.standing = Standing::Polled { is_missed: false };
-                Some(parked)
-            }
-            Standing::Polled { .. } => {
-                self.standing = Standing::Polled { is_missed: true };
-                None
-            }
-        }
     }
 }
 
-impl Session {
-    /// Announces a GET stream, so that the end of another does not make the endpoints forget that
-    /// this session is listened to here.
-    pub(in super::super) fn announce_listener(self: &Arc<Self>) -> Coming {
-        self.lock().listener.coming += 1;
-        Coming(self.clone())
+impl HttpSession {
+    /// Announces a GET stream before it claims the session. Without this, an older stream that ends
+    /// meanwhile would write into the record that no endpoint listens, and undo the claim.
+    pub(in super::super) fn announce_get_stream(self: &Arc<Self>) -> Announced {
+        self.lock().get_streams.announce();
+        Announced(self.clone())
     }
 
-    /// Opens a GET stream. One that is open ends: the newest takes over, since nobody can know
-    /// whether the client still has the other.
-    pub(in super::super) fn listen(&self, start: Start) -> Opened {
+    /// Opens a GET stream. The newest takes over from one that is open, because the server cannot
+    /// know whether the client still has the other.
+    pub(in super::super) fn open_get_stream(&self, start: Start) -> OpenedGetStream {
         let mut state = self.lock();
-        let after = match start {
-            Start::Fresh(Position(after)) => after.max(state.listener.told),
-            Start::Again(Position(after)) => after,
-        };
-        let until = Arc::new(AtomicU64::new(u64::MAX));
-        let before = std::mem::replace(&mut state.listener.until, until.clone());
-        before.fetch_min(after, Ordering::Relaxed);
-        state.listener.number += 1;
-        state.listener.is_open = true;
+        let line = state.standalone.clone();
+        let opened = state.get_streams.open(start, line);
+        // Wakes the older stream, so that it ends.
         state.standalone.nudge();
-        let (line, number) = (state.standalone.clone(), state.listener.number);
-        Opened { line, number, until, after: Position(after) }
+        opened
     }
 
-    /// Whether a GET stream tells an event of the log: each is told by exactly one.
-    pub(in super::super) fn may_tell(&self, until: &AtomicU64, Position(at): Position) -> bool {
+    /// Whether a GET stream may send an event of the log. Exactly one stream may (HTTP-47), so the
+    /// stream that gets `true` has to send it.
+    pub(in super::super) fn may_send(&self, until: &AtomicU64, Position(at): Position) -> bool {
         let mut state = self.lock();
-        let may_tell =
-            at <= until.load(Ordering::Relaxed) && !state.is_closed && state.may_listen();
-        if may_tell {
-            state.listener.told = state.listener.told.max(at);
+        let may_send =
+            at <= until.load(Ordering::Relaxed) && state.end.is_none() && state.may_listen();
+        if may_send {
+            state.get_streams.note_sent(at);
         }
-        may_tell
+        may_send
     }
 
-    pub(in super::super) fn hears(&self, ear: Ear) -> bool {
-        self.lock().hears(ear)
+    /// Whether this listener is the one that listens now.
+    pub(in super::super) fn has_listener(&self, listener: Listener) -> bool {
+        self.lock().has_listener(listener)
     }
 
-    /// Whether there is a GET stream here, or is about to be.
+    /// Whether a GET stream is open here, or is about to be.
     pub(super) fn is_listened_to(&self) -> bool {
-        let state = self.lock();
-        state.listener.is_open || state.listener.coming > 0
+        self.lock().get_streams.is_wanted()
     }
 
-    /// A GET stream has ended.
-    pub(in super::super) fn stop_listening(self: &Arc<Self>, number: u64) {
-        let is_last = {
+    /// Notes that a GET stream has ended.
+    pub(in super::super) fn close_get_stream(self: &Arc<Self>, number: u64) {
+        let is_newest = {
             let mut state = self.lock();
-            let is_last = state.listener.number == number;
-            state.listener.is_open &= !is_last;
-            is_last && !state.is_closed
+            state.get_streams.close(number) && state.end.is_none()
         };
-        if is_last {
-            self.release();
+        if is_newest {
+            self.release_get_stream();
         }
     }
 
-    /// Drives the subscription on behalf of the session, for the stream that carries its reports. It
-    /// stays with the session: a stream that is never polled again keeps it from nobody.
-    pub(in super::super) fn poll_standing(self: &Arc<Self>, ear: Ear, cx: &mut Context<'_>) {
+    /// Polls the session's own subscription on behalf of a listener. What it reports comes on the
+    /// standalone line.
+    pub(in super::super) fn poll_subscription(
+        self: &Arc<Self>,
+        listener: Listener,
+        cx: &mut Context<'_>,
+    ) {
         let parked = {
             let mut state = self.lock();
-            if state.hears(ear) { state.take_standing() } else { None }
+            match state.has_listener(listener) {
+                true => state.subscription.take(),
+                false => None,
+            }
         };
         let Some(mut parked) = parked else { return };
         match calls::poll(&mut parked.call, cx) {
             Poll::Pending => self.park(parked),
             Poll::Ready(outcome) => {
-                self.lock().standing = Standing::None;
-                // It has left its line long ago.
-                let _ = self.complete(parked.number, outcome);
+                self.lock().subscription = Subscription::None;
+                self.complete(parked.number, outcome);
             }
         }
     }
 
-    /// Keeps the subscription until the stream that listens polls it.
+    /// Keeps the subscription until a listener polls it.
     pub(super) fn park(&self, parked: Parked) {
-        let late = {
+        let unwanted = {
             let mut state = self.lock();
-            if state.is_closed {
+            if state.end.is_some() {
                 Some(parked)
             } else {
-                let before = std::mem::replace(&mut state.standing, Standing::Parked(parked));
-                if !matches!(before, Standing::Polled { is_missed: false }) {
+                if state.subscription.park(parked) {
                     state.standalone.nudge();
                 }
                 None
             }
         };
-        // A handler must not be dropped under the lock, since it may have something to say.
-        drop(late);
+        // Dropped after the lock: a handler that is dropped may still emit.
+        drop(unwanted);
     }
 }

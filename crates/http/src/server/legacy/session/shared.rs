@@ -1,53 +1,32 @@
-//! A session that several endpoints serve: each has a copy, and a record in the store says what all
-//! of them agree on.
+//! A session that several endpoints serve: each has a copy, and a record in the store holds what all
+//! copies agree on.
 //!
-//! Whoever changes something writes it with a comparison of versions and tells the others to look;
-//! whoever finds another version takes it over, and keeps what it has changed itself meanwhile. So
-//! a word that gets lost between endpoints costs time, never agreement.
+//! A copy that changes something writes the record with a comparison of versions, and tells the other
+//! endpoints to read it. A copy that finds another version adopts it, and keeps what it has changed
+//! itself meanwhile. So a message that is lost between endpoints costs time, never agreement.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use bowline_proto::request::Owner;
 use bowline_store::backend::{Entry, Error, Expect, Version, Written};
-use bowline_transport::BoxFuture;
-use bowline_transport::task::{spawn, spawn_on};
+use bowline_transport::task::spawn_on;
 use bytes::Bytes;
 
-use super::super::super::clock::now;
 use super::super::super::core::Core;
-use super::super::drive::Listening;
-use super::super::news;
+use super::super::broadcast;
 use super::super::record::{self, Record};
-use super::super::sessions::SWEEP;
-use super::{Hand, Kind, STANDALONE, Session, State};
+use super::copy::{SharedCopy, kept, lifetime};
+use super::{HttpSession, SessionKind, State};
 
-/// How often a change is tried that others come before.
+/// How often a write is tried again because other endpoints wrote first.
 const ATTEMPTS: usize = 32;
-
-/// What one copy of a session knows of the record.
-pub(super) struct Share {
-    /// Which copy this is.
-    copy: u32,
-    record: Record,
-    version: Version,
-    /// When the record was last renewed or looked at because it was time.
-    tended: Instant,
-}
-
-/// What a record that nobody has looked after for a while needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Care {
-    /// The session is of use here: its time begins anew.
-    Renew,
-    /// It may be of use elsewhere, or be gone.
-    Look,
-}
 
 /// When a record is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Write {
+pub(super) enum Write {
+    /// Only if it differs from what the store has.
     IfChanged,
+    /// In any case, which renews the time that the store keeps it.
     Anyway,
 }
 
@@ -59,52 +38,54 @@ struct Proposal {
     is_change: bool,
 }
 
-impl Share {
-    fn is_listening(&self) -> bool {
-        self.record.listener.is_none_or(|listener| listener == self.copy)
-    }
-}
-
 impl State {
     /// Whether no other copy has the GET stream.
     pub(super) fn may_listen(&self) -> bool {
-        self.share.as_deref().is_none_or(Share::is_listening)
+        self.copy.as_deref().is_none_or(SharedCopy::may_listen)
     }
 
-    /// The record as it should be.
+    /// The record as it should be: what this copy knows, with `change` made to it.
     fn proposal(&self, change: impl Fn(&mut Record, u32)) -> Option<Proposal> {
-        let share = self.share.as_ref()?;
-        let mut record = share.record.clone();
+        let copy = self.copy.as_ref()?;
+        let mut record = copy.record.clone();
         record.session = self.connection.snapshot()?;
-        change(&mut record, share.copy);
-        Some(Proposal { is_change: record != share.record, record, replaces: share.version })
+        change(&mut record, copy.number);
+        Some(Proposal { is_change: record != copy.record, record, replaces: copy.version })
     }
 }
 
-impl Session {
-    /// Which copy of a shared session this is.
-    pub(in super::super) fn copy(&self) -> Option<u32> {
+impl HttpSession {
+    /// The number of this copy. `None` if the session is not shared.
+    pub(in super::super) fn copy_number(&self) -> Option<u32> {
         if !self.core.config.is_shared {
             return None;
         }
-        self.lock().share.as_ref().map(|share| share.copy)
+        self.lock().copy.as_ref().map(|copy| copy.number)
     }
 
-    /// Begins to share: from now on whoever has the same store can serve the session.
+    /// Writes the first record: from now on every endpoint with the same store can serve the session.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
     pub(in super::super) async fn share(&self) -> Result<(), Error> {
         let Some(session) = self.lock().connection.snapshot() else { return Ok(()) };
         let record = Record::new(&self.owner, session);
         match self.put(&record, Expect::Absent).await? {
             Written::Yes(version) => {
-                self.lock().share = Some(Box::new(Share::new(0, record, version)));
+                self.lock().copy = Some(Box::new(SharedCopy::new(0, record, version)));
                 Ok(())
             }
             Written::Conflict => Err(Error::new("the id of a new session is taken")),
         }
     }
 
-    /// One more copy of a session that somebody shares. `None` if there is no such session, it
-    /// belongs to somebody else, or it is in a revision that is not spoken here.
+    /// Makes one more copy of a shared session. `None` if the store has no such session, it belongs
+    /// to another owner, or it is in a revision that this endpoint does not speak.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
     pub(in super::super) async fn restore(
         id: &str,
         owner: &Owner,
@@ -120,160 +101,156 @@ impl Session {
             let Some(mut record) = Record::parse(&entry.value).filter(is_served) else {
                 return Ok(None);
             };
-            let Some(copy) = record.add_copy() else { return Ok(None) };
-            let session = Self::new(id.to_owned(), owner.clone(), Kind::Streamable, core);
+            let Some(number) = record.add_copy() else { return Ok(None) };
+            let session = Self::new(id.to_owned(), owner.clone(), SessionKind::Streamable, core);
             let written = session.put(&record, Expect::Version(entry.version)).await?;
             if let Written::Yes(version) = written {
-                session.go_on(Share::new(copy, record, version));
+                session.begin_copy(SharedCopy::new(number, record, version));
                 return Ok(Some(session));
             }
         }
         Err(contended())
     }
 
-    fn go_on(self: &Arc<Self>, share: Share) {
-        let before = record::before_first(share.copy);
-        let aside = {
+    /// Begins to serve as a copy: its numbers of streams and questions start where no other copy's are.
+    fn begin_copy(self: &Arc<Self>, copy: SharedCopy) {
+        let before = record::before_first(copy.number);
+        let detached = {
             let mut state = self.lock();
-            state.streams = before;
-            let asked = i64::try_from(before).unwrap_or(i64::MAX);
-            state.connection.restore(share.record.session.clone(), asked);
-            state.share = Some(Box::new(share));
-            state.deliver(&mut Hand::default())
+            state.last_stream = before;
+            let last_question = i64::try_from(before).unwrap_or(i64::MAX);
+            state.connection.restore(copy.record.session.clone(), last_question);
+            state.copy = Some(Box::new(copy));
+            state.deliver(None)
         };
-        self.start(aside);
+        self.start(detached);
         self.relay();
     }
 
-    /// Reads the record, and takes over what has changed there. Gives whether the session still
-    /// is; if not, it ends here too.
-    pub(in super::super) async fn look(self: &Arc<Self>) -> Result<bool, Error> {
+    /// Reads the record and adopts what has changed there. Returns whether the session still exists;
+    /// if not, this copy is closed.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails. Then the copy stays as it is.
+    pub(in super::super) async fn refresh(self: &Arc<Self>) -> Result<bool, Error> {
         let Some(entry) = self.core.config.store.get(&record::key(&self.id)).await? else {
             self.close();
             return Ok(false);
         };
-        let is_ours = self.adopt(&entry);
-        match is_ours {
+        let is_readable = self.adopt(&entry);
+        match is_readable {
             true => self.relay(),
-            false => self.let_go(),
+            false => self.close_here(),
         }
-        Ok(is_ours)
+        Ok(is_readable)
     }
 
-    /// Takes over a record; gives whether it could be read.
+    /// Adopts a record. Returns whether it could be read.
     fn adopt(self: &Arc<Self>, entry: &Entry) -> bool {
-        let aside = {
+        let detached = {
             let mut locked = self.lock();
             let state = &mut *locked;
-            let Some(share) = &mut state.share else { return true };
-            if share.version == entry.version {
+            let Some(copy) = &mut state.copy else { return true };
+            if copy.version == entry.version {
                 return true;
             }
             let Some(record) = Record::parse(&entry.value) else { return false };
             let mut session = record.session.clone();
             if let Some(ours) = state.connection.snapshot() {
-                session.merge(&share.record.session, &ours);
+                session.merge(&copy.record.session, &ours);
             }
             state.connection.adopt(session);
-            share.record = record;
-            share.version = entry.version;
-            if !share.is_listening() {
-                state.listener.close();
+            copy.record = record;
+            copy.version = entry.version;
+            if !copy.may_listen() {
+                state.get_streams.close_all();
                 state.standalone.nudge();
             }
-            state.deliver(&mut Hand::default())
+            state.deliver(None)
         };
-        self.start(aside);
+        self.start(detached);
         true
     }
 
-    /// Writes what the client has changed here, if it has.
+    /// Writes what the client has changed here, before its request is answered.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
     pub(in super::super) async fn save(self: &Arc<Self>) -> Result<(), Error> {
         if !self.core.config.is_shared {
             return Ok(());
         }
-        // Boxed, since every connection has room for what the answer to a call waits for.
+        // Boxed, because every open connection stores the future of an answer.
         Box::pin(self.write(Write::IfChanged, |_, _| ())).await
     }
 
-    /// Makes this the copy that has the GET stream. Another that has one ends it: a message goes to
-    /// one stream only.
-    pub(in super::super) async fn claim(self: &Arc<Self>) -> Result<(), Error> {
+    /// Writes into the record that this copy has the GET stream. A copy that has one ends it: each
+    /// message goes to one stream only.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub(in super::super) async fn claim_get_stream(self: &Arc<Self>) -> Result<(), Error> {
         self.write(Write::IfChanged, |record, copy| record.listener = Some(copy)).await
     }
 
-    /// There is no GET stream here any more.
-    pub(super) fn release(self: &Arc<Self>) {
-        let (Ok(runtime), Some(_)) = (tokio::runtime::Handle::try_current(), self.copy()) else {
+    /// Writes into the record, in a task, that this copy has no GET stream any more.
+    pub(super) fn release_get_stream(self: &Arc<Self>) {
+        let (Ok(runtime), Some(_)) = (tokio::runtime::Handle::try_current(), self.copy_number())
+        else {
             return;
         };
         let session = self.clone();
         spawn_on(&runtime, async move {
-            // What could not be written is found out by whoever listens next.
+            // If the store fails, the next claim of a GET stream overwrites ours.
             let _ = session
                 .write(Write::IfChanged, |record, copy| {
                     record.listener = record.listener.filter(|&listener| listener != copy);
                 })
                 .await;
-            // Somebody may have come meanwhile.
+            // A newer stream may have claimed the session before we wrote.
             if session.is_listened_to() {
-                let _ = session.claim().await;
+                let _ = session.claim_get_stream().await;
             }
         });
     }
 
-    /// What the record needs, if nobody has looked after it for a while.
-    pub(in super::super) fn needs(&self, now: Instant) -> Option<Care> {
-        let mut state = self.lock();
-        let is_used = |since| self.is_busy() || since < state.used;
-        let share = state.share.as_ref()?;
-        let rest = lifetime(&self.core, &share.record) / 4;
-        if now.saturating_duration_since(share.tended) < rest {
-            return None;
-        }
-        let care = if is_used(share.tended) { Care::Renew } else { Care::Look };
-        state.share.as_mut()?.tended = now;
-        Some(care)
-    }
-
-    /// Looks after the record, and after what says that streams go on. What fails now is tried
-    /// again.
-    pub(in super::super) async fn tend(self: &Arc<Self>, care: Care) {
-        if care == Care::Look {
-            let _ = self.look().await;
-            return;
-        }
-        let _ = self.write(Write::Anyway, |_, _| ()).await;
-        let streams: Vec<_> = self.lock().going_on.iter().copied().collect();
-        for stream in streams {
-            self.mark(stream).await;
-        }
-    }
-
-    /// Forgets the session everywhere.
-    pub(in super::super) async fn delete(&self) -> Result<(), Error> {
-        if self.copy().is_some() {
+    /// Deletes the record, so that the session ends at every endpoint.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub(in super::super) async fn delete_record(&self) -> Result<(), Error> {
+        if self.copy_number().is_some() {
             self.core.config.store.delete(&record::key(&self.id)).await?;
-            self.announce().await;
+            self.announce_change().await;
         }
         Ok(())
     }
 
-    /// Passes a message on to whoever it may concern.
+    /// Passes a message of the client on to the other endpoints.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
     pub(in super::super) async fn pass_on(&self, message: &Bytes) -> Result<(), Error> {
-        let Some(copy) = self.copy() else { return Ok(()) };
+        let Some(copy) = self.copy_number() else { return Ok(()) };
         // Boxed, as in `save`.
-        Box::pin(news::tell(&self.core.config.store, &self.id, copy, Some(message))).await
+        Box::pin(broadcast::publish(&self.core.config.store, &self.id, copy, Some(message))).await
     }
 
-    /// Tells the others to look. Who misses it looks at the next request, or when it is time.
-    async fn announce(&self) {
-        if let Some(copy) = self.copy() {
-            let _ = news::tell(&self.core.config.store, &self.id, copy, None).await;
+    /// Tells the other endpoints to read the record. One that misses it reads the record at its next
+    /// request, or when upkeep is due.
+    async fn announce_change(&self) {
+        if let Some(copy) = self.copy_number() {
+            let _ = broadcast::publish(&self.core.config.store, &self.id, copy, None).await;
         }
     }
 
-    async fn write(
+    /// Writes the record, with `change` made to it, as often as other endpoints write first.
+    pub(super) async fn write(
         self: &Arc<Self>,
         when: Write,
         change: impl Fn(&mut Record, u32),
@@ -285,18 +262,18 @@ impl Session {
                 return Ok(());
             }
             if let Written::Yes(version) = self.put(&record, Expect::Version(replaces)).await? {
-                // Somebody who found our record in the store may have gone on from it already.
-                if let Some(share) = &mut self.lock().share
-                    && share.version == replaces
+                // Another task may have read our record already, and adopted a later one.
+                if let Some(copy) = &mut self.lock().copy
+                    && copy.version == replaces
                 {
-                    (share.record, share.version) = (record, version);
+                    (copy.record, copy.version) = (record, version);
                 }
                 if is_change {
-                    self.announce().await;
+                    self.announce_change().await;
                 }
                 return Ok(());
             }
-            if !self.look().await? {
+            if !self.refresh().await? {
                 return Ok(());
             }
         }
@@ -304,102 +281,9 @@ impl Session {
     }
 
     async fn put(&self, record: &Record, expect: Expect) -> Result<Written, Error> {
-        let kept = kept(lifetime(&self.core, record));
+        let kept = kept(lifetime(self.core.limits(), record));
         self.core.config.store.put(&record::key(&self.id), record.text(), kept, expect).await
     }
-
-    /// Says that a stream goes on. A store that fails keeps nobody from hearing it, only from
-    /// coming back to it elsewhere.
-    pub(super) async fn mark(&self, stream: u64) {
-        if self.copy().is_some() {
-            let kept = kept(self.core.limits().session_idle);
-            let key = record::stream_key(&self.id, stream);
-            let _ = self.core.config.store.put(&key, Bytes::new(), kept, Expect::Anything).await;
-        }
-    }
-
-    /// A stream has ended.
-    pub(super) async fn unmark(&self, stream: u64) {
-        if self.copy().is_some() {
-            // What cannot be deleted now expires.
-            let _ = self.core.config.store.delete(&record::stream_key(&self.id, stream)).await;
-        }
-    }
-
-    /// Whether a stream of another copy goes on.
-    pub(super) async fn is_marked(&self, stream: u64) -> Result<bool, Error> {
-        let key = record::stream_key(&self.id, stream);
-        Ok(self.core.config.store.get(&key).await?.is_some())
-    }
-
-    /// Resolves when a stream goes on no more, be it that the endpoint that feeds it is gone.
-    pub(in super::super) fn ended(self: &Arc<Self>, stream: u64) -> BoxFuture<()> {
-        let is_foreign = self.copy().is_some_and(|copy| record::copy_of(stream) != u64::from(copy));
-        if !is_foreign {
-            return self.until(move |state| !state.going_on.contains(&stream));
-        }
-        let session = self.clone();
-        Box::pin(async move {
-            let rest = kept(session.core.limits().session_idle) / 4;
-            loop {
-                tokio::time::sleep(rest).await;
-                if let Ok(false) = session.is_marked(stream).await {
-                    return;
-                }
-            }
-        })
-    }
-
-    /// While another copy has the GET stream, what this endpoint has to say there is written into
-    /// the log that the other tells from.
-    fn relay(self: &Arc<Self>) {
-        let is_needed = {
-            let mut state = self.lock();
-            let is_needed = !state.may_listen() && !state.is_relaying && !state.is_closed;
-            state.is_relaying |= is_needed;
-            is_needed
-        };
-        if !is_needed {
-            return;
-        }
-        let session = self.clone();
-        spawn(async move {
-            let log = session.log(STANDALONE);
-            let mut listening = Listening::relay(session.clone());
-            while let Some(message) = listening.next().await {
-                // What the store does not take is kept, and tried again at the next look.
-                if session.record(&log, &message, false).await.is_none() {
-                    return;
-                }
-                listening.recorded();
-            }
-        });
-    }
-
-    /// A relay has ended.
-    pub(in super::super) fn stop_relaying(self: &Arc<Self>) {
-        self.lock().is_relaying = false;
-    }
-}
-
-impl Share {
-    fn new(copy: u32, record: Record, version: Version) -> Self {
-        Self { copy, record, version, tended: now() }
-    }
-}
-
-/// How long a session may be idle.
-fn lifetime(core: &Core, record: &Record) -> Duration {
-    match record.session.is_initialized {
-        true => core.limits().session_idle,
-        false => core.limits().session_opening,
-    }
-}
-
-/// How long a record is kept for a session that may be idle so long: it is renewed after a quarter
-/// of that time, by a sweep that may come late.
-fn kept(lifetime: Duration) -> Duration {
-    lifetime.saturating_add(lifetime / 4).saturating_add(SWEEP * 2)
 }
 
 fn contended() -> Error {

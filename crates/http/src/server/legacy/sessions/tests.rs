@@ -6,7 +6,7 @@ use bowline_store::Memory;
 use http_body_util::Full;
 
 use super::super::super::{HttpConfig, test_endpoint};
-use super::super::session::Session;
+use super::super::session::HttpSession;
 
 async fn shake_hands(config: HttpConfig) {
     let endpoint = test_endpoint::endpoint(config);
@@ -32,8 +32,8 @@ async fn a_session_is_written_only_where_others_can_read_it() {
     }
 }
 
-// What only some sessions need is boxed: most do nothing but wait to be of use.
+// What only some sessions need is boxed: most sessions are idle.
 #[test]
 fn a_session_is_small() {
-    assert!(size_of::<Session>() <= 1024, "{} bytes", size_of::<Session>());
+    assert!(size_of::<HttpSession>() <= 1024, "{} bytes", size_of::<HttpSession>());
 }

@@ -1,8 +1,8 @@
-//! What endpoints tell each other about the sessions that they share.
+//! What endpoints that share a store publish to each other about their sessions.
 //!
-//! There is one topic for all sessions of a store, and one task per endpoint that listens to it. A
-//! topic may lose a word: then an answer or a cancellation is lost, as it would be on a bad
-//! connection, and whoever waits for it does so until its time is over.
+//! All sessions of a store share one topic, and each endpoint has one task that receives from it. A
+//! topic may lose a message. A lost change is found at the next request or upkeep. A lost answer or
+//! cancellation is like one lost on a bad connection: the question times out, the call runs on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,19 +20,19 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::record::copy_of;
-use super::session::Session;
+use super::session::HttpSession;
 
-/// How long to wait before listening again to a topic that has ended.
+/// How long to wait before subscribing again to a topic that has ended.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A word about a session.
+/// A message to the other endpoints about one session.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Word {
-    /// Which session it is about.
+pub(super) struct Broadcast {
+    /// The id of the session.
     pub(super) session: String,
-    /// The copy that tells, and need not hear it.
+    /// The copy that publishes, and so does not handle the message itself.
     pub(super) copy: u32,
-    /// What the client said; if it is nothing, the record has changed.
+    /// A message of the client that other copies may need. Without it, the record has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<Json>,
 }
@@ -41,8 +41,12 @@ fn topic() -> Key {
     Key::new(["sessions"])
 }
 
-/// Tells the others what a client said, or that a record has changed.
-pub(super) async fn tell(
+/// Publishes a message of the client, or without one that the record of a session has changed.
+///
+/// # Errors
+///
+/// If the store fails, or the message is not JSON.
+pub(super) async fn publish(
     store: &Arc<dyn Backend>,
     session: &str,
     copy: u32,
@@ -50,59 +54,66 @@ pub(super) async fn tell(
 ) -> Result<(), Error> {
     let message = message.map(|message| text(message).and_then(read)).transpose();
     let message = message.map_err(|error| Error::new("a message is not JSON").caused_by(error))?;
-    let word = Word { session: session.to_owned(), copy, message };
-    let word = serde_json::to_vec(&word);
-    let word = word.map_err(|error| Error::new("a word cannot be written").caused_by(error))?;
-    store.publish(&topic(), word.into()).await
+    let broadcast = Broadcast { session: session.to_owned(), copy, message };
+    let broadcast = serde_json::to_vec(&broadcast);
+    let broadcast =
+        broadcast.map_err(|error| Error::new("a broadcast cannot be written").caused_by(error))?;
+    store.publish(&topic(), broadcast.into()).await
 }
 
-/// Listens to what others tell.
-pub(super) async fn listen(store: &Arc<dyn Backend>) -> Result<BoxStream<'static, Bytes>, Error> {
+/// Subscribes to what the other endpoints publish.
+///
+/// # Errors
+///
+/// If the store fails.
+pub(super) async fn subscribe(
+    store: &Arc<dyn Backend>,
+) -> Result<BoxStream<'static, Bytes>, Error> {
     store.listen(&topic()).await
 }
 
-/// Hands on what is heard, for as long as anybody wants it.
-pub(super) async fn attend(
+/// Passes every message to `handle`, and subscribes again whenever the topic ends.
+pub(super) async fn receive_all(
     store: Arc<dyn Backend>,
-    mut news: BoxStream<'static, Bytes>,
-    hear: impl Fn(Word) + Send,
+    mut messages: BoxStream<'static, Bytes>,
+    handle: impl Fn(Broadcast) + Send,
 ) {
     loop {
-        while let Some(word) = std::future::poll_fn(|cx| news.as_mut().poll_next(cx)).await {
-            // What another version of this program tells may mean nothing to us.
-            if let Ok(word) = text(&word).and_then(read) {
-                hear(word);
+        while let Some(message) = std::future::poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
+            // An endpoint of another version may publish what this one cannot read.
+            if let Ok(broadcast) = text(&message).and_then(read) {
+                handle(broadcast);
             }
         }
-        news = loop {
+        messages = loop {
             tokio::time::sleep(PAUSE).await;
-            if let Ok(news) = listen(&store).await {
-                break news;
+            if let Ok(messages) = subscribe(&store).await {
+                break messages;
             }
         };
     }
 }
 
-/// Hands a session what its client said to another endpoint.
-pub(super) fn hand_over(message: &Json, session: &Arc<Session>) {
+/// Hands a session a message that its client sent to another endpoint.
+pub(super) fn hand_over(message: &Json, session: &Arc<HttpSession>) {
     let message = Bytes::copy_from_slice(message.as_str().as_bytes());
     if let Ok(frame) = Frame::parse(&message, session.core.server.limits())
         && let Some(frame) = for_others(frame)
     {
-        // What concerns others is no call, so nothing comes of it here.
-        let _ = session.receive(frame.into(), Extensions::default());
+        // Requests are never for others, so there is no answer to wait for.
+        let _ = session.receive(frame.into(), Extensions::default(), None);
     }
 }
 
-/// Whether something in what a client said to this copy may concern another.
-pub(super) fn concerns_others(frame: &Frame, copy: u32) -> bool {
+/// Whether a message that came to this copy may be for another.
+pub(super) fn is_for_others(frame: &Frame, copy: u32) -> bool {
     match frame {
         Frame::Message(message) => may_concern(message, Some(copy)),
         Frame::Batch(items) => items.iter().flatten().any(|item| may_concern(item, Some(copy))),
     }
 }
 
-/// What of a message concerns others than whoever took it.
+/// The part of a message that may be for other copies than the one that took it.
 fn for_others(frame: Frame) -> Option<Frame> {
     match frame {
         Frame::Message(message) => may_concern(&message, None).then_some(Frame::Message(message)),
@@ -113,8 +124,9 @@ fn for_others(frame: Frame) -> Option<Frame> {
     }
 }
 
-/// Answers and progress concern the copy that asked, which their id tells; a cancellation concerns
-/// the copy that serves the call, and the ids of calls are the client's.
+/// Whether a message may be for a copy other than `taken_by`. Answers and progress are for the copy
+/// that asked, whose number is part of their id. A cancellation is for the copy that serves the call;
+/// the client chose the call's id, so it does not tell which copy that is.
 fn may_concern(message: &Message, taken_by: Option<u32>) -> bool {
     let is_foreign = |id: Option<RequestId>| {
         let number = id.and_then(|id| id.as_integer()).and_then(|id| u64::try_from(id).ok());
@@ -145,20 +157,20 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_progress_go_to_whoever_asked() {
+    fn answers_and_progress_go_to_the_copy_that_asked() {
         let asked = (2_u64 << 32) + 7;
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{{}}}}"#);
         let params = format!(r#"{{"progressToken":{asked},"progress":1}}"#);
         let progress =
             format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#);
         for text in [answer, progress] {
-            assert!(!concerns_others(&frame(&text), 2), "{text}");
-            assert!(concerns_others(&frame(&text), 0), "{text}");
+            assert!(!is_for_others(&frame(&text), 2), "{text}");
+            assert!(is_for_others(&frame(&text), 0), "{text}");
         }
     }
 
     #[test]
-    fn what_others_have_no_use_for_is_not_passed_on() {
+    fn messages_that_other_copies_do_not_need_are_not_passed_on() {
         let texts = [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -166,15 +178,15 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"ours?","result":{}}"#,
         ];
         for text in texts {
-            assert!(!concerns_others(&frame(text), 1), "{text}");
+            assert!(!is_for_others(&frame(text), 1), "{text}");
         }
     }
 
     #[test]
-    fn of_a_batch_others_take_no_requests() {
+    fn other_copies_take_no_requests_of_a_batch() {
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}"#;
         let batch = frame(&format!(r#"[{{"jsonrpc":"2.0","id":1,"method":"ping"}},{cancel}]"#));
-        assert!(concerns_others(&batch, 0));
+        assert!(is_for_others(&batch, 0));
         let Some(Frame::Batch(items)) = for_others(batch) else { panic!("no batch") };
         assert!(matches!(&items[..], [Ok(Message::Notification(_))]));
     }

@@ -1,0 +1,31 @@
+//! DELETE: the client ends its session.
+
+use http::{Response, StatusCode};
+
+use super::super::body::Body;
+use super::super::inbound::Inbound;
+use super::super::reply;
+use super::lookup::{check_version, find};
+use super::refusals;
+use super::sessions::OpenSessions;
+
+/// Ends a session, at every endpoint that serves it.
+pub(in super::super) async fn delete(sessions: &OpenSessions, inbound: &Inbound) -> Response<Body> {
+    if let Err(refusal) = check_version(sessions, inbound) {
+        return *refusal;
+    }
+    match find(sessions, inbound, None).await {
+        Ok(Some(session)) => {
+            if let Err(error) = session.delete_record().await {
+                return refusals::store_failed(None, &error);
+            }
+            sessions.remove(&session);
+            reply::done()
+        }
+        Ok(None) => {
+            let reason = "which session? send its `Mcp-Session-Id`";
+            reply::refused(StatusCode::BAD_REQUEST, reason)
+        }
+        Err(refusal) => *refusal,
+    }
+}

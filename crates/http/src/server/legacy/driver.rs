@@ -1,0 +1,233 @@
+//! Drives the calls that speak on one line, for the HTTP answer that reads the line.
+//!
+//! The driver takes items off the line: it polls the calls among them, and passes messages to its
+//! owner. A call that ends puts its answer onto the same line, behind what it said before.
+
+mod running;
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bowline_proto::transmit::Role;
+use bowline_store::backend::Position;
+use bowline_transport::task::spawn_on;
+use bytes::Bytes;
+
+use self::running::Running;
+use super::item::{Item, Line};
+use super::session::{HttpSession, Received, SessionUse, StreamLog};
+
+/// Something to send to the client.
+pub(super) enum ToClient {
+    /// A message.
+    Message(Role, Bytes),
+    /// End the stream and ask the client to reconnect after this time.
+    Pause(Duration),
+}
+
+/// Drives one line on behalf of an HTTP answer.
+///
+/// A client that hangs up cancels nothing (HTTP-27). So when the driver is dropped before the end, a
+/// task takes over its work, and records messages in the log for a client that comes back. A session
+/// for a single request is the exception: its client cannot come back, so hanging up cancels.
+pub(super) struct Driver {
+    work: Work,
+}
+
+/// What is driven, by a [`Driver`] or by the task that takes over from it.
+struct Work {
+    session: SessionUse,
+    line: Arc<Line>,
+    calls: Running,
+    /// Set from the time when the answer becomes a stream until its last event is recorded.
+    recorder: Option<Box<Recorder>>,
+}
+
+/// Records what is sent on a stream.
+struct Recorder {
+    log: StreamLog,
+    /// The message that was taken off the line last, until it is in the log.
+    unrecorded: Option<(Role, Bytes)>,
+}
+
+impl Driver {
+    /// Drives what a message led to.
+    pub(super) fn new(session: SessionUse, received: Received) -> Self {
+        Self::of_line(session, received.line)
+    }
+
+    /// Drives what comes on a line.
+    pub(super) fn of_line(session: SessionUse, line: Arc<Line>) -> Self {
+        Self { work: Work { session, line, calls: Running::default(), recorder: None } }
+    }
+
+    pub(super) fn session(&self) -> &Arc<HttpSession> {
+        &self.work.session.session
+    }
+
+    /// Records what is sent from now on, beginning with `first`, which was taken off the line before.
+    pub(super) fn record_in(&mut self, log: StreamLog, first: &ToClient) {
+        self.work.recorder = Some(Box::new(Recorder { log, unrecorded: None }));
+        self.work.note(first);
+    }
+
+    /// Marks the recorded stream as open, before the client can know it.
+    pub(super) async fn begin(&mut self) {
+        if let Some(recorder) = &self.work.recorder {
+            recorder.log.begin().await;
+        }
+    }
+
+    /// The next thing to send. `None` at the end of the line. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Option<ToClient> {
+        self.work.next().await
+    }
+
+    /// As [`next`](Self::next), for a session without a log.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<ToClient>> {
+        self.work.poll_next(cx)
+    }
+
+    /// Records a message that [`next`](Self::next) gave, before it is sent. Returns its position in
+    /// the log, if there is a log and the store took it.
+    pub(super) async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
+        self.work.record(role, message).await
+    }
+
+    /// Ends the log of a stream whose line ended without an answer, because the call was cancelled.
+    pub(super) async fn finish(&mut self) {
+        self.work.finish().await;
+    }
+
+    /// Whether no call runs and nothing waits to be sent.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.work.calls.is_empty() && self.work.line.is_empty()
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let work = &mut self.work;
+        let session = &work.session.session;
+        if work.is_done() || session.is_for_one_request() || session.is_closed() {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let rest = Work {
+            session: work.session.successor(),
+            line: work.line.clone(),
+            calls: std::mem::take(&mut work.calls),
+            recorder: work.recorder.take(),
+        };
+        spawn_on(&runtime, rest.drive_to_end());
+    }
+}
+
+impl Work {
+    /// Drives without a client: messages are only recorded.
+    async fn drive_to_end(mut self) {
+        let unrecorded = self.recorder.as_mut().and_then(|recorder| recorder.unrecorded.take());
+        if let Some((role, message)) = unrecorded {
+            self.record(role, &message).await;
+        }
+        while let Some(next) = self.next().await {
+            if let ToClient::Message(role, message) = next {
+                self.record(role, &message).await;
+            }
+        }
+        self.finish().await;
+    }
+
+    async fn next(&mut self) -> Option<ToClient> {
+        let next = std::future::poll_fn(|cx| self.poll_next(cx)).await?;
+        self.note(&next);
+        Some(next)
+    }
+
+    /// Remembers a message that is off the line and not yet in the log, in case that the driver is
+    /// dropped before it is recorded.
+    fn note(&mut self, next: &ToClient) {
+        if let (Some(recorder), ToClient::Message(role, message)) = (&mut self.recorder, next) {
+            recorder.unrecorded = Some((*role, message.clone()));
+        }
+    }
+
+    async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
+        let is_last = role == Role::Ends;
+        if is_last {
+            // If the store fails, the next request of the client writes the change.
+            let _ = self.session.session.save().await;
+        }
+        let recorder = self.recorder.as_mut()?;
+        let position = recorder.log.append(message, is_last).await;
+        recorder.unrecorded = None;
+        if is_last {
+            self.recorder = None;
+        }
+        position
+    }
+
+    async fn finish(&mut self) {
+        if let Some(recorder) = &self.recorder {
+            recorder.log.append(b"", true).await;
+        }
+        self.recorder = None;
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<ToClient>> {
+        loop {
+            while let Some(item) = self.line.take() {
+                if let Some(next) = self.handle(item) {
+                    return Poll::Ready(Some(next));
+                }
+            }
+            if self.poll_calls(cx) {
+                continue;
+            }
+            self.line.register(cx);
+            // Looked at after registering: an item that came before has woken no one.
+            if !self.line.is_empty() {
+                continue;
+            }
+            if self.line.is_over() || self.session.session.is_closed() {
+                return Poll::Ready(None);
+            }
+            return Poll::Pending;
+        }
+    }
+
+    /// Does what an item says. Returns what there is to send.
+    fn handle(&mut self, item: Item) -> Option<ToClient> {
+        match item {
+            Item::Call(request) => {
+                let number = request.parts.exchange;
+                let call = self.session.session.call(*request);
+                self.calls.add(number, call);
+                None
+            }
+            Item::Cancelled(number) => {
+                self.calls.remove(number);
+                None
+            }
+            Item::Message(role, message) => Some(ToClient::Message(role, message)),
+            Item::Pause(after) => Some(ToClient::Pause(after)),
+        }
+    }
+
+    /// Polls every call. Returns whether one has ended; then its answer is on the line.
+    fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut has_ended = false;
+        while let Some((number, outcome)) = self.calls.poll(cx) {
+            self.session.session.complete(number, outcome);
+            has_ended = true;
+        }
+        has_ended
+    }
+
+    /// Whether the line is over, and what was taken off it is recorded.
+    fn is_done(&self) -> bool {
+        let is_recorded = self.recorder.as_ref().is_none_or(|it| it.unrecorded.is_none());
+        is_recorded && self.line.is_over()
+    }
+}

@@ -1,0 +1,194 @@
+//! GET: opens the stream of messages that belong to no call, or resumes any stream of a session.
+//!
+//! The GET stream sends what is in its log, and appends to the log what comes on the standalone line.
+//! So a message survives from one connection to the next, even if the server has not noticed yet that
+//! the first is gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bowline_proto::codec::sse;
+use bowline_proto::mirror::Field;
+use bowline_store::backend::Position;
+use bowline_store::events::{Replay, ReplayError};
+use bowline_types::revision::Revision;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderName, Response, StatusCode};
+
+use super::super::body::{Body, EventStream, StreamSource};
+use super::super::inbound::Inbound;
+use super::super::{head, reply};
+use super::event_id::{EventId, STANDALONE};
+use super::lookup::{check_version, find};
+use super::session::{HttpSession, Start};
+use super::sessions::OpenSessions;
+use super::standalone::StandaloneReader;
+use super::{refusals, resume, sse2024};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How long a client waits before it comes back to a stream that another has taken over. Without the
+/// pause, two clients with one session would take the stream from each other all the time.
+const TAKEN_OVER: Duration = Duration::from_secs(5);
+
+/// Answers a GET: a new stream, or with `Last-Event-ID` the rest of an earlier one.
+pub(in super::super) async fn get(
+    sessions: &Arc<OpenSessions>,
+    inbound: &Inbound,
+) -> Response<Body> {
+    if let Err(refusal) = check_version(sessions, inbound) {
+        return *refusal;
+    }
+    if !head::accepts(&inbound.parts.headers, [head::EVENTS]) {
+        let reason = "send `Accept: text/event-stream`; the answer is a stream";
+        return reply::refused(StatusCode::NOT_ACCEPTABLE, reason);
+    }
+    let session = match find(sessions, inbound, None).await {
+        Ok(Some(session)) => session,
+        Ok(None) if sessions.core.config.sse2024 => return sse2024::open(sessions, inbound),
+        Ok(None) => {
+            let reason = "a stream belongs to a session: send its `Mcp-Session-Id`";
+            return reply::refused(StatusCode::BAD_REQUEST, reason);
+        }
+        Err(refusal) => return *refusal,
+    };
+    let id = match head::field(&inbound.parts.headers, &LAST_EVENT_ID) {
+        Field::Absent => return open(session, None).await,
+        Field::Value(id) => EventId::parse(id.trim()),
+        Field::Repeated | Field::Unreadable => None,
+    };
+    match id {
+        None => refusals::unknown_event(),
+        Some(id) if id.stream == STANDALONE => match resume::replay_after(&session, id).await {
+            Ok(missed) => open(session, Some(missed)).await,
+            Err(refusal) => *refusal,
+        },
+        Some(id) => resume::resume(session, id).await,
+    }
+}
+
+/// Opens the GET stream, with what the client missed if it comes back.
+///
+/// The order keeps the session listened to. The stream is announced before it claims the session, so
+/// that an older stream that ends meanwhile does not undo the claim. The older stream is ended last
+/// ([`StandaloneReader::open`]), when nothing can fail any more.
+async fn open(session: Arc<HttpSession>, missed: Option<Replay>) -> Response<Body> {
+    let keep_alive = session.core.limits().keep_alive;
+    let _announced = session.announce_get_stream();
+    if let Err(error) = session.claim_get_stream().await {
+        return refusals::store_failed(None, &error);
+    }
+    let (replay, start) = match missed {
+        Some(replay) => {
+            let after = replay.position();
+            (replay, Start::Resumed(after))
+        }
+        // Follows the log only after the claim: events that another endpoint sends before it has
+        // seen the claim are not sent again here.
+        None => match session.log(STANDALONE).follow().await {
+            Ok(replay) => {
+                let after = replay.position();
+                (replay, Start::Fresh(after))
+            }
+            Err(error) => return refusals::store_failed(None, &error),
+        },
+    };
+    reply::events(StreamSource::new(GetStream::new(&session, replay, start)), keep_alive)
+}
+
+/// The GET stream.
+struct GetStream {
+    reader: StandaloneReader,
+    /// The log, read from where the client is.
+    replay: Replay,
+    /// What is sent first.
+    greeting: Option<Bytes>,
+    is_over: bool,
+}
+
+impl GetStream {
+    /// A stream that begins where `replay` does.
+    fn new(session: &Arc<HttpSession>, mut replay: Replay, start: Start) -> Self {
+        let (reader, after) = StandaloneReader::open(session, start);
+        replay.skip_to(after);
+        let mut greeting = BytesMut::new();
+        if has_first_id(session) && matches!(start, Start::Fresh(_)) {
+            let id = EventId::new(STANDALONE, after).to_string();
+            sse::write_place(&mut greeting, Some(&id), None);
+        } else {
+            // The client sees at once that the stream is open.
+            greeting.extend_from_slice(sse::KEEP_ALIVE);
+        }
+        Self { reader, replay, greeting: Some(greeting.freeze()), is_over: false }
+    }
+
+    /// Whether this stream, and no other of this or another endpoint, has to send an event.
+    async fn may_send(&mut self, position: Position) -> bool {
+        let session = self.reader.session.clone();
+        if session.copy_number().is_some() {
+            // If the store fails, what this copy knows decides.
+            let _ = session.refresh().await;
+        }
+        self.reader.may_send(position)
+    }
+
+    /// Ends the stream. A client whose stream was taken over is asked to reconnect later.
+    fn end(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+        if !self.reader.is_superseded() || !has_first_id(&self.reader.session) {
+            return None;
+        }
+        self.is_over = true;
+        let mut text = BytesMut::new();
+        sse::write_place(&mut text, None, Some(TAKEN_OVER));
+        Some((text.freeze(), self))
+    }
+}
+
+/// Whether streams begin with an event id and may ask the client to reconnect.
+fn has_first_id(session: &HttpSession) -> bool {
+    session.revision().is_some_and(Revision::has_stream_places)
+}
+
+impl EventStream for GetStream {
+    async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+        if let Some(greeting) = self.greeting.take() {
+            return Some((greeting, self));
+        }
+        if self.is_over {
+            return None;
+        }
+        loop {
+            match self.replay.known().await {
+                Ok(Some(event)) => {
+                    return match self.may_send(event.position).await {
+                        true => Some((resume::event_text(STANDALONE, &event), self)),
+                        false => self.end(),
+                    };
+                }
+                // The stream ends here, so that the client comes back and learns of the gap.
+                Err(ReplayError::Gap(_)) => return None,
+                Ok(None) | Err(ReplayError::Backend(_)) => {}
+            }
+            let message = tokio::select! {
+                message = self.reader.next() => message,
+                // Another endpoint has written into the log, as a relay or just before it lost the
+                // stream to us.
+                news = self.replay.news() => {
+                    news.ok()?;
+                    continue;
+                }
+            };
+            let Some(message) = message else { return self.end() };
+            // Recorded before it is sent. It is sent when the replay finds it in the log.
+            let log = self.replay.log();
+            let position = self.reader.session.append(log, &message, false).await;
+            self.reader.recorded();
+            if position.is_none() {
+                // The store failed: sent without an id, so the client cannot resume after it.
+                let mut text = BytesMut::new();
+                sse::write_event(&mut text, None, &message);
+                return Some((text.freeze(), self));
+            }
+        }
+    }
+}

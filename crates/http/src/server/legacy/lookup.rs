@@ -1,0 +1,65 @@
+//! Finds the session that an HTTP request names.
+
+use std::sync::Arc;
+
+use bowline_proto::frame::Frame;
+use bowline_proto::mirror::Field;
+use bowline_types::error::ErrorObject;
+use http::{Response, StatusCode};
+
+use super::super::body::Body;
+use super::super::inbound::Inbound;
+use super::super::{head, reply};
+use super::refusals;
+use super::session::{HttpSession, SessionKind};
+use super::sessions::OpenSessions;
+
+/// The session that a request names in `Mcp-Session-Id`. `None` without that header. A refusal
+/// carries the id of the request that `frame` is.
+pub(super) async fn find(
+    sessions: &OpenSessions,
+    inbound: &Inbound,
+    frame: Option<&Frame>,
+) -> Result<Option<Arc<HttpSession>>, Box<Response<Body>>> {
+    match head::field(&inbound.parts.headers, &reply::SESSION_ID) {
+        Field::Absent => Ok(None),
+        Field::Value(id) => {
+            let (id, owner) = (id.trim(), inbound.owner());
+            let session = match sessions.core.config.is_shared {
+                false => sessions.known(id, &owner, SessionKind::Streamable),
+                // Boxed, because every open connection stores the future of a request.
+                true => {
+                    let found = Box::pin(sessions.find(id, &owner, &inbound.caller)).await;
+                    let request_id = || frame.and_then(Frame::id);
+                    found.map_err(|why| {
+                        Box::new(refusals::not_now(&sessions.core, request_id(), &why))
+                    })?
+                }
+            };
+            session.map(Some).ok_or_else(|| Box::new(refusals::unknown_session()))
+        }
+        Field::Repeated | Field::Unreadable => {
+            let reason = "the header `Mcp-Session-Id` must come once and be plain text";
+            Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)))
+        }
+    }
+}
+
+/// Refuses a GET or DELETE in a revision that the server does not speak. Clients that are older than
+/// the header send none.
+pub(super) fn check_version(
+    sessions: &OpenSessions,
+    inbound: &Inbound,
+) -> Result<(), Box<Response<Body>>> {
+    let spoken = sessions.core.server.revisions();
+    let version = match head::version(&inbound.parts.headers) {
+        Field::Absent => return Ok(()),
+        version => version.required("MCP-Protocol-Version"),
+    };
+    let refused = |error| Box::new(reply::refusal(StatusCode::BAD_REQUEST, &error));
+    let version = version.map_err(refused)?;
+    let is_spoken = version.parse().is_ok_and(|version| spoken.contains(&version));
+    is_spoken
+        .then_some(())
+        .ok_or_else(|| refused(ErrorObject::unsupported_version(version, spoken)))
+}

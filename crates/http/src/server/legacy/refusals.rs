@@ -1,0 +1,93 @@
+//! The refusals of requests that concern sessions, and their texts.
+//!
+//! Two kinds differ in what the client may do. A request that was not served may be sent again, so
+//! its refusal carries `Retry-After` where time helps. A call that may have run must not be sent
+//! again, so its refusal ([`unfinished`]) says that it may have run.
+
+use bowline_proto::frame::Frame;
+use bowline_proto::wire;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::RequestId;
+use bowline_types::text::counted;
+use bytes::Bytes;
+use http::{Response, StatusCode};
+
+use super::super::body::Body;
+use super::super::core::Core;
+use super::super::{callers, reply};
+use super::event_id::EventId;
+use super::session::HttpSession;
+use super::sessions::NotNow;
+
+/// The refusal of a call beyond what may wait in one session.
+pub(super) const TOO_MANY_CALLS: &str =
+    "too many calls wait for their turn in this session; try again";
+
+/// The refusal of a request that comes after the server began to stop.
+pub(super) const STOPPING: &str = "the server is stopping";
+
+const STORE_FAILS: &str = "the store of sessions and events fails";
+
+/// The session does not exist, or belongs to another owner.
+pub(super) fn unknown_session() -> Response<Body> {
+    let reason = "there is no such session; it ended or expired: `initialize` again";
+    reply::refused(StatusCode::NOT_FOUND, reason)
+}
+
+/// The system has no randomness for a session id.
+pub(super) fn no_session_id() -> Response<Body> {
+    reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id")
+}
+
+/// `Last-Event-ID` cannot be resumed from.
+pub(super) fn unknown_event() -> Response<Body> {
+    let reason = "`Last-Event-ID` names no event of this session";
+    reply::refused(StatusCode::BAD_REQUEST, reason)
+}
+
+/// Events after `id` are lost. Not 404: the session still exists.
+pub(super) fn gap_after(id: EventId) -> Response<Body> {
+    let reason = format!(
+        "what followed the event `{id}` is not kept any more; answers may be lost, ask again"
+    );
+    reply::refused(StatusCode::BAD_REQUEST, reason)
+}
+
+/// The session cannot be served at this moment.
+pub(super) fn not_now(core: &Core, id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
+    match why {
+        NotNow::FullOfCaller => {
+            let most = counted(core.limits().sessions_per_caller, "session");
+            reply::refuse(id, &callers::too_many(&format!("{most} of one caller")))
+        }
+        NotNow::Store(error) => store_failed(id, error),
+        NotNow::Full => reply::busy(id, "too many sessions are open; try again later"),
+        NotNow::Stopping => reply::busy(id, STOPPING),
+    }
+}
+
+/// The store failed before the request was served.
+pub(super) fn store_failed(id: Option<&RequestId>, error: &bowline_store::Error) -> Response<Body> {
+    reply::busy(id, &format!("{STORE_FAILS}: {error}"))
+}
+
+/// The store failed after a call had begun.
+#[cold]
+pub(super) fn store_failed_after(
+    session: &HttpSession,
+    text: &Bytes,
+    error: &bowline_store::Error,
+) -> Response<Body> {
+    unfinished(session, text, &format!("{STORE_FAILS}: {error}"))
+}
+
+/// A call has begun, and its outcome cannot be sent. Without `Retry-After`: the call may have run,
+/// so the client must not send it again by itself.
+#[cold]
+pub(super) fn unfinished(session: &HttpSession, text: &Bytes, why: &str) -> Response<Body> {
+    let error = ErrorObject::internal(format!("{why}; the call may have run"));
+    // Parsed again for its id: keeping the id would cost every other answer a copy.
+    let frame = Frame::parse(text, session.core.server.limits()).ok();
+    let id = frame.as_ref().and_then(Frame::id);
+    reply::json(StatusCode::SERVICE_UNAVAILABLE, wire::refusal(id, &error))
+}

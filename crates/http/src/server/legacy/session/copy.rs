@@ -1,0 +1,48 @@
+//! What one copy of a shared session knows of the record in the store.
+
+use std::time::{Duration, Instant};
+
+use bowline_store::backend::Version;
+
+use super::super::super::clock::now;
+use super::super::super::limits::HttpLimits;
+use super::super::record::Record;
+
+/// How often the endpoint looks for idle sessions and for records that need upkeep.
+pub(in super::super) const SWEEP: Duration = Duration::from_secs(1);
+
+/// One endpoint's copy of a session that several endpoints serve.
+pub(super) struct SharedCopy {
+    /// The number of this copy, counted in the record.
+    pub(super) number: u32,
+    /// The record as this copy last read or wrote it.
+    pub(super) record: Record,
+    pub(super) version: Version,
+    /// When upkeep was last due.
+    pub(super) kept_up: Instant,
+}
+
+impl SharedCopy {
+    pub(super) fn new(number: u32, record: Record, version: Version) -> Self {
+        Self { number, record, version, kept_up: now() }
+    }
+
+    /// Whether no other copy has the GET stream.
+    pub(super) fn may_listen(&self) -> bool {
+        self.record.listener.is_none_or(|listener| listener == self.number)
+    }
+}
+
+/// How long a session may be idle.
+pub(super) fn lifetime(limits: &HttpLimits, record: &Record) -> Duration {
+    match record.session.is_initialized {
+        true => limits.session_idle,
+        false => limits.session_opening,
+    }
+}
+
+/// How long the store keeps the record of a session with this lifetime. Longer than the lifetime:
+/// the sweep renews a record after a quarter of it, and may come late.
+pub(super) fn kept(lifetime: Duration) -> Duration {
+    lifetime.saturating_add(lifetime / 4).saturating_add(SWEEP * 2)
+}

@@ -1,0 +1,91 @@
+//! Puts what the state machine wants sent and done onto the lines of a session.
+
+use std::sync::Arc;
+
+use bowline_proto::request::{EveryResource, ExchangeId, Request};
+use bowline_proto::server::Event;
+use bowline_proto::transmit::{Role, Route};
+use bowline_types::method;
+
+use super::super::item::{Item, Line};
+use super::State;
+use super::detached::DetachedCall;
+
+impl State {
+    /// Empties the state machine. `replies` is the line of the POST or call that moved it: answers
+    /// without an exchange go there, such as the refusal of a malformed request.
+    ///
+    /// Returns the calls that no POST waits for. The caller starts them after it has unlocked the
+    /// session.
+    pub(super) fn deliver(&mut self, replies: Option<&Arc<Line>>) -> Vec<DetachedCall> {
+        self.send_messages(replies);
+        // After the messages: what a call said is on its line before a cancellation closes the line.
+        self.pass_on_events()
+    }
+
+    fn send_messages(&mut self, replies: Option<&Arc<Line>>) {
+        while let Some(transmit) = self.connection.poll_transmit() {
+            let of_call = match transmit.route {
+                Route::Exchange(number) => self.lines.get(number),
+                Route::Standalone => None,
+            };
+            let line = match transmit.role {
+                // Closing the stream says the same.
+                Role::Cancels => continue,
+                Role::Ends => of_call.or(replies),
+                Role::Opens | Role::Within => of_call,
+            };
+            let item = Item::Message(transmit.role, transmit.frame);
+            match line {
+                Some(line) => line.push(item),
+                None => {
+                    self.standalone.push(item);
+                    if !self.get_streams.is_open() {
+                        self.standalone.drop_oldest();
+                    }
+                }
+            }
+        }
+    }
+
+    fn pass_on_events(&mut self) -> Vec<DetachedCall> {
+        let mut detached = Vec::new();
+        while let Some(event) = self.connection.poll_event() {
+            match event {
+                Event::Call(request) => {
+                    let number = request.parts.exchange;
+                    if request.parts.extensions.get::<EveryResource>().is_some() {
+                        self.close_line(number);
+                        self.is_initialized = true;
+                        detached.push(DetachedCall::Subscription(request));
+                    } else if is_notification(&request) {
+                        self.close_line(number);
+                        detached.push(DetachedCall::Notification(request));
+                    } else if let Some(line) = self.lines.get(number) {
+                        line.push(Item::Call(request));
+                    }
+                }
+                Event::Cancelled(number) => {
+                    if let Some(line) = self.lines.get(number) {
+                        line.push(Item::Cancelled(number));
+                    }
+                    self.close_line(number);
+                }
+            }
+        }
+        detached
+    }
+
+    /// Notes that an exchange speaks no more. The last exchange of a line ends the line.
+    pub(super) fn close_line(&mut self, number: ExchangeId) {
+        self.places.remove(number);
+        if let Some(line) = self.lines.remove(number) {
+            line.release();
+        }
+    }
+}
+
+/// Whether a call only passes a notification of the client on to the service.
+fn is_notification(request: &Request) -> bool {
+    request.parts.method.row().kind == method::Kind::Notification
+}

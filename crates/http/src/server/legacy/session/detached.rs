@@ -1,0 +1,47 @@
+//! Calls of a session that no POST waits for.
+
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use bowline_proto::request::Request;
+use bowline_transport::task::spawn;
+
+use super::super::super::calls;
+use super::HttpSession;
+use super::subscription::Parked;
+
+/// A call that no POST waits for.
+pub(super) enum DetachedCall {
+    /// The session's own subscription: kept with the session, polled by the stream that listens.
+    Subscription(Box<Request>),
+    /// A notification of the client: runs in a task.
+    Notification(Box<Request>),
+}
+
+impl HttpSession {
+    /// Starts detached calls. The caller has unlocked the session, since a handler may emit at once.
+    pub(super) fn start(self: &Arc<Self>, detached: Vec<DetachedCall>) {
+        for call in detached {
+            match call {
+                DetachedCall::Subscription(request) => {
+                    let number = request.parts.exchange;
+                    let mut call = self.call(*request);
+                    // Polled once, so that the service notes every change from now on.
+                    let begun = calls::poll(&mut call, &mut Context::from_waker(Waker::noop()));
+                    if begun.is_pending() {
+                        self.park(Parked { number, call });
+                    }
+                }
+                DetachedCall::Notification(request) => {
+                    let number = request.parts.exchange;
+                    let mut call = self.call(*request);
+                    let session = self.clone();
+                    spawn(async move {
+                        let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;
+                        session.complete(number, outcome);
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Carries standalone messages to the endpoint that has the GET stream.
+
+use std::sync::Arc;
+
+use bowline_transport::task::spawn;
+
+use super::super::event_id::STANDALONE;
+use super::super::standalone::StandaloneReader;
+use super::HttpSession;
+
+impl HttpSession {
+    /// Starts a task, unless there is one, that writes standalone messages into the log of the GET
+    /// stream while another copy has that stream. The other copy sends them from there.
+    pub(super) fn relay(self: &Arc<Self>) {
+        let is_needed = {
+            let mut state = self.lock();
+            let is_needed = !state.may_listen() && !state.is_relaying && state.end.is_none();
+            state.is_relaying |= is_needed;
+            is_needed
+        };
+        if !is_needed {
+            return;
+        }
+        let session = self.clone();
+        spawn(async move {
+            let log = session.log(STANDALONE);
+            let mut reader = StandaloneReader::relay(session.clone());
+            while let Some(message) = reader.next().await {
+                // If the store fails, the reader puts the message back onto the line, and the next
+                // refresh of this copy starts a new relay.
+                if session.append(&log, &message, false).await.is_none() {
+                    return;
+                }
+                reader.recorded();
+            }
+        });
+    }
+
+    /// Notes that the relay has ended.
+    pub(in super::super) fn stop_relaying(self: &Arc<Self>) {
+        self.lock().is_relaying = false;
+    }
+}

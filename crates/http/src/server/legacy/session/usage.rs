@@ -1,0 +1,86 @@
+//! Whether a session is in use, and since when it is not.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::super::super::places::Places;
+use super::HttpSession;
+
+/// An answer or a stream under way. It keeps its session from being idle, and holds the slots of
+/// its calls.
+pub(in super::super) struct SessionUse {
+    pub(in super::super) session: Arc<HttpSession>,
+    calls: Option<Places>,
+}
+
+impl SessionUse {
+    pub(in super::super) fn new(session: Arc<HttpSession>) -> Self {
+        session.uses.fetch_add(1, Ordering::Relaxed);
+        Self { session, calls: None }
+    }
+
+    /// A use that holds the slots of its calls.
+    pub(in super::super) fn with_calls(session: Arc<HttpSession>, calls: Places) -> Self {
+        let mut session_use = Self::new(session);
+        session_use.calls = Some(calls);
+        session_use
+    }
+
+    /// A second use of the same session, which takes over the slots.
+    pub(in super::super) fn successor(&mut self) -> Self {
+        let mut successor = Self::new(self.session.clone());
+        successor.calls = self.calls.take();
+        successor
+    }
+}
+
+impl Drop for SessionUse {
+    fn drop(&mut self) {
+        self.session.uses.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl HttpSession {
+    /// Whether an answer or a stream is under way.
+    pub(in super::super) fn is_in_use(&self) -> bool {
+        self.uses.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether the session has been idle for `idle`, or for `opening` while the client has not sent
+    /// `notifications/initialized`. The sweep asks.
+    pub(in super::super) fn is_idle(
+        &self,
+        now: Instant,
+        idle: Duration,
+        opening: Duration,
+    ) -> bool {
+        let mut state = self.lock();
+        let is_in_use = self.is_in_use();
+        if is_in_use {
+            // Noted at each sweep, so that the end of a use need not lock the session.
+            state.used = now;
+        }
+        let allowed = if state.is_initialized { idle } else { opening };
+        !is_in_use && allowed <= now.saturating_duration_since(state.used)
+    }
+
+    /// When it was last in use. `None` if it is now.
+    pub(in super::super) fn idle_since(&self) -> Option<Instant> {
+        let state = self.lock();
+        (!self.is_in_use()).then_some(state.used)
+    }
+
+    /// Gives up questions to the client that were not answered in time. The sweep calls it.
+    pub(in super::super) fn handle_timeout(self: &Arc<Self>, now: Instant) {
+        let detached = {
+            let mut state = self.lock();
+            if state.connection.poll_timeout().is_none_or(|deadline| now < deadline) {
+                return;
+            }
+            state.connection.handle_timeout(now);
+            state.deliver(None)
+        };
+        self.start(detached);
+    }
+}

@@ -1,0 +1,109 @@
+//! Reads what a session says outside of calls, for the stream or relay that listens.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::task::{Context, Poll};
+
+use bowline_proto::transmit::Role;
+use bowline_store::backend::Position;
+use bowline_transport::BoxFuture;
+use bytes::Bytes;
+
+use super::item::{Item, Line};
+use super::session::{HttpSession, Listener, OpenedGetStream, SessionUse, Start};
+
+/// The reader of a session's standalone line.
+///
+/// A message is taken off the line, then recorded in the log, then sent. Dropped in between, the
+/// reader puts the message back onto the line, so that the next listener gets it.
+pub(super) struct StandaloneReader {
+    pub(super) session: Arc<HttpSession>,
+    line: Arc<Line>,
+    listener: Listener,
+    /// The last event of the log that this reader may send.
+    until: Arc<AtomicU64>,
+    /// The message that was taken last, until it is recorded.
+    unrecorded: Option<(Role, Bytes)>,
+    stopped: BoxFuture<()>,
+    /// Keeps the session in use. `None` for a relay: the session is in use where the stream is.
+    _use: Option<SessionUse>,
+}
+
+impl StandaloneReader {
+    /// Opens a GET stream. Also returns the last event of the log before those that it sends.
+    pub(super) fn open(session: &Arc<HttpSession>, start: Start) -> (Self, Position) {
+        let OpenedGetStream { line, number, until, after } = session.open_get_stream(start);
+        let mut reader = Self::new(session.clone(), line, Listener::GetStream(number));
+        reader.until = until;
+        reader._use = Some(SessionUse::new(session.clone()));
+        (reader, after)
+    }
+
+    /// Reads on behalf of the endpoint that has the GET stream.
+    pub(super) fn relay(session: Arc<HttpSession>) -> Self {
+        let line = session.standalone();
+        Self::new(session, line, Listener::Relay)
+    }
+
+    fn new(session: Arc<HttpSession>, line: Arc<Line>, listener: Listener) -> Self {
+        let stopped = session.core.stopped();
+        let (until, unrecorded, _use) = Default::default();
+        Self { session, line, listener, until, unrecorded, stopped, _use }
+    }
+
+    /// Whether another stream, here or at another endpoint, has taken over.
+    pub(super) fn is_superseded(&self) -> bool {
+        !self.session.has_listener(self.listener) && !self.session.is_closed()
+    }
+
+    /// Whether this stream, and no other, has to send an event of the log.
+    pub(super) fn may_send(&self, position: Position) -> bool {
+        self.session.may_send(&self.until, position)
+    }
+
+    /// The next message. `None` once another listener has taken over, or the session or the server
+    /// ends. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        let (role, message) = std::future::poll_fn(|cx| self.poll_next(cx)).await?;
+        self.unrecorded = Some((role, message.clone()));
+        Some(message)
+    }
+
+    /// Notes that the last message is in the log, or cannot be: it is not put back any more.
+    pub(super) fn recorded(&mut self) {
+        self.unrecorded = None;
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Role, Bytes)>> {
+        loop {
+            // Registered before anything is looked at: what happens from now on wakes us.
+            self.line.register(cx);
+            let has_stopped = self.stopped.as_mut().poll(cx).is_ready();
+            if has_stopped || !self.session.has_listener(self.listener) {
+                return Poll::Ready(None);
+            }
+            self.session.poll_subscription(self.listener, cx);
+            match self.line.take() {
+                Some(Item::Message(role, message)) => {
+                    return Poll::Ready(Some((role, message)));
+                }
+                // No call speaks on this line.
+                Some(_) => {}
+                None => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl Drop for StandaloneReader {
+    fn drop(&mut self) {
+        if let Some((role, message)) = self.unrecorded.take() {
+            self.line.put_back(Item::Message(role, message));
+        }
+        match self.listener {
+            Listener::GetStream(number) => self.session.close_get_stream(number),
+            Listener::Relay => self.session.stop_relaying(),
+            Listener::Sse2024 => {}
+        }
+    }
+}
