@@ -202,7 +202,7 @@ impl Work {
         match item {
             Item::Call(request) => {
                 let number = request.parts.exchange;
-                let call = self.session.session.call(*request);
+                let call = self.session.session.core.call(*request);
                 self.calls.add(number, call);
                 None
             }

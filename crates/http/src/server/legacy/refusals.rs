@@ -17,7 +17,7 @@ use super::super::core::Core;
 use super::super::{callers, reply};
 use super::event_id::EventId;
 use super::session::HttpSession;
-use super::sessions::NotNow;
+use super::sessions::{Full, NotNow};
 
 /// The refusal of a call beyond what may wait in one session.
 pub(super) const TOO_MANY_CALLS: &str =
@@ -56,12 +56,12 @@ pub(super) fn gap_after(id: EventId) -> Response<Body> {
 /// The session cannot be served at this moment.
 pub(super) fn not_now(core: &Core, id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
     match why {
-        NotNow::FullOfCaller => {
+        NotNow::Full(Full::OfCaller) => {
             let most = counted(core.limits().sessions_per_caller, "session");
             reply::refuse(id, &callers::too_many(&format!("{most} of one caller")))
         }
         NotNow::Store(error) => store_failed(id, error),
-        NotNow::Full => reply::busy(id, "too many sessions are open; try again later"),
+        NotNow::Full(Full::OfAll) => reply::busy(id, "too many sessions are open; try again later"),
         NotNow::Stopping => reply::busy(id, STOPPING),
     }
 }

@@ -1,9 +1,8 @@
 //! One session: the state machine of the protocol ([`ServerConnection`]) behind a lock, and the lines
 //! that carry its messages to answers and streams.
 //!
-//! A session has no task and no channel. Each POST drives the calls that it opened
-//! ([`Driver`](super::driver::Driver)), and the GET stream drives the session's own subscription
-//! ([`listening`]). Between requests a session is only memory.
+//! A session has no task and no channel. Each POST drives its calls ([`super::driver`]), and the GET
+//! stream drives the session's own subscription ([`listening`]).
 //!
 //! Two methods move it: [`receive`](HttpSession::receive) takes a message of the client, and
 //! [`complete`](HttpSession::complete) takes the outcome of a call. Both end by putting what the state
@@ -30,12 +29,9 @@ use std::time::Instant;
 
 use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
-use bowline_proto::request::{
-    ExchangeId, Extensions, Outgoing, Owner, Request, Response as Outcome, Sink,
-};
+use bowline_proto::request::{ExchangeId, Extensions, Outgoing, Owner, Response as Outcome, Sink};
 use bowline_proto::server::ServerConnection;
 use bowline_proto::table::numbered::Numbered;
-use bowline_transport::BoxFuture;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
 
@@ -93,7 +89,7 @@ struct State {
     is_initialized: bool,
     /// Set once the session has ended here.
     end: Option<End>,
-    /// Set if several endpoints serve the session. Boxed: most sessions have none, and it is large.
+    /// Set if several endpoints serve the session. Boxed, because it is large and rare.
     copy: Option<Box<SharedCopy>>,
     /// Whether a task writes standalone messages into the log of another endpoint's GET stream.
     is_relaying: bool,
@@ -213,16 +209,11 @@ impl HttpSession {
             let line = state.lines.get(number).cloned();
             state.connection.complete(number, outcome);
             let detached = state.deliver(line.as_ref());
-            // Closed only now, so that the answer finds its line.
+            // After the answer has found its line.
             state.close_line(number);
             detached
         };
         self.start(detached);
-    }
-
-    /// Makes the future of a call.
-    pub(super) fn call(&self, request: Request) -> BoxFuture<Outcome> {
-        self.core.call(request)
     }
 
     /// The revision that the handshake agreed on. `None` before it.

@@ -12,7 +12,8 @@ use bowline_transport::task::spawn;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-use self::table::{Bounds, Full, Idle};
+pub(super) use self::table::Full;
+use self::table::{Bounds, Idle};
 use super::super::callers::Caller;
 use super::super::clock::now;
 use super::super::core::Core;
@@ -34,10 +35,8 @@ pub(in super::super) struct OpenSessions {
 pub(super) enum NotNow {
     /// The store fails.
     Store(Error),
-    /// The endpoint has too many sessions, and all are in use.
-    Full,
-    /// The caller has too many sessions, and all are in use.
-    FullOfCaller,
+    /// There are too many sessions, and all are in use.
+    Full(Full),
     /// The server is stopping.
     Stopping,
 }
@@ -50,10 +49,7 @@ impl From<Error> for NotNow {
 
 impl From<Full> for NotNow {
     fn from(full: Full) -> Self {
-        match full {
-            Full::OfAll => Self::Full,
-            Full::OfCaller => Self::FullOfCaller,
-        }
+        Self::Full(full)
     }
 }
 
@@ -173,11 +169,8 @@ impl OpenSessions {
     }
 
     /// Adds a session, and closes an idle one if there are too many. Returns the session that the
-    /// table has: another request may have added a copy with the same id first.
-    ///
-    /// # Errors
-    ///
-    /// If there are too many sessions, and none of them is idle.
+    /// table has: another request may have added a copy with the same id first. Fails if there are
+    /// too many and none is idle.
     pub(super) fn insert(
         &self,
         session: &Arc<HttpSession>,

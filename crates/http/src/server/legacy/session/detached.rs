@@ -25,7 +25,7 @@ impl HttpSession {
             match call {
                 DetachedCall::Subscription(request) => {
                     let number = request.parts.exchange;
-                    let mut call = self.call(*request);
+                    let mut call = self.core.call(*request);
                     // Polled once, so that the service notes every change from now on.
                     let begun = calls::poll(&mut call, &mut Context::from_waker(Waker::noop()));
                     if begun.is_pending() {
@@ -34,7 +34,7 @@ impl HttpSession {
                 }
                 DetachedCall::Notification(request) => {
                     let number = request.parts.exchange;
-                    let mut call = self.call(*request);
+                    let mut call = self.core.call(*request);
                     let session = self.clone();
                     spawn(async move {
                         let outcome = std::future::poll_fn(|cx| calls::poll(&mut call, cx)).await;

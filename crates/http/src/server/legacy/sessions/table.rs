@@ -53,7 +53,7 @@ pub(super) struct Bounds {
 
 /// Why there is no room for one more session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub(in super::super) enum Full {
     /// There are too many, and none is idle.
     OfAll,
     /// There are too many of this caller, and none of them is idle.

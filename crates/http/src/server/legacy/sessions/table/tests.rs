@@ -42,12 +42,7 @@ impl Scene {
     }
 
     /// Adds a session that is of use at a second; gives who made room.
-    fn add(
-        &mut self,
-        id: &str,
-        caller: &'static str,
-        second: u64,
-    ) -> Result<Vec<String>, Full> {
+    fn add(&mut self, id: &str, caller: &'static str, second: u64) -> Result<Vec<String>, Full> {
         let now = self.at(second);
         let idle_since = Rc::new(Cell::new(Some(now)));
         let fake = Fake { id: id.to_owned(), idle_since, looks: self.looks.clone() };
