@@ -11,8 +11,10 @@ use std::time::Instant;
 
 use bowline::proto::codec::lines::Unit;
 use bowline::proto::limits::Limits;
-use bowline::proto::request::{Advance, ExchangeId, Outgoing, Owner, Response, Sink, Success};
-use bowline::proto::server::{Event, ServerConfig, ServerConnection};
+use bowline::proto::request::{
+    ExchangeId, Outgoing, Owner, ProgressUpdate, Response, Sink, Success,
+};
+use bowline::proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline::types::id::{ProgressToken, RequestId};
 use bowline::types::implementation::Implementation;
 use bowline::types::json::Json;
@@ -127,7 +129,7 @@ impl World {
         let (call, number) = self.handlers.front().copied().or(self.ended)?;
         self.ticks += 1;
         let progress = f64::from(self.ticks);
-        let advance = Advance { progress, total: None, message: None };
+        let advance = ProgressUpdate { progress, total: None, message: None };
         self.connection.emit(number, Outgoing::Progress(advance), self.now);
         let token = ProgressToken(RequestId::from(i64::try_from(call).unwrap()));
         let params = serde_json::to_string(&ProgressParams::new(token, progress)).unwrap();
@@ -146,14 +148,14 @@ impl World {
     fn settle(&mut self) -> Vec<String> {
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Call(request) => {
+                ServerEvent::Call(request) => {
                     let call: usize = request.params.parse("call").unwrap().unwrap();
                     assert_eq!(self.calls[call], State::Waiting, "call {call} is started");
                     self.calls[call] = State::Running;
                     self.handlers.push_back((call, request.parts.exchange));
                 }
                 // Whether it is dropped at once or goes on is up to the handler; here it goes on.
-                Event::Cancelled(number) => {
+                ServerEvent::Cancelled(number) => {
                     let stopped = self.handlers.iter().find(|(_, running)| *running == number);
                     let wanted = stopped.is_some_and(|(call, _)| self.calls[*call] != State::Over);
                     assert!(!wanted, "{number:?} is stopped");

@@ -7,7 +7,7 @@ use std::fmt;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use bowline_proto::client::{Answer, CallError, CallRequest};
+use bowline_proto::client::{CallAnswer, CallError, CallRequest};
 use bowline_transport::connect::{Link, Listener};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
@@ -249,7 +249,7 @@ async fn asked(
     subject: &str,
     request: Box<CallRequest>,
     progress: &mut Option<Report<'_>>,
-) -> Result<Answer> {
+) -> Result<CallAnswer> {
     match progress {
         None => ask(link, subject, request).await,
         Some(report) => Box::pin(ask_and_watch(link, subject, request, report)).await,
@@ -261,7 +261,7 @@ pub(crate) async fn ask(
     link: &Link,
     subject: &str,
     request: impl Into<Box<CallRequest>>,
-) -> Result<Answer> {
+) -> Result<CallAnswer> {
     check_open(link, subject)?;
     let outcome = link.call(request, None).await;
     told(link, subject, outcome)
@@ -272,7 +272,7 @@ async fn ask_and_watch(
     subject: &str,
     mut request: Box<CallRequest>,
     mut report: impl FnMut(ProgressParams),
-) -> Result<Answer> {
+) -> Result<CallAnswer> {
     check_open(link, subject)?;
     request.progress = true;
     let (sender, mut notices) = broadcast::channel(NOTICES);
@@ -312,8 +312,8 @@ pub(crate) fn check_open(link: &Link, subject: &str) -> Result<()> {
 pub(crate) fn told(
     link: &Link,
     subject: &str,
-    outcome: Result<Answer, CallError>,
-) -> Result<Answer> {
+    outcome: Result<CallAnswer, CallError>,
+) -> Result<CallAnswer> {
     match outcome {
         Ok(answer) => Ok(answer),
         Err(CallError::Closed) => Err(Error::cut_off(subject, link.failure())),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{
-    Advance, Outbox, Outgoing, Parts, Request, Response, ResultBody, Success,
+    Outbox, Outgoing, Parts, ProgressUpdate, Request, Response, ResultBody, Success,
 };
 use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::cache::CacheHint;
@@ -184,7 +184,7 @@ async fn along<T>(mut call: Call<'static, T>, parts: &Parts) -> crate::Result<T>
 fn report(outbox: &Outbox, progress: ProgressParams) {
     let ProgressParams { progress, total, message, .. } = progress;
     // Progress is allowed to get lost.
-    let _ = outbox.emit(Outgoing::Progress(Advance { progress, total, message }));
+    let _ = outbox.emit(Outgoing::Progress(ProgressUpdate { progress, total, message }));
 }
 
 /// Reads the params of a request.

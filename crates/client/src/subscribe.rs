@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bowline_proto::client::{Answer, CallError};
+use bowline_proto::client::{CallAnswer, CallError};
 use bowline_proto::request;
 use bowline_transport::connect::{Call, Link, Listener};
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
@@ -222,7 +222,7 @@ impl Changes {
     }
 
     /// Notes the end. What came before it is still to be read, so both callers look again.
-    fn end(&mut self, outcome: Result<Answer, CallError>) {
+    fn end(&mut self, outcome: Result<CallAnswer, CallError>) {
         self.course = Course::Ended(call::told(&self.link, SUBJECT, outcome).err());
     }
 }

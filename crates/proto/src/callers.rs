@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
 use crate::pace::Pace;
-use crate::request::{Connection, Owner, Peer};
+use crate::request::{ConnectionId, Owner, Peer};
 
 /// Whose requests are counted together: those of a verified credential, or else of an address, or
 /// else of a connection. Never anything that a client says of itself.
@@ -17,7 +17,7 @@ pub enum CallerId {
     /// addresses that begin so.
     Network(IpAddr),
     /// A connection, where neither is known.
-    Connection(Connection),
+    Connection(ConnectionId),
 }
 
 impl CallerId {

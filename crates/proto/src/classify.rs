@@ -16,7 +16,7 @@ use bowline_types::text::excerpt;
 
 use crate::frame::{Frame, Message, MethodName, NotificationMessage, RequestMessage};
 use crate::members::Members;
-use crate::mirror::{Field, Head};
+use crate::mirror::{Head, HeaderField};
 
 /// The era of a request, with its `_meta`.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ fn era(meta: &Members, head: Option<&Head<'_>>, spoken: &[Revision]) -> Result<E
         return Ok(Era::Modern);
     }
     let Some(head) = head else { return Ok(Era::Legacy) };
-    if head.version == Field::Absent && speaks_legacy(spoken) {
+    if head.version == HeaderField::Absent && speaks_legacy(spoken) {
         return Ok(Era::Legacy);
     }
     let version = head.version.required("MCP-Protocol-Version")?;
@@ -188,7 +188,7 @@ fn check_notification(
 ) -> Result<(), ErrorObject> {
     let version = meta.string(key::PROTOCOL_VERSION).unwrap_or_default();
     let method = match head.method {
-        Field::Absent => Field::Value(notification.method.as_str()),
+        HeaderField::Absent => HeaderField::Value(notification.method.as_str()),
         method => method,
     };
     Head { method, ..head }.check(

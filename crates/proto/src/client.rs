@@ -13,7 +13,7 @@ mod negotiate;
 mod rounds;
 
 pub use cache::CacheOptions;
-pub use call::{Answer, CallError, CallRequest};
+pub use call::{CallAnswer, CallError, CallRequest};
 pub use config::ClientConfig;
-pub use connection::{AskId, ClientConnection, Event};
+pub use connection::{AskId, ClientConnection, ClientEvent};
 pub use negotiate::{NegotiationError, ServerProfile};

@@ -6,7 +6,7 @@ pub mod sse;
 use bytes::Bytes;
 
 use crate::frame::ResponseMessage;
-use crate::transmit::Failure;
+use crate::transmit::SendFailure;
 
 /// What a channel brings: one piece of text that should hold a message, or the news that there
 /// will be none.
@@ -20,5 +20,5 @@ pub enum Unit {
     TooLong(Bytes),
     /// A message of ours came to nothing, although the channel stands. Only clients hear this, and
     /// only where each message has a fate of its own, as over HTTP.
-    Failed(Box<Failure>),
+    Failed(Box<SendFailure>),
 }

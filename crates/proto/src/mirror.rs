@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
-pub use self::head::{Field, Head};
+pub use self::head::{Head, HeaderField};
 pub use self::params::{ParamHeader, ParamHeaders};
 
 /// `MCP-Protocol-Version`: the revision that the message speaks.

@@ -23,7 +23,8 @@ use bowline_types::revision::Revision;
 
 pub use self::extensions::Extensions;
 pub use self::outbox::{
-    Advance, Change, Connection, Outbox, Outgoing, Question, QuestionError, Reply, Sink, is_part_of,
+    Change, ConnectionId, Outbox, Outgoing, ProgressUpdate, Question, QuestionError, Reply, Sink,
+    is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;
@@ -48,7 +49,7 @@ pub struct Parts {
     /// The revision that the caller speaks.
     pub revision: Revision,
     /// Who calls, and what it can do.
-    pub client: Arc<Client>,
+    pub client: Arc<ClientProfile>,
     /// `_meta` of the request, as it came.
     pub meta: Members,
     /// Given if the caller wants to hear of progress.
@@ -69,7 +70,7 @@ pub struct Parts {
 
 /// Who calls: what a handshake told once, or each request tells anew.
 #[derive(Clone, Debug, Default)]
-pub struct Client {
+pub struct ClientProfile {
     /// Self-reported, for display and logs only.
     pub info: Option<Implementation>,
     /// What the client can do.

@@ -2,7 +2,7 @@
 //!
 //! Tool arguments and structured results are checked against schemas that may come from the other
 //! side, so a schema is input like any other: it is never fetched from anywhere, it is compiled once
-//! within [`Bounds`], and checking a value costs a bounded number of steps. What a value violates is
+//! within [`SchemaLimits`], and checking a value costs a bounded number of steps. What a value violates is
 //! told in words that a model can act on.
 //!
 //! Two dialects are supported: 2020-12, which a schema without `$schema` is in, and draft-07, which
@@ -67,11 +67,11 @@ pub struct Validator {
     usual: Option<Value>,
     compiled: OnceLock<compile::Compiled>,
     asserts_beyond_types: bool,
-    bounds: Bounds,
+    bounds: SchemaLimits,
 }
 
 impl Validator {
-    /// Compiles a schema within the default [`Bounds`].
+    /// Compiles a schema within the default [`SchemaLimits`].
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Validator {
     /// dialect, refers to anything outside of itself, applies itself without end, has a pattern that
     /// cannot be run in linear time, or exceeds the bounds. The error names the place in the schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        let bounds = Bounds::default();
+        let bounds = SchemaLimits::default();
         match usual::asserts_beyond_types(schema) {
             Some(asserts_beyond_types) => {
                 let (usual, compiled) = (Some(schema.clone()), OnceLock::new());
@@ -94,7 +94,7 @@ impl Validator {
     /// # Errors
     ///
     /// As [`Validator::compile`].
-    pub fn compile_with(schema: &Value, bounds: Bounds) -> Result<Self, SchemaError> {
+    pub fn compile_with(schema: &Value, bounds: SchemaLimits) -> Result<Self, SchemaError> {
         let compiled = compile::compile(schema, bounds)?;
         let asserts_beyond_types = compiled.asserts_beyond_types;
         Ok(Self { usual: None, compiled: compiled.into(), asserts_beyond_types, bounds })
@@ -104,7 +104,7 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// Fails with what is wrong, in reading order; or, if the check exceeds its [`Bounds`], with that
+    /// Fails with what is wrong, in reading order; or, if the check exceeds its [`SchemaLimits`], with that
     /// alone.
     pub fn check(&self, root: &str, value: &Value) -> Result<(), Violations> {
         evaluate::check(self.compiled(), self.bounds, root, value)
@@ -134,7 +134,7 @@ impl Validator {
 /// What a schema and a check may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Bounds {
+pub struct SchemaLimits {
     /// How many levels schemas may nest in one another, and values in `const` and `enum`.
     pub depth: usize,
     /// How many subschemas a schema may have.
@@ -151,7 +151,7 @@ pub struct Bounds {
     pub violations: usize,
 }
 
-impl Default for Bounds {
+impl Default for SchemaLimits {
     fn default() -> Self {
         Self {
             depth: 64,

@@ -11,6 +11,6 @@ mod legacy;
 mod snapshot;
 
 pub use config::ServerConfig;
-pub use connection::{Event, ServerConnection};
+pub use connection::{ServerConnection, ServerEvent};
 pub use exchange::{CallOrigin, Exchange};
-pub use snapshot::Snapshot;
+pub use snapshot::SessionSnapshot;

@@ -1,5 +1,5 @@
 //! The tables that are the whole JSON-RPC state of a connection, and their clock.
 
+pub mod exchanges;
 pub mod hash;
-pub mod numbered;
 pub mod outgoing;

@@ -21,7 +21,7 @@ pub struct Transmit {
 
 /// Why a message of ours came to nothing although the channel stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct SendFailure {
     /// The id that the message had on the wire, if it was a request.
     pub id: Option<i64>,
     /// What happened to it.

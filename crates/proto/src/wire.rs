@@ -20,7 +20,7 @@ use bytes::Bytes;
 
 pub use self::known_client::KnownClient;
 use crate::members::Members;
-use crate::request::{Client, Input};
+use crate::request::{ClientProfile, Input};
 
 /// What a request says beside its params, in either era.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Envelope {
     /// The revision that the caller speaks.
     pub revision: Revision,
     /// Who calls.
-    pub client: Arc<Client>,
+    pub client: Arc<ClientProfile>,
     /// `_meta`, as it came.
     pub meta: Members,
     /// Given if the caller wants to hear of progress.

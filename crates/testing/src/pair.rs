@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::client::{CallRequest, ClientConfig, ClientConnection, Event as ClientEvent};
+use bowline_proto::client::{CallRequest, ClientConfig, ClientConnection, ClientEvent};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{
     EveryResource, ExchangeId, Outgoing, Owner, Request, Response, Success,
 };
-use bowline_proto::server::{Event as ServerEvent, ServerConfig, ServerConnection};
+use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bowline_proto::client::Event;
-use bowline_proto::request::{Advance, Outgoing, Question, QuestionError, Reply};
+use bowline_proto::client::ClientEvent;
+use bowline_proto::request::{Outgoing, ProgressUpdate, Question, QuestionError, Reply};
 use bowline_testing::pair::{Pair, text};
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::FormSchema;
@@ -20,7 +20,7 @@ fn both() -> [Pair; 2] {
 }
 
 fn progress(progress: f64) -> Outgoing {
-    Outgoing::Progress(Advance { progress, total: None, message: None })
+    Outgoing::Progress(ProgressUpdate { progress, total: None, message: None })
 }
 
 // spec: RPC-6
@@ -75,7 +75,7 @@ fn the_client_drops_an_answer_that_crosses_its_cancellation() {
             pair.client
                 .events
                 .iter()
-                .all(|event| !matches!(event, Event::Answered(..) | Event::Odd(_)))
+                .all(|event| !matches!(event, ClientEvent::Answered(..) | ClientEvent::Odd(_)))
         );
         assert_eq!(pair.server.cancelled, [], "the call was complete before");
     }
@@ -142,10 +142,10 @@ fn the_server_cancels_the_question_of_a_cancelled_call() {
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
     pair.server.emit(exchange, Outgoing::Ask(Question { request, reply }));
     pair.drive();
-    let asked = |event: &Event| matches!(event, Event::Ask(..));
+    let asked = |event: &ClientEvent| matches!(event, ClientEvent::Ask(..));
     assert!(pair.client.events.iter().any(asked));
     pair.client.cancel(call);
     pair.drive();
-    assert!(pair.client.events.iter().any(|event| matches!(event, Event::AskCancelled(_))));
+    assert!(pair.client.events.iter().any(|event| matches!(event, ClientEvent::AskCancelled(_))));
     assert!(answers.lock().unwrap().is_empty());
 }

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use bowline_proto::request::{Advance, Change, Outgoing, Request, Response, Success};
+use bowline_proto::request::{Change, Outgoing, ProgressUpdate, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
 use bowline_testing::ServerUnderTest;
 use bowline_testing::transcript::{Setup, Transcript};
@@ -33,7 +33,8 @@ async fn serve(request: Request) -> Response {
         (_, Some("slow")) => {
             for second in 1..=10_u8 {
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                let advance = Advance { progress: second.into(), total: None, message: None };
+                let advance =
+                    ProgressUpdate { progress: second.into(), total: None, message: None };
                 request.parts.outbox.emit(Outgoing::Progress(advance)).unwrap();
             }
             success(r#"{"content":[]}"#)

@@ -13,7 +13,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bowline_proto::client::{
-    Answer, AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event, ServerProfile,
+    AskId, CallAnswer, CallError, CallRequest, ClientConfig, ClientConnection, ClientEvent,
+    ServerProfile,
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{Change, ExchangeId};
@@ -88,7 +89,7 @@ enum Command {
 
 /// Who waits for a call of ours.
 struct Caller {
-    answer: oneshot::Sender<Result<Answer, CallError>>,
+    answer: oneshot::Sender<Result<CallAnswer, CallError>>,
     listener: Option<Box<dyn Listener>>,
 }
 
@@ -219,12 +220,12 @@ impl fmt::Debug for WeakLink {
 
 /// A call in flight.
 pub struct Call {
-    answer: oneshot::Receiver<Result<Answer, CallError>>,
+    answer: oneshot::Receiver<Result<CallAnswer, CallError>>,
     cancel: Option<(ExchangeId, Link)>,
 }
 
 impl Future for Call {
-    type Output = Result<Answer, CallError>;
+    type Output = Result<CallAnswer, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let answer = std::task::ready!(Pin::new(&mut self.answer).poll(cx));
@@ -419,15 +420,15 @@ impl Driver {
     }
 
     /// Does what the connection wants done; gives whether to go on.
-    fn handle(&mut self, event: Event) -> bool {
+    fn handle(&mut self, event: ClientEvent) -> bool {
         match event {
-            Event::Ready(profile) => {
+            ClientEvent::Ready(profile) => {
                 self.host.met(&profile);
                 if let Some(ready) = self.ready.take() {
                     return ready.send(Ok(profile)).is_ok();
                 }
             }
-            Event::Failed(error) => {
+            ClientEvent::Failed(error) => {
                 if let Some(ready) = self.ready.take() {
                     let _ = ready.send(Err(ConnectError::Negotiation(error)));
                 } else {
@@ -435,33 +436,33 @@ impl Driver {
                 }
                 return false;
             }
-            Event::Answered(number, outcome) => {
+            ClientEvent::Answered(number, outcome) => {
                 if let Some(caller) = self.callers.remove(&number) {
                     let _ = caller.answer.send(outcome);
                 }
             }
-            Event::Progress(number, progress) => {
+            ClientEvent::Progress(number, progress) => {
                 if let Some(listener) = self.listener(number) {
                     listener.progress(progress);
                 }
             }
-            Event::Change(number, change) => {
+            ClientEvent::Change(number, change) => {
                 match number.and_then(|number| self.listener(number)) {
                     Some(listener) => listener.change(change),
                     None => self.host.changed(change),
                 }
             }
-            Event::Log(message) => self.host.log(message),
-            Event::Ask(ask, question) => {
+            ClientEvent::Log(message) => self.host.log(message),
+            ClientEvent::Ask(ask, question) => {
                 let answer = self.host.answer(*question);
                 if let Some(answer) = self.answers.start(ask, answer) {
                     self.answer(ask, answer);
                 }
             }
-            Event::AskCancelled(ask) => self.answers.abort(ask),
-            Event::ElicitationComplete(name) => self.host.elicitation_complete(&name),
-            Event::Renewed => self.host.renewed(),
-            Event::Odd(what) => self.host.odd(&what),
+            ClientEvent::AskCancelled(ask) => self.answers.abort(ask),
+            ClientEvent::ElicitationComplete(name) => self.host.elicitation_complete(&name),
+            ClientEvent::Renewed => self.host.renewed(),
+            ClientEvent::Odd(what) => self.host.odd(&what),
         }
         true
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::request::{ExchangeId, Owner, Request, Response};
-use bowline_proto::server::{Event, ServerConfig, ServerConnection};
+use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline_proto::transmit::Transmit;
 use bowline_types::error::ErrorObject;
 use tokio::time::{Instant, sleep_until};
@@ -154,8 +154,8 @@ where
     fn work(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Call(request) => self.start(*request),
-                Event::Cancelled(number) => self.calls.abort(number),
+                ServerEvent::Call(request) => self.start(*request),
+                ServerEvent::Cancelled(number) => self.calls.abort(number),
             }
         }
         while let Some(transmit) = self.connection.poll_transmit() {

@@ -9,7 +9,7 @@ use bowline::proto::codec::sse::{SseReader, write_event};
 use bowline::proto::frame::{Frame, Message};
 use bowline::proto::limits::Limits;
 use bowline::proto::request::{Owner, Request, Response, Success};
-use bowline::proto::server::{Event, ServerConfig, ServerConnection};
+use bowline::proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline::transport::mailbox::mailbox;
 use bowline::types::content::Content;
 use bowline::types::implementation::Implementation;
@@ -140,7 +140,7 @@ impl Connection {
     pub(crate) fn request(&mut self, text: &Bytes) -> Request {
         self.machine.receive(Unit::Text(text.clone()), self.now);
         match self.machine.poll_event() {
-            Some(Event::Call(request)) => *request,
+            Some(ServerEvent::Call(request)) => *request,
             other => panic!("no call: {other:?}, {:?}", self.machine.poll_transmit()),
         }
     }

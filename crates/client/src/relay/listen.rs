@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use bowline_proto::request::{self, Client as Caller, Outgoing, Request, Response, Success};
+use bowline_proto::request::{self, ClientProfile as Caller, Outgoing, Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};

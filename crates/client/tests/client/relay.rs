@@ -8,7 +8,7 @@ use bowline_client::types::method::Method;
 use bowline_client::types::revision::Revision;
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    Client as Caller, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response,
+    ClientProfile as Caller, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response,
 };
 use serde_json::{Value, json};
 use tower_service::Service as _;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bowline_proto::codec::Unit;
 use bowline_proto::frame::id_within;
 use bowline_proto::mirror::Mirror;
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::error::code;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -87,12 +87,12 @@ impl Exchange {
         }
     }
 
-    async fn fail(&self, failure: Failure) {
-        self.shared.fail(Failure { id: self.mirror.id, ..failure }).await;
+    async fn fail(&self, failure: SendFailure) {
+        self.shared.fail(SendFailure { id: self.mirror.id, ..failure }).await;
     }
 
     /// Hands on the answer; gives the stream that it came on.
-    async fn answer(&self) -> Result<Option<Box<Events>>, Failure> {
+    async fn answer(&self) -> Result<Option<Box<Events>>, SendFailure> {
         if self.is_handshake() {
             return Box::pin(self.shake_hands()).await;
         }
@@ -108,7 +108,7 @@ impl Exchange {
         }
     }
 
-    async fn shake_hands(&self) -> Result<Option<Box<Events>>, Failure> {
+    async fn shake_hands(&self) -> Result<Option<Box<Events>>, SendFailure> {
         let reply = self.shared.post(&self.shared.address, &self.mirror, None, &self.message);
         let mut reply = reply.await?;
         if reply.status().is_success() {
@@ -138,7 +138,7 @@ impl Exchange {
 
     /// Sends the message in the session that stands; in the next one, if that was replaced before
     /// the message arrived.
-    async fn post(&self, session: &mut Session) -> Result<Reply, Failure> {
+    async fn post(&self, session: &mut Session) -> Result<Reply, SendFailure> {
         for _ in 0..SESSIONS {
             let reply = self.post_within(session).await?;
             if session.id.is_none() || reply.status() != StatusCode::NOT_FOUND {
@@ -149,13 +149,13 @@ impl Exchange {
         self.post_within(session).await
     }
 
-    async fn post_within(&self, session: &Session) -> Result<Reply, Failure> {
+    async fn post_within(&self, session: &Session) -> Result<Reply, SendFailure> {
         let address = session.post_to.as_ref().unwrap_or(&self.shared.address);
         self.shared.post(address, &self.mirror, session.id.as_ref(), &self.message).await
     }
 
     /// The session that stands instead of one that a server does not know any more.
-    async fn replaced(&self, session: &Session, mut reply: Reply) -> Result<Session, Failure> {
+    async fn replaced(&self, session: &Session, mut reply: Reply) -> Result<Session, SendFailure> {
         let body = reply.whole(&self.shared).await.unwrap_or_default();
         match self.shared.session_id() {
             next @ Some(_) if next != session.id => Ok(self.shared.opened().await),
@@ -164,7 +164,7 @@ impl Exchange {
     }
 
     /// Sends the message, and has it accepted.
-    async fn accepted(&self, mut session: Session) -> Result<(), Failure> {
+    async fn accepted(&self, mut session: Session) -> Result<(), SendFailure> {
         let mut reply = self.post(&mut session).await?;
         if !reply.status().is_success() {
             return Err(reply.into_refusal(&self.shared).await);
@@ -175,7 +175,7 @@ impl Exchange {
     }
 
     /// Hands on what came back at once.
-    async fn read(&self, reply: &mut Reply) -> Result<(), Failure> {
+    async fn read(&self, reply: &mut Reply) -> Result<(), SendFailure> {
         let body = match reply.whole(&self.shared).await {
             Ok(body) => body,
             Err(_) if !reply.status().is_success() => Bytes::new(),
@@ -194,7 +194,7 @@ impl Exchange {
     }
 
     /// Hands on what comes on a stream until the answer, coming back to it if need be.
-    async fn stream(&self, reply: Reply) -> Result<Box<Events>, Failure> {
+    async fn stream(&self, reply: Reply) -> Result<Box<Events>, SendFailure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(&self.shared);
         let mut resumption = Resumption::default();
@@ -223,7 +223,7 @@ impl Exchange {
                         return Err(asked.lost(ended));
                     }
                     events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {
-                        Failure {
+                        SendFailure {
                             // The message itself was taken, whatever became of the stream.
                             kind: FailureKind::Lost,
                             error: None,
@@ -261,7 +261,7 @@ impl Exchange {
 
 /// Whether a refusal of the handshake may come from a server that knows no POST here, for its
 /// revision is older than that.
-fn may_speak_2024(failure: &Failure) -> bool {
+fn may_speak_2024(failure: &SendFailure) -> bool {
     const MODERN: [i64; 3] = [
         code::HEADER_MISMATCH,
         code::MISSING_CLIENT_CAPABILITY,

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
 
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use hyper_util::client::legacy;
@@ -31,7 +31,7 @@ impl fmt::Display for Asked<'_> {
 
 impl Asked<'_> {
     /// There was no answer at all.
-    pub(super) fn unanswered(self, error: &BoxError) -> Failure {
+    pub(super) fn unanswered(self, error: &BoxError) -> SendFailure {
         if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
             return failure(FailureKind::NotSent, format!("{self}: {}", Chain(unreachable)));
         }
@@ -49,12 +49,12 @@ impl Asked<'_> {
     }
 
     /// Something was sent, and what became of it is unknown.
-    pub(super) fn lost(self, how: impl fmt::Display) -> Failure {
+    pub(super) fn lost(self, how: impl fmt::Display) -> SendFailure {
         failure(FailureKind::Lost, format!("{self}: {how}"))
     }
 
     /// The server answered with something that is no answer to the message.
-    pub(super) fn refused(self, status: StatusCode, body: &Bytes) -> Failure {
+    pub(super) fn refused(self, status: StatusCode, body: &Bytes) -> SendFailure {
         // Whoever says that all is well has done something.
         let kind = match status.is_success() {
             true => FailureKind::Lost,
@@ -66,7 +66,7 @@ impl Asked<'_> {
             None => Said { status, body }.to_string(),
         };
         let advice = self.advice(status);
-        Failure { error, ..failure(kind, format!("{self}: {said}{advice}")) }
+        SendFailure { error, ..failure(kind, format!("{self}: {said}{advice}")) }
     }
 
     /// What to do about a status that says nothing about the message.
@@ -83,22 +83,22 @@ impl Asked<'_> {
     }
 
     /// The session that the message belongs to is gone.
-    pub(super) fn session_lost(self, body: &Bytes) -> Failure {
+    pub(super) fn session_lost(self, body: &Bytes) -> SendFailure {
         let said = Said { status: StatusCode::NOT_FOUND, body };
         let reason = format!("{self}: the session is gone: {said}");
         failure(FailureKind::SessionLost, reason)
     }
 
     /// The server points to somewhere that we do not go.
-    pub(super) fn sent_away(self, status: StatusCode, to: &str, why: &str) -> Failure {
+    pub(super) fn sent_away(self, status: StatusCode, to: &str, why: &str) -> SendFailure {
         let to = Excerpt(to);
         let reason = format!("{self}: {status} to {to}, which is not followed: {why}");
         failure(FailureKind::Refused(status.as_u16()), reason)
     }
 }
 
-fn failure(kind: FailureKind, reason: String) -> Failure {
-    Failure { id: None, kind, error: None, reason }
+fn failure(kind: FailureKind, reason: String) -> SendFailure {
+    SendFailure { id: None, kind, error: None, reason }
 }
 
 /// A status with what the body says.

@@ -4,7 +4,7 @@ mod pauses;
 mod resume;
 pub(super) mod sse2024;
 
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 
 pub(super) use self::resume::Resumption;
 use super::shared::Shared;
@@ -23,7 +23,7 @@ pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
             Err(failure) if is_new && has_no_stream(&failure) => return,
             Err(failure) => {
                 let reason = format!("the server's own messages are not heard: {}", failure.reason);
-                return shared.fail(Failure { error: None, reason, ..failure }).await;
+                return shared.fail(SendFailure { error: None, reason, ..failure }).await;
             }
         };
         is_new = false;
@@ -40,6 +40,6 @@ pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
     }
 }
 
-fn has_no_stream(failure: &Failure) -> bool {
+fn has_no_stream(failure: &SendFailure) -> bool {
     matches!(failure.kind, FailureKind::Refused(status) if NO_STREAM.contains(&status))
 }

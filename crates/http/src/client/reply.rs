@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline_proto::transmit::Failure;
+use bowline_proto::transmit::SendFailure;
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::{Method, Response, StatusCode};
@@ -50,7 +50,7 @@ impl Reply {
     }
 
     /// Why the server did not do what was asked.
-    pub(super) async fn into_refusal(mut self, shared: &Shared) -> Failure {
+    pub(super) async fn into_refusal(mut self, shared: &Shared) -> SendFailure {
         let body = self.whole(shared).await.unwrap_or_default();
         self.asked().refused(self.status(), &body)
     }
@@ -104,7 +104,7 @@ impl BusyPauses {
 pub(super) fn redirected(
     asked: Asked<'_>,
     response: &Response<Incoming>,
-) -> Result<Address, Failure> {
+) -> Result<Address, SendFailure> {
     let status = response.status();
     let location = response.headers().get(header::LOCATION);
     let location = location.and_then(|it| it.to_str().ok()).unwrap_or_default();

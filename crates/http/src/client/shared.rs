@@ -7,7 +7,7 @@ use std::time::Duration;
 use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
-use bowline_proto::transmit::Failure;
+use bowline_proto::transmit::SendFailure;
 use bowline_types::method::Method as McpMethod;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -114,7 +114,7 @@ impl Shared {
     }
 
     /// Says that a message came to nothing.
-    pub(super) async fn fail(&self, failure: Failure) {
+    pub(super) async fn fail(&self, failure: SendFailure) {
         self.give(Unit::Failed(Box::new(failure))).await;
     }
 
@@ -188,7 +188,7 @@ impl Shared {
         mirror: &Mirror,
         session: Option<&HeaderValue>,
         message: &Bytes,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Reply, SendFailure> {
         let is_idempotent = mirror.method.is_none_or(McpMethod::is_idempotent);
         let is_timed = mirror.id.is_some() && !mirror.method.is_some_and(McpMethod::streams);
         let patience = (!is_timed).then_some(self.limits.answer);
@@ -217,7 +217,7 @@ impl Shared {
     }
 
     /// Asks for a stream; the one after an event, if that is named.
-    pub(super) async fn get(&self, last_event: Option<&str>) -> Result<Reply, Failure> {
+    pub(super) async fn get(&self, last_event: Option<&str>) -> Result<Reply, SendFailure> {
         let headers = || {
             let mut headers = self.headers_without_message();
             headers.insert(header::ACCEPT, EVENTS);
@@ -311,7 +311,7 @@ impl Shared {
         &self,
         sending: &Sending<'_>,
         headers: impl Fn() -> HeaderMap,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Reply, SendFailure> {
         let Sending { method, message, .. } = sending;
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);

@@ -1,6 +1,6 @@
 //! The headers of a request, as the protocol sees them.
 
-use bowline_proto::mirror::{self, Field, Head, ParamHeaders};
+use bowline_proto::mirror::{self, Head, HeaderField, ParamHeaders};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 const VERSION: HeaderName = HeaderName::from_static(mirror::PROTOCOL_VERSION);
@@ -20,7 +20,7 @@ pub(super) fn mirrored(headers: &HeaderMap) -> Head<'_> {
 }
 
 /// The revision that the headers name.
-pub(super) fn version(headers: &HeaderMap) -> Field<'_> {
+pub(super) fn version(headers: &HeaderMap) -> HeaderField<'_> {
     field(headers, &VERSION)
 }
 
@@ -36,12 +36,12 @@ pub(super) fn params(headers: &HeaderMap) -> ParamHeaders {
 }
 
 /// A header that may come once.
-pub(super) fn field<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Field<'a> {
+pub(super) fn field<'a>(headers: &'a HeaderMap, name: &HeaderName) -> HeaderField<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
-        (None, _) => Field::Absent,
-        (Some(value), None) => readable(value).map_or(Field::Unreadable, Field::Value),
-        (Some(_), Some(_)) => Field::Repeated,
+        (None, _) => HeaderField::Absent,
+        (Some(value), None) => readable(value).map_or(HeaderField::Unreadable, HeaderField::Value),
+        (Some(_), Some(_)) => HeaderField::Repeated,
     }
 }
 

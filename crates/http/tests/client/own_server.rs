@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use bowline_http::client::{Body, HttpTransport};
 use bowline_http::server::{Endpoint, HttpConfig, Listener};
-use bowline_proto::request::{Advance, Outgoing, Request, Response, Success};
+use bowline_proto::request::{Outgoing, ProgressUpdate, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
 use bowline_transport::connect::{Link, connect};
 use bowline_types::error::ErrorObject;
@@ -47,7 +47,7 @@ async fn serve(tools: Tools, request: Request) -> Response {
         }
         (_, Some("echo")) => success(r#"{"content":[]}"#),
         (_, Some("talk")) => {
-            let advance = Advance { progress: 1.0, total: None, message: None };
+            let advance = ProgressUpdate { progress: 1.0, total: None, message: None };
             request.parts.outbox.emit(Outgoing::Progress(advance)).unwrap();
             success(r#"{"content":[]}"#)
         }

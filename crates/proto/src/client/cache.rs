@@ -17,7 +17,7 @@ use bowline_types::page::PageParams;
 use bowline_types::resource::ReadResourceParams;
 use serde::Deserialize;
 
-use super::{Answer, CallRequest};
+use super::{CallAnswer, CallRequest};
 use crate::request::Change;
 use crate::wire::splice;
 
@@ -62,7 +62,7 @@ struct Key {
 
 #[derive(Debug)]
 struct Entry {
-    answer: Answer,
+    answer: CallAnswer,
     /// The resource that was read, if one was.
     uri: Option<String>,
     stale_at: Instant,
@@ -83,7 +83,7 @@ impl Cache {
     }
 
     /// The result of a request that was made before, if it is still fresh.
-    pub(super) fn find(&mut self, request: &CallRequest, now: Instant) -> Option<Answer> {
+    pub(super) fn find(&mut self, request: &CallRequest, now: Instant) -> Option<CallAnswer> {
         if request.fresh {
             return None;
         }
@@ -95,7 +95,7 @@ impl Cache {
         }
         self.last_use += 1;
         self.uses.remove(&std::mem::replace(&mut entry.used, self.last_use));
-        let answer = Answer { reused: true, ..entry.answer.clone() };
+        let answer = CallAnswer { reused: true, ..entry.answer.clone() };
         self.uses.insert(self.last_use, key);
         Some(answer)
     }
@@ -110,7 +110,7 @@ impl Cache {
     pub(super) fn keep(
         &mut self,
         request: &CallRequest,
-        answer: &Answer,
+        answer: &CallAnswer,
         changes: u64,
         now: Instant,
     ) {

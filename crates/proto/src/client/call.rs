@@ -94,7 +94,7 @@ impl CallRequest {
 
 /// A result that a server sent.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct CallAnswer {
     /// The JSON object of the result, as it came.
     pub result: Json,
     /// How long it stays fresh and for whom, if the server said so.

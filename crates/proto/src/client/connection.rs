@@ -33,25 +33,25 @@ use super::cache::Cache;
 use super::elicitations::Elicitations;
 use super::negotiate::{self, Step};
 use super::rounds::{Flight, Round};
-use super::{Answer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
+use super::{CallAnswer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
 use crate::pace::Pace;
 use crate::request::{Change, ExchangeId};
 use crate::table::hash::CountedKeys;
-use crate::table::outgoing::{Expired, Outgoing};
+use crate::table::outgoing::{Expired, OutgoingRequests};
 use crate::transmit::Transmit;
 use crate::wire::splice;
 
 /// What a connection wants done.
 #[derive(Debug)]
-pub enum Event {
+pub enum ClientEvent {
     /// Both sides agree; calls can be made.
     Ready(Arc<ServerProfile>),
     /// They cannot talk; close the channel.
     Failed(NegotiationError),
     /// A call has ended.
-    Answered(ExchangeId, Result<Answer, CallError>),
+    Answered(ExchangeId, Result<CallAnswer, CallError>),
     /// A call has come further.
     Progress(ExchangeId, ProgressParams),
     /// The server logs something.
@@ -85,7 +85,7 @@ pub struct ClientConnection {
     declared: ClientCapabilities,
     /// `_meta` of every modern request, made once.
     always: String,
-    waiting: Outgoing<Waiting>,
+    waiting: OutgoingRequests<Waiting>,
     /// The id on the wire under which a call is in flight now.
     flights: HashMap<ExchangeId, i64, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
@@ -104,7 +104,7 @@ pub struct ClientConnection {
     is_restarting: bool,
     noise: usize,
     last_ask: u64,
-    events: VecDeque<Event>,
+    events: VecDeque<ClientEvent>,
     transmits: VecDeque<Transmit>,
 }
 
@@ -133,7 +133,7 @@ impl ClientConnection {
     /// A connection on which nothing has been said yet.
     pub fn new(config: Arc<ClientConfig>) -> Self {
         Self {
-            waiting: Outgoing::new(config.limits().abandoned),
+            waiting: OutgoingRequests::new(config.limits().abandoned),
             pace: Pace::per_minute(config.limits().questions_per_minute),
             elicitations: Elicitations::new(config.limits().elicitations),
             following: Following::default(),
@@ -163,7 +163,7 @@ impl ClientConnection {
     }
 
     /// Makes a call under a number that the caller has not used before; its end comes as
-    /// [`Event::Answered`].
+    /// [`ClientEvent::Answered`].
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
         if self.is_restarting {
             let flight = Flight { exchange, request, round: 0, changes: 0, again: false };
@@ -285,7 +285,7 @@ impl ClientConnection {
             self.waiting.abandon(id);
         }
         for ask in std::mem::take(&mut self.asks).into_keys() {
-            self.events.push_back(Event::AskCancelled(ask));
+            self.events.push_back(ClientEvent::AskCancelled(ask));
         }
         for exchange in flying.into_iter().chain(asking) {
             self.end(exchange, Err(CallError::Closed));
@@ -300,7 +300,7 @@ impl ClientConnection {
     }
 
     /// The next thing to do.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop_front()
     }
 
@@ -339,7 +339,7 @@ impl ClientConnection {
                 self.agree(*profile);
                 self.watch(now);
             }
-            Step::Failed(error) => self.events.push_back(Event::Failed(error)),
+            Step::Failed(error) => self.events.push_back(ClientEvent::Failed(error)),
         }
     }
 
@@ -353,6 +353,6 @@ impl ClientConnection {
         } else {
             self.notify(Method::Initialized, &Object::default());
         }
-        self.events.push_back(Event::Ready(profile));
+        self.events.push_back(ClientEvent::Ready(profile));
     }
 }

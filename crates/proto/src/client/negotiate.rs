@@ -20,7 +20,7 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
 use super::ClientConfig;
-use crate::transmit::{Failure, FailureKind};
+use crate::transmit::{FailureKind, SendFailure};
 use crate::wire::project::Project;
 
 /// What is known of a server once both sides agree.
@@ -90,7 +90,7 @@ pub(super) fn probed(
 
 /// What follows from a probe that came to nothing. A server that refuses it without an error that
 /// only modern servers know is taken for an old one; what went wrong on the way says nothing.
-pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &Failure) -> Step {
+pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &SendFailure) -> Step {
     const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
         (Some(error), _) => match probed(config, asked, Err(error)) {

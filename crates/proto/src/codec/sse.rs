@@ -22,7 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// One event that carries something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// What kind of event it is; `None` means `message`.
     pub name: Option<String>,
     /// What it carries.
@@ -87,7 +87,7 @@ impl SseReader {
 
     /// The next event with data, if a whole one has arrived.
     #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
-    pub fn next(&mut self) -> Option<Event> {
+    pub fn next(&mut self) -> Option<SseEvent> {
         if !self.begin() {
             return None;
         }
@@ -214,7 +214,7 @@ impl SseReader {
     }
 
     /// Ends an event; events without data only set the id and the time to come back.
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
         let data = match std::mem::take(&mut self.data) {
@@ -224,7 +224,7 @@ impl SseReader {
             Data::Lines(lines) => Unit::Text(lines.freeze()),
             Data::TooLong(head) => Unit::TooLong(head),
         };
-        Some(Event { name, data })
+        Some(SseEvent { name, data })
     }
 }
 

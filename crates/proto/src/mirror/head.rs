@@ -12,7 +12,7 @@ use crate::members::{Members, unescaped};
 
 /// A header as it came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Field<'a> {
+pub enum HeaderField<'a> {
     /// It did not come.
     #[default]
     Absent,
@@ -29,11 +29,11 @@ pub enum Field<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head<'a> {
     /// `MCP-Protocol-Version`.
-    pub version: Field<'a>,
+    pub version: HeaderField<'a>,
     /// `Mcp-Method`.
-    pub method: Field<'a>,
+    pub method: HeaderField<'a>,
     /// `Mcp-Name`.
-    pub name: Field<'a>,
+    pub name: HeaderField<'a>,
 }
 
 impl Head<'_> {
@@ -85,7 +85,7 @@ pub fn name_of(method: Method, params: &str) -> Option<String> {
     unescaped(name).map(str::to_owned).or_else(|| serde_json::from_str(name).ok())
 }
 
-impl<'a> Field<'a> {
+impl<'a> HeaderField<'a> {
     /// The value, if there is exactly one that can be read. Blanks around it do not count.
     ///
     /// # Errors
@@ -132,9 +132,9 @@ mod tests {
     use super::*;
 
     const GOOD: Head<'_> = Head {
-        version: Field::Value("2026-07-28"),
-        method: Field::Value("tools/call"),
-        name: Field::Value("echo"),
+        version: HeaderField::Value("2026-07-28"),
+        method: HeaderField::Value("tools/call"),
+        name: HeaderField::Value("echo"),
     };
 
     fn check(head: Head<'_>, name: &str, version: Option<&str>) -> Result<(), String> {
@@ -150,16 +150,16 @@ mod tests {
     #[test]
     fn headers_that_say_what_the_body_says_pass() {
         assert_eq!(check(GOOD, "echo", Some("2026-07-28")), Ok(()));
-        let blanks = Head { name: Field::Value("  echo \t"), ..GOOD };
+        let blanks = Head { name: HeaderField::Value("  echo \t"), ..GOOD };
         assert_eq!(check(blanks, "echo", Some("2026-07-28")), Ok(()));
-        let encoded = Head { name: Field::Value("=?base64?w6k=?="), ..GOOD };
+        let encoded = Head { name: HeaderField::Value("=?base64?w6k=?="), ..GOOD };
         assert_eq!(check(encoded, "é", Some("2026-07-28")), Ok(()));
     }
 
     // spec: HDR-6, HDR-7, HDR-8, HDR-10, HDR-12
     #[test]
     fn each_header_must_come_once_readable_and_equal() {
-        type Change = fn(Field<'static>) -> Head<'static>;
+        type Change = fn(HeaderField<'static>) -> Head<'static>;
         let headers: [(&str, Change); 3] = [
             ("MCP-Protocol-Version", |version| Head { version, ..GOOD }),
             ("Mcp-Method", |method| Head { method, ..GOOD }),
@@ -167,32 +167,33 @@ mod tests {
         ];
         for (name, with) in headers {
             for field in [
-                Field::Absent,
-                Field::Repeated,
-                Field::Unreadable,
-                Field::Value(""),
-                Field::Value("other"),
-                Field::Value("ECHO"),
-                Field::Value("TOOLS/CALL"),
+                HeaderField::Absent,
+                HeaderField::Repeated,
+                HeaderField::Unreadable,
+                HeaderField::Value(""),
+                HeaderField::Value("other"),
+                HeaderField::Value("ECHO"),
+                HeaderField::Value("TOOLS/CALL"),
             ] {
                 let error = check(with(field), "echo", Some("2026-07-28")).unwrap_err();
                 assert!(error.contains(&format!("`{name}`")), "{field:?}: {error}");
             }
         }
-        let broken = Head { name: Field::Value("=?base64?w6k?="), ..GOOD };
+        let broken = Head { name: HeaderField::Value("=?base64?w6k?="), ..GOOD };
         assert!(check(broken, "é", None).unwrap_err().contains("base64"));
     }
 
     #[test]
     fn a_long_value_is_quoted_in_short() {
         let long = "x".repeat(10_000);
-        let head = Head { name: Field::Value(&long), ..GOOD };
+        let head = Head { name: HeaderField::Value(&long), ..GOOD };
         assert!(check(head, "echo", None).unwrap_err().len() < 250);
     }
 
     #[test]
     fn a_method_without_a_name_needs_no_header_for_it() {
-        let head = Head { method: Field::Value("tools/list"), name: Field::Absent, ..GOOD };
+        let head =
+            Head { method: HeaderField::Value("tools/list"), name: HeaderField::Absent, ..GOOD };
         let list = MethodName::Known(Method::ToolsList);
         assert_eq!(head.check(&list, &Members::default(), Some("2026-07-28")), Ok(()));
     }

@@ -18,7 +18,7 @@ use super::ExchangeId;
 #[derive(Debug)]
 pub enum Outgoing {
     /// How far the call has come. Dropped if the caller did not ask, or if it does not increase.
-    Progress(Advance),
+    Progress(ProgressUpdate),
     /// A log message. Dropped if the caller did not ask for its level.
     Log(LogMessageParams),
     /// A change that a subscription reports.
@@ -42,7 +42,7 @@ impl Outgoing {
 
 /// How far a call has come.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Advance {
+pub struct ProgressUpdate {
     /// Grows with each report.
     pub progress: f64,
     /// What `progress` will be in the end, if known.
@@ -221,8 +221,8 @@ impl Outbox {
     }
 
     /// The connection that the call came by.
-    pub fn connection(&self) -> Connection {
-        Connection(Arc::downgrade(&self.sink))
+    pub fn connection(&self) -> ConnectionId {
+        ConnectionId(Arc::downgrade(&self.sink))
     }
 }
 
@@ -234,9 +234,9 @@ impl fmt::Debug for Outbox {
 
 /// Tells a connection from all others, without keeping it open.
 #[derive(Clone)]
-pub struct Connection(Weak<dyn Sink>);
+pub struct ConnectionId(Weak<dyn Sink>);
 
-impl Connection {
+impl ConnectionId {
     /// Whether nobody can say anything on it any more.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
@@ -248,23 +248,23 @@ impl Connection {
     }
 }
 
-impl PartialEq for Connection {
+impl PartialEq for ConnectionId {
     fn eq(&self, other: &Self) -> bool {
         self.address() == other.address()
     }
 }
 
-impl Eq for Connection {}
+impl Eq for ConnectionId {}
 
-impl Hash for Connection {
+impl Hash for ConnectionId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.address().hash(state);
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ConnectionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Connection").field(&self.address()).finish()
+        f.debug_tuple("ConnectionId").field(&self.address()).finish()
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::Bounds;
+use super::SchemaLimits;
 use super::equality::measure;
 use super::error::{Kind, SchemaError};
 use super::keywords::Keywords;
@@ -53,7 +53,7 @@ impl Compiled {
     }
 }
 
-pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, SchemaError> {
+pub(super) fn compile(schema: &Value, bounds: SchemaLimits) -> Result<Compiled, SchemaError> {
     let mut compiler = Compiler {
         survey: Survey::of(schema, bounds)?,
         bounds,
@@ -77,10 +77,10 @@ pub(super) fn compile(schema: &Value, bounds: Bounds) -> Result<Compiled, Schema
 
 struct Compiler<'s> {
     survey: Survey<'s>,
-    bounds: Bounds,
+    bounds: SchemaLimits,
     /// Numbers for the names of dynamic anchors.
     dynamic_names: HashMap<&'s str, usize>,
-    /// What is left of [`Bounds::patterns`].
+    /// What is left of [`SchemaLimits::patterns`].
     pattern_room: Cell<usize>,
     asserts_beyond_types: bool,
 }

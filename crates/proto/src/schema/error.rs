@@ -48,7 +48,7 @@ impl SchemaError {
         self.kind == Kind::External
     }
 
-    /// Whether the schema is larger or deeper than its [`Bounds`](super::Bounds) allow.
+    /// Whether the schema is larger or deeper than its [`SchemaLimits`](super::SchemaLimits) allow.
     pub fn exceeds_bounds(&self) -> bool {
         self.kind == Kind::Bounds
     }

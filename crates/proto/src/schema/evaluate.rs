@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::Bounds;
+use super::SchemaLimits;
 use super::compile::Compiled;
 use super::instance::Instance;
 use super::marks::Marks;
@@ -21,7 +21,7 @@ mod scalar;
 
 pub(super) fn check(
     compiled: &Compiled,
-    bounds: Bounds,
+    bounds: SchemaLimits,
     root: &str,
     value: &Value,
 ) -> Result<(), Violations> {
@@ -54,7 +54,7 @@ enum Stop {
 }
 
 impl Stop {
-    fn at(self, root: &str, bounds: Bounds) -> Violation {
+    fn at(self, root: &str, bounds: SchemaLimits) -> Violation {
         let reason = match self {
             Self::Steps => format!(
                 "takes more than {} steps to check against its schema: send a smaller value",
@@ -72,9 +72,9 @@ impl Stop {
 /// One pass over a value.
 struct Evaluation<'e> {
     compiled: &'e Compiled,
-    bounds: Bounds,
+    bounds: SchemaLimits,
     root: &'e str,
-    /// What is left of [`Bounds::steps`].
+    /// What is left of [`SchemaLimits::steps`].
     steps: usize,
     nesting: usize,
     /// The resources entered on the way here, outermost first, if `$dynamicRef` needs to know.
@@ -84,7 +84,7 @@ struct Evaluation<'e> {
 }
 
 impl<'e> Evaluation<'e> {
-    fn new(compiled: &'e Compiled, bounds: Bounds, root: &'e str) -> Self {
+    fn new(compiled: &'e Compiled, bounds: SchemaLimits, root: &'e str) -> Self {
         let (steps, scope) = (bounds.steps, Vec::new());
         Self { compiled, bounds, root, steps, nesting: 0, scope, found: None }
     }

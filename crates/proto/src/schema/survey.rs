@@ -2,20 +2,20 @@
 //!
 //! One pass over the places where the dialect puts schemas collects identifiers and anchors before
 //! any reference is followed. The survey is a queue, so a deep document costs no stack, and it stays
-//! within [`Bounds`].
+//! within [`SchemaLimits`].
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::Bounds;
+use super::SchemaLimits;
 use super::dialect::{Dialect, Holds};
 use super::error::{Kind, SchemaError};
 use super::identifiers::Resource;
 use super::node::{NodeId, ResourceId};
 
 pub(super) struct Survey<'s> {
-    bounds: Bounds,
+    bounds: SchemaLimits,
     /// Read from the root before anything that depends on it.
     dialect: Dialect,
     pub(super) places: Vec<Place<'s>>,
@@ -48,7 +48,7 @@ pub(super) enum Location<'s> {
 }
 
 impl<'s> Survey<'s> {
-    pub(super) fn of(schema: &'s Value, bounds: Bounds) -> Result<Self, SchemaError> {
+    pub(super) fn of(schema: &'s Value, bounds: SchemaLimits) -> Result<Self, SchemaError> {
         let mut survey = Self {
             bounds,
             dialect: Dialect::default(),

@@ -75,7 +75,7 @@ mod tests {
     use proptest::test_runner::{Config, RngSeed, TestRunner};
     use serde_json::json;
 
-    use super::super::{Bounds, compile};
+    use super::super::{SchemaLimits, compile};
     use super::*;
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         }));
         for schema in schemas {
             assert_eq!(asserts_beyond_types(&schema), Some(true), "{schema}");
-            let compiled = compile::compile(&schema, Bounds::default()).unwrap();
+            let compiled = compile::compile(&schema, SchemaLimits::default()).unwrap();
             assert!(compiled.asserts_beyond_types, "{schema}");
         }
         let everywhere = json!({"items": implied, "properties": {"a": implied, "b": free}});
@@ -249,7 +249,7 @@ mod tests {
         let (asserting, silent) = (Cell::new(0), Cell::new(0));
         let verdict = TestRunner::new(config).run(&schema(), |schema| {
             let Some(asserts) = asserts_beyond_types(&schema) else { return Ok(()) };
-            let compiled = compile::compile(&schema, Bounds::default());
+            let compiled = compile::compile(&schema, SchemaLimits::default());
             prop_assert_eq!(compiled.map(|it| it.asserts_beyond_types), Ok(asserts));
             let count = if asserts { &asserting } else { &silent };
             count.set(count.get() + 1);

@@ -57,7 +57,7 @@ impl Violations {
         self.is_truncated
     }
 
-    /// Whether checking was given up because of [`Bounds`](super::Bounds): nothing is known to be
+    /// Whether checking was given up because of [`SchemaLimits`](super::SchemaLimits): nothing is known to be
     /// wrong with the value, but nothing is known to be right either.
     pub fn exceeds_bounds(&self) -> bool {
         self.exceeds_bounds

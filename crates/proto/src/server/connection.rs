@@ -20,19 +20,19 @@ use bowline_types::revision::Revision;
 use super::batch::{BatchId, Batches};
 use super::exchange::{Exchange, described};
 use super::legacy::Session;
-use super::{ServerConfig, Snapshot};
+use super::{ServerConfig, SessionSnapshot};
 use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
 use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
-use crate::table::numbered::Numbered;
+use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
 
 /// What a connection wants done.
 #[derive(Debug)]
-pub enum Event {
+pub enum ServerEvent {
     /// Serve this call, and [`complete`](ServerConnection::complete) it.
     Call(Box<Request>),
     /// Stop serving this call; whatever it still says is dropped.
@@ -49,7 +49,7 @@ pub struct ServerConnection {
     session: Option<Session>,
     /// The client that sent the last modern request.
     known_client: KnownClient,
-    slots: Numbered<Slot>,
+    slots: ExchangeTable<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
     /// How fast requests come, unless that is not for us to hold.
@@ -57,7 +57,7 @@ pub struct ServerConnection {
     /// Calls that run and do not wait for the client.
     running: usize,
     last: u64,
-    events: VecDeque<Event>,
+    events: VecDeque<ServerEvent>,
     transmits: VecDeque<Transmit>,
 }
 
@@ -97,7 +97,7 @@ impl ServerConnection {
             attached: Extensions::default(),
             session: None,
             known_client: KnownClient::default(),
-            slots: Numbered::default(),
+            slots: ExchangeTable::default(),
             backlog: VecDeque::new(),
             batches: Batches::default(),
             running: 0,
@@ -223,7 +223,7 @@ impl ServerConnection {
                     Some(exchange.end(&self.config)),
                 );
                 self.transmit(Route::Exchange(number), Role::Cancels, Some(notice));
-                self.events.push_back(Event::Cancelled(number));
+                self.events.push_back(ServerEvent::Cancelled(number));
             }
         }
     }
@@ -240,13 +240,13 @@ impl ServerConnection {
         self.end_of_input();
         self.backlog.clear();
         self.events.clear();
-        self.events.extend(self.slots.iter().map(|(number, _)| Event::Cancelled(number)));
+        self.events.extend(self.slots.iter().map(|(number, _)| ServerEvent::Cancelled(number)));
         self.slots.clear();
         self.running = 0;
     }
 
     /// The next thing to do.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
@@ -258,12 +258,12 @@ impl ServerConnection {
     /// Takes a handshake for granted, because the client shook hands elsewhere. What it can do is
     /// not known, so it is asked for nothing.
     pub fn assume(&mut self, revision: Revision) {
-        self.restore(Snapshot::new(revision, self.config.log_level()), 0);
+        self.restore(SessionSnapshot::new(revision, self.config.log_level()), 0);
     }
 
     /// Goes on with a session that was begun on another connection. Questions to the client are
     /// numbered from after `asked` on: as long as calls run on both, no two may ask under one id.
-    pub fn restore(&mut self, snapshot: Snapshot, asked: i64) {
+    pub fn restore(&mut self, snapshot: SessionSnapshot, asked: i64) {
         let is_initialized = snapshot.is_initialized;
         self.session = Some(Session::restored(snapshot, asked, &self.config));
         if is_initialized {
@@ -273,7 +273,7 @@ impl ServerConnection {
 
     /// Takes over what the client set on another connection of the same session: log level,
     /// followed resources, and that it is open. What is fixed by the handshake stays.
-    pub fn adopt(&mut self, snapshot: Snapshot) {
+    pub fn adopt(&mut self, snapshot: SessionSnapshot) {
         let Some(session) = &mut self.session else { return };
         let is_news = snapshot.is_initialized && !session.is_initialized;
         session.adopt(snapshot);
@@ -283,7 +283,7 @@ impl ServerConnection {
     }
 
     /// What there is of a session apart from its calls, once a handshake was answered.
-    pub fn snapshot(&self) -> Option<Snapshot> {
+    pub fn snapshot(&self) -> Option<SessionSnapshot> {
         self.session.as_ref().map(Session::snapshot)
     }
 

@@ -23,7 +23,7 @@ use crate::limits::Limits;
 use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
 use crate::request::{
-    Advance, Change, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response, Sink,
+    Change, ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, Request, Response, Sink,
     Success, SuccessKind,
 };
 use crate::wire::project::Project;
@@ -89,7 +89,7 @@ impl Exchange {
     }
 
     /// A progress notification, if the caller wants one and it is further than the last.
-    pub fn progress(&mut self, advance: Advance) -> Option<Bytes> {
+    pub fn progress(&mut self, advance: ProgressUpdate) -> Option<Bytes> {
         let token = self.progress.clone()?;
         let grows = advance.progress > self.told && advance.progress.is_finite();
         if !grows {

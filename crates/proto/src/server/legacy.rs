@@ -18,14 +18,14 @@ use bowline_types::revision::Revision;
 use bowline_types::text::counted;
 use bytes::Bytes;
 
-use super::{ServerConfig, Snapshot};
+use super::{ServerConfig, SessionSnapshot};
 use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
 use crate::request::{
-    Change, Client, ExchangeId, Question, QuestionError, Reply, Response, Success,
+    Change, ClientProfile, ExchangeId, Question, QuestionError, Reply, Response, Success,
 };
-use crate::table::outgoing::{Expired, Outgoing, Taken, Timing};
+use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
 use crate::wire::project::Project;
 use crate::wire::splice;
 
@@ -37,7 +37,7 @@ use followed::Followed;
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) revision: Revision,
-    pub(super) client: Arc<Client>,
+    pub(super) client: Arc<ClientProfile>,
     /// What we declared; known once the handshake was answered.
     pub(super) capabilities: ServerCapabilities,
     log_level: LoggingLevel,
@@ -45,7 +45,7 @@ pub(super) struct Session {
     pub(super) roots_changed_again: bool,
     pub(super) is_initialized: bool,
     followed: Followed,
-    questions: Outgoing<Asked>,
+    questions: OutgoingRequests<Asked>,
 }
 
 /// A question that awaits its answer.
@@ -68,7 +68,7 @@ impl Session {
         params.capabilities.project(revision);
         Ok(Self {
             revision,
-            client: Arc::new(Client {
+            client: Arc::new(ClientProfile {
                 info: Some(params.client_info),
                 capabilities: params.capabilities,
             }),
@@ -77,18 +77,18 @@ impl Session {
             roots_changed_again: false,
             is_initialized: false,
             followed: Followed::default(),
-            questions: Outgoing::new(config.limits().abandoned),
+            questions: OutgoingRequests::new(config.limits().abandoned),
         })
     }
 
     /// A session of a client that shook hands elsewhere. Questions to it are numbered from after
     /// `asked` on.
-    pub(super) fn restored(snapshot: Snapshot, asked: i64, config: &ServerConfig) -> Self {
+    pub(super) fn restored(snapshot: SessionSnapshot, asked: i64, config: &ServerConfig) -> Self {
         let mut followed = Followed::default();
         followed.settle(snapshot.followed);
         Self {
             revision: snapshot.revision,
-            client: Arc::new(Client {
+            client: Arc::new(ClientProfile {
                 info: snapshot.client_info,
                 capabilities: snapshot.client_capabilities,
             }),
@@ -97,13 +97,13 @@ impl Session {
             roots_changed_again: false,
             is_initialized: false,
             followed,
-            questions: Outgoing::new(config.limits().abandoned).counting_on(asked),
+            questions: OutgoingRequests::new(config.limits().abandoned).counting_on(asked),
         }
     }
 
     /// What it is apart from the calls that run in it.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        Snapshot {
+    pub(super) fn snapshot(&self) -> SessionSnapshot {
+        SessionSnapshot {
             revision: self.revision,
             client_info: self.client.info.clone(),
             client_capabilities: self.client.capabilities.clone(),
@@ -115,7 +115,7 @@ impl Session {
     }
 
     /// Takes over what the client set elsewhere.
-    pub(super) fn adopt(&mut self, snapshot: Snapshot) {
+    pub(super) fn adopt(&mut self, snapshot: SessionSnapshot) {
         self.log_level = snapshot.log_level;
         self.followed.settle(snapshot.followed);
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Snapshot {
+pub struct SessionSnapshot {
     /// The revision that was agreed on.
     pub revision: Revision,
     /// Who the client says it is.
@@ -32,7 +32,7 @@ pub struct Snapshot {
     pub is_initialized: bool,
 }
 
-impl Snapshot {
+impl SessionSnapshot {
     /// A session of which nothing is known but its revision: the client is asked for nothing.
     pub fn new(revision: Revision, log_level: LoggingLevel) -> Self {
         Self {
@@ -82,8 +82,8 @@ impl Snapshot {
 mod tests {
     use super::*;
 
-    fn snapshot(followed: &[&str]) -> Snapshot {
-        let mut snapshot = Snapshot::new(Revision::V2025_11_25, LoggingLevel::Info);
+    fn snapshot(followed: &[&str]) -> SessionSnapshot {
+        let mut snapshot = SessionSnapshot::new(Revision::V2025_11_25, LoggingLevel::Info);
         snapshot.followed = followed.iter().map(|&uri| uri.to_owned()).collect();
         snapshot
     }
@@ -91,10 +91,11 @@ mod tests {
     #[test]
     fn what_was_set_in_two_places_counts_from_both() {
         let base = snapshot(&["a:1", "a:2"]);
-        let ours = Snapshot { log_level: LoggingLevel::Debug, ..snapshot(&["a:2", "a:3"]) };
-        let mut theirs = Snapshot { is_initialized: true, ..snapshot(&["a:1", "a:2", "a:4"]) };
+        let ours = SessionSnapshot { log_level: LoggingLevel::Debug, ..snapshot(&["a:2", "a:3"]) };
+        let mut theirs =
+            SessionSnapshot { is_initialized: true, ..snapshot(&["a:1", "a:2", "a:4"]) };
         theirs.merge(&base, &ours);
-        let expected = Snapshot {
+        let expected = SessionSnapshot {
             log_level: LoggingLevel::Debug,
             is_initialized: true,
             ..snapshot(&["a:2", "a:3", "a:4"])
@@ -104,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_session_that_was_opened_in_one_place_is_open() {
-        let (base, open) = (snapshot(&[]), Snapshot { is_initialized: true, ..snapshot(&[]) });
+        let (base, open) =
+            (snapshot(&[]), SessionSnapshot { is_initialized: true, ..snapshot(&[]) });
         for (mut theirs, ours) in [(base.clone(), open.clone()), (open.clone(), base.clone())] {
             theirs.merge(&base, &ours);
             assert!(theirs.is_initialized);
@@ -114,7 +116,7 @@ mod tests {
     #[test]
     fn what_was_not_touched_here_is_as_it_is_there() {
         let base = snapshot(&["a:1"]);
-        let mut theirs = Snapshot { log_level: LoggingLevel::Error, ..snapshot(&[]) };
+        let mut theirs = SessionSnapshot { log_level: LoggingLevel::Error, ..snapshot(&[]) };
         let expected = theirs.clone();
         theirs.merge(&base, &base);
         assert_eq!(theirs, expected);

@@ -12,7 +12,7 @@ use super::hash::CountedKeys;
 
 /// Requests that await an answer, each with a value of the caller's.
 #[derive(Debug)]
-pub struct Outgoing<T> {
+pub struct OutgoingRequests<T> {
     waiting: HashMap<i64, Entry<T>, CountedKeys>,
     deadlines: BTreeSet<(Instant, i64)>,
     abandoned: VecDeque<i64>,
@@ -58,7 +58,7 @@ pub enum Taken<T> {
     Unknown,
 }
 
-impl<T> Outgoing<T> {
+impl<T> OutgoingRequests<T> {
     /// An empty table that remembers so many requests after they were given up.
     pub fn new(remembered: usize) -> Self {
         Self {
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn an_id_is_never_used_again() {
         let now = start();
-        let mut table = Outgoing::new(4);
+        let mut table = OutgoingRequests::new(4);
         let first = table.insert('a', timing(now), now);
         assert_eq!(table.take(&first.into()), Taken::Awaited('a'));
         assert_ne!(table.insert('b', timing(now), now), first);
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_late_answer_is_told_from_an_unknown_one() {
         let now = start();
-        let mut table = Outgoing::new(1);
+        let mut table = OutgoingRequests::new(1);
         let ids: Vec<_> = "abc".chars().map(|c| table.insert(c, timing(now), now)).collect();
         table.abandon(ids[0]);
         table.abandon(ids[1]);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn the_answer_to_a_request_that_awaits_none_is_late() {
         let now = start();
-        let mut table = Outgoing::new(4);
+        let mut table = OutgoingRequests::new(4);
         let first = table.insert('a', timing(now), now);
         let second = table.unawaited();
         assert_eq!(second, first + 1);
@@ -254,7 +254,7 @@ mod tests {
     fn a_request_can_be_given_more_time() {
         let now = start();
         let after = |seconds| now + Duration::from_secs(seconds);
-        let mut table = Outgoing::new(4);
+        let mut table = OutgoingRequests::new(4);
         let id = table.insert('a', timing(now), now);
         let more = Timing { timeout: Duration::from_secs(100), maximum: after(200) };
         table.retime(id, more, after(5));
@@ -267,7 +267,7 @@ mod tests {
     fn a_sign_of_life_restarts_the_clock_up_to_a_maximum() {
         let now = start();
         let after = |seconds| now + Duration::from_secs(seconds);
-        let mut table = Outgoing::new(4);
+        let mut table = OutgoingRequests::new(4);
         let id = table.insert('a', timing(now), now);
         assert_eq!(table.next_deadline(), Some(after(10)));
         table.touch(id, after(9));

@@ -8,7 +8,7 @@ use bowline_types::meta::key;
 use super::modern::read;
 use crate::classify::missing;
 use crate::members::Members;
-use crate::request::Client;
+use crate::request::ClientProfile;
 
 /// Bytes of what a client says of itself that are worth remembering. Most say some hundred.
 const MOST: usize = 2048;
@@ -22,7 +22,7 @@ pub struct KnownClient(Mutex<Option<Known>>);
 struct Known {
     info: Option<Box<str>>,
     capabilities: Box<str>,
-    client: Arc<Client>,
+    client: Arc<ClientProfile>,
 }
 
 impl KnownClient {
@@ -31,7 +31,7 @@ impl KnownClient {
     /// # Errors
     ///
     /// If it does not say all that it must, or not in the shape that it must have.
-    pub(crate) fn client(&self, meta: &Members) -> Result<Arc<Client>, ErrorObject> {
+    pub(crate) fn client(&self, meta: &Members) -> Result<Arc<ClientProfile>, ErrorObject> {
         let info = meta.value(key::CLIENT_INFO);
         let capabilities = meta.value(key::CLIENT_CAPABILITIES);
         // Nothing that runs under the lock can panic half-way.
@@ -53,10 +53,10 @@ impl KnownClient {
     }
 }
 
-fn introduced(meta: &Members) -> Result<Client, ErrorObject> {
+fn introduced(meta: &Members) -> Result<ClientProfile, ErrorObject> {
     let capabilities =
         read(meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    Ok(Client { info: read(meta, key::CLIENT_INFO)?, capabilities })
+    Ok(ClientProfile { info: read(meta, key::CLIENT_INFO)?, capabilities })
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
         Members::cut(Bytes::from(text)).unwrap()
     }
 
-    fn name(client: &Client) -> &str {
+    fn name(client: &ClientProfile) -> &str {
         &client.info.as_ref().unwrap().name
     }
 

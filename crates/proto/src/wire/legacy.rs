@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::modern::read;
 use super::{Envelope, splice};
 use crate::members::Members;
-use crate::request::{Client, Success};
+use crate::request::{ClientProfile, Success};
 
 /// Reads what a request of a session says beside its params.
 ///
@@ -21,7 +21,7 @@ use crate::request::{Client, Success};
 pub(crate) fn read_envelope(
     meta: Members,
     revision: Revision,
-    client: Arc<Client>,
+    client: Arc<ClientProfile>,
 ) -> Result<Envelope, ErrorObject> {
     let progress = read(&meta, key::PROGRESS_TOKEN)?;
     Ok(Envelope { revision, client, meta, progress, log_level: None, input: None })

@@ -1,6 +1,6 @@
 //! Calls while time goes by, and what arrives in between.
 
-use bowline_proto::client::{Event, NegotiationError};
+use bowline_proto::client::{ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::ResponseMessage;
 use bowline_proto::limits::Limits;
@@ -51,7 +51,8 @@ fn noise_counts_from_the_last_message_also_if_that_was_read_elsewhere() {
     let mut client = Client::agreed(LEGACY, limits(|limits| limits.noise = 2));
     let noise = |client: &mut Client| {
         client.hear_text("noise");
-        let is_noise = |event: &Event| matches!(event, Event::Failed(NegotiationError::Noise(_)));
+        let is_noise =
+            |event: &ClientEvent| matches!(event, ClientEvent::Failed(NegotiationError::Noise(_)));
         client.events().iter().any(is_noise)
     };
     for _ in 0..2 {
@@ -102,7 +103,7 @@ fn an_answer_of_the_server_is_not_taken_for_one_that_was_kept() {
         let id = client.call(1);
         client.hear(json!({ "id": id, "result": { "resultType": "complete", "content": [] } }));
         let events = client.events();
-        let [Event::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
+        let [ClientEvent::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
         assert!(!answer.reused, "{revision}");
     }
 }
@@ -137,7 +138,7 @@ fn a_server_takes_back_the_question_that_it_names_and_no_other() {
         client.hear(json!({ "method": "notifications/cancelled", "params": params }));
     }
     let events = client.events();
-    assert!(matches!(events[..], [Event::AskCancelled(ask)] if ask == asks[1]), "{events:?}");
+    assert!(matches!(events[..], [ClientEvent::AskCancelled(ask)] if ask == asks[1]), "{events:?}");
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn a_subscription_that_its_server_ends_by_a_notice_has_an_answer_of_its_own() {
     let id = client.said().pop().unwrap()["id"].clone();
     client.hear(json!({ "method": "notifications/cancelled", "params": { "requestId": id } }));
     let events = client.events();
-    let [Event::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
+    let [ClientEvent::Answered(_, Ok(answer))] = &events[..] else { panic!("{events:?}") };
     assert!(!answer.reused);
     client.connection.cancel(ExchangeId(1), "not wanted");
     assert!(client.said().is_empty(), "it has ended");
@@ -161,7 +162,7 @@ fn of_many_lines_that_are_no_messages_three_are_shown() {
     }
     let events = client.events();
     assert_eq!(events.len(), 3);
-    assert!(events.iter().all(|event| matches!(event, Event::Odd(_))), "{events:?}");
+    assert!(events.iter().all(|event| matches!(event, ClientEvent::Odd(_))), "{events:?}");
 }
 
 #[test]
@@ -170,6 +171,6 @@ fn a_message_that_is_too_long_and_awaited_by_nobody_is_told_once() {
     for head in [r#"{"jsonrpc":"2.0","id":77,"result":{"#, r#"{"jsonrpc":"2.0","method":"n","#] {
         client.connection.receive(Unit::TooLong(head.into()), client.now);
         let events = client.events();
-        assert!(matches!(events[..], [Event::Odd(_)]), "{head}: {events:?}");
+        assert!(matches!(events[..], [ClientEvent::Odd(_)]), "{head}: {events:?}");
     }
 }

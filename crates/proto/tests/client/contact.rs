@@ -1,9 +1,9 @@
 //! First contact, what its options change, and what a server offers.
 
-use bowline_proto::client::{CallError, ClientConfig, Event, NegotiationError};
+use bowline_proto::client::{CallError, ClientConfig, ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::implementation::Implementation;
@@ -54,7 +54,10 @@ fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
     }
     assert!(client.said().is_empty());
     let events = client.events();
-    assert!(matches!(events[..], [Event::Failed(NegotiationError::Refused { .. })]), "{events:?}");
+    assert!(
+        matches!(events[..], [ClientEvent::Failed(NegotiationError::Refused { .. })]),
+        "{events:?}"
+    );
 }
 
 /// A server can be slow to start. Once both sides agree, its answer to the probe changes nothing.
@@ -64,7 +67,7 @@ fn an_answer_to_the_probe_that_comes_after_the_handshake_changes_nothing() {
     let probe = client.said().pop().unwrap()["id"].clone();
     client.pass(Limits::default().probe_timeout);
     client.agree(LEGACY);
-    assert!(matches!(client.events()[..], [Event::Ready(_)]));
+    assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
     client.said();
     client.hear(json!({ "id": probe, "result": discovered() }));
     assert!(client.events().is_empty() && client.said().is_empty());
@@ -78,14 +81,14 @@ fn only_the_last_probe_may_be_answered_late() {
     let data = json!({ "supported": [Revision::LATEST.to_string()], "requested": "?" });
     let error = ErrorObject::new(-32022, "no").with_data(&data);
     let kind = FailureKind::Refused(400);
-    let failure = Failure { id: first, kind, error: Some(error), reason: "no".to_owned() };
+    let failure = SendFailure { id: first, kind, error: Some(error), reason: "no".to_owned() };
     client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
     let second = client.said().pop().unwrap()["id"].clone();
     client.pass(Limits::default().probe_timeout);
     client.hear(json!({ "id": first, "result": discovered() }));
     assert!(client.events().is_empty());
     client.hear(json!({ "id": second, "result": discovered() }));
-    assert!(matches!(client.events()[..], [Event::Ready(_)]));
+    assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
 }
 
 /// What a modern server says of itself.
@@ -121,7 +124,7 @@ fn methods_of_tasks_are_sent_only_to_servers_that_offer_them() {
         client.events();
         client.request(1, method, &json!({ "taskId": "t" }));
         let told = client.events().pop().map(|event| match event {
-            Event::Answered(_, Err(CallError::NotOffered { missing, .. })) => missing,
+            ClientEvent::Answered(_, Err(CallError::NotOffered { missing, .. })) => missing,
             other => panic!("{other:?}"),
         });
         let is_as_expected = match (&told, missing) {
@@ -142,7 +145,10 @@ fn first_contact_goes_on_after_an_answer_that_cannot_be_read() {
     assert_eq!(said["method"], "initialize");
     client.hear(json!({ "id": said["id"], "result": 1 }));
     let events = client.events();
-    assert!(matches!(events[..], [Event::Failed(NegotiationError::Invalid(_))]), "{events:?}");
+    assert!(
+        matches!(events[..], [ClientEvent::Failed(NegotiationError::Invalid(_))]),
+        "{events:?}"
+    );
 }
 
 #[test]
@@ -160,7 +166,7 @@ fn a_probe_that_is_refused_for_other_reasons_than_the_protocol_leads_to_no_hands
         let id = client.said().pop().unwrap()["id"].as_i64().unwrap();
         client.fail(id, FailureKind::Refused(status));
         let is_unreachable =
-            matches!(client.events()[..], [Event::Failed(NegotiationError::Unreachable(_))]);
+            matches!(client.events()[..], [ClientEvent::Failed(NegotiationError::Unreachable(_))]);
         let shakes = client.methods() == ["initialize"];
         assert_eq!((shakes, is_unreachable), (is_old, !is_old), "{status}");
     }
@@ -182,7 +188,10 @@ fn a_server_that_answers_the_handshake_in_a_revision_that_is_not_spoken_is_given
         client.hear(json!({ "id": id, "result": result }));
         let events = client.events();
         let expected = NegotiationError::NoCommonRevision(vec![answered.to_owned()]);
-        assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+        assert!(
+            matches!(&events[..], [ClientEvent::Failed(error)] if *error == expected),
+            "{events:?}"
+        );
     }
 }
 
@@ -193,11 +202,14 @@ fn a_refusal_with_an_error_that_only_modern_servers_know_names_error_and_status(
     let error = ErrorObject::new(code::HEADER_MISMATCH, "no");
     let reason = "400 from http://a".to_owned();
     let kind = FailureKind::Refused(400);
-    let failure = Failure { id, kind, error: Some(error.clone()), reason: reason.clone() };
+    let failure = SendFailure { id, kind, error: Some(error.clone()), reason: reason.clone() };
     client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
     let events = client.events();
     let expected = NegotiationError::Refused { error, how: Some(reason) };
-    assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+    assert!(
+        matches!(&events[..], [ClientEvent::Failed(error)] if *error == expected),
+        "{events:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Subscriptions on a session, which are so many requests to follow a resource.
 
-use bowline_proto::client::{CallError, Event};
+use bowline_proto::client::{CallError, ClientEvent};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Change, ExchangeId};
 use bowline_proto::transmit::FailureKind;
@@ -35,7 +35,9 @@ fn refuse(client: &mut Client, id: i64) {
 /// The resources that a subscription was told it follows.
 fn acknowledged(client: &mut Client) -> Vec<Vec<String>> {
     let told = client.events().into_iter().filter_map(|event| match event {
-        Event::Change(Some(_), Change::Acknowledged(filter)) => Some(filter.resource_subscriptions),
+        ClientEvent::Change(Some(_), Change::Acknowledged(filter)) => {
+            Some(filter.resource_subscriptions)
+        }
         _ => None,
     });
     told.collect()
@@ -59,8 +61,8 @@ fn a_subscription_ends_once_however_many_of_its_requests_fail() {
         client.fail(id, FailureKind::Lost);
     }
     let events = client.events();
-    let is_lost = |event: &Event| {
-        matches!(event, Event::Answered(ExchangeId(1), Err(CallError::Failed { .. })))
+    let is_lost = |event: &ClientEvent| {
+        matches!(event, ClientEvent::Answered(ExchangeId(1), Err(CallError::Failed { .. })))
     };
     assert_eq!(events.iter().filter(|event| is_lost(event)).count(), 1, "{events:?}");
 }
@@ -72,7 +74,10 @@ fn a_subscription_of_which_nothing_is_left_has_ended() {
         refuse(&mut client, id);
     }
     let events = client.events();
-    assert!(matches!(events[..], [Event::Answered(_, Err(CallError::Refused(_)))]), "{events:?}");
+    assert!(
+        matches!(events[..], [ClientEvent::Answered(_, Err(CallError::Refused(_)))]),
+        "{events:?}"
+    );
     client.connection.close();
     assert!(client.events().is_empty());
 }
@@ -83,7 +88,10 @@ fn a_subscription_ends_when_an_answer_to_it_cannot_be_read() {
     let ids = follow(&mut client, 1, &["a:/1"]);
     client.hear(json!({ "id": ids[0], "result": 1 }));
     let events = client.events();
-    assert!(matches!(events[..], [Event::Answered(_, Err(CallError::Invalid(_)))]), "{events:?}");
+    assert!(
+        matches!(events[..], [ClientEvent::Answered(_, Err(CallError::Invalid(_)))]),
+        "{events:?}"
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Messages that come to nothing, sessions and servers that are lost, channels that close.
 
-use bowline_proto::client::{CallError, Event, NegotiationError};
+use bowline_proto::client::{CallError, ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::error::ErrorObject;
 use bowline_types::json::Object;
 use bowline_types::method::Method;
@@ -22,7 +22,7 @@ fn a_call_that_is_cancelled_while_the_session_is_renewed_is_not_made_again() {
     client.connection.cancel(ExchangeId(2), "not wanted");
     client.agree(LEGACY);
     assert_eq!(client.methods(), ["notifications/initialized", "tools/call"]);
-    assert!(!client.events().iter().any(|event| matches!(event, Event::Answered(..))));
+    assert!(!client.events().iter().any(|event| matches!(event, ClientEvent::Answered(..))));
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn of_the_calls_that_wait_for_a_new_server_only_those_that_were_never_sent_are_t
     assert_eq!(closed, [(1, "closed")]);
 }
 
-fn end_of(event: Event) -> (u64, &'static str) {
+fn end_of(event: ClientEvent) -> (u64, &'static str) {
     match event {
-        Event::Answered(call, Err(CallError::Closed)) => (call.0, "closed"),
-        Event::Answered(call, Err(CallError::Failed { kind: FailureKind::NotSent, .. })) => {
+        ClientEvent::Answered(call, Err(CallError::Closed)) => (call.0, "closed"),
+        ClientEvent::Answered(call, Err(CallError::Failed { kind: FailureKind::NotSent, .. })) => {
             (call.0, "not sent")
         }
         other => panic!("{other:?}"),
@@ -97,11 +97,11 @@ fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
         let mut client = Client::agreed(LEGACY, Limits::default());
         client.request(1, *method, params);
         let id = client.said().pop().unwrap()["id"].as_i64();
-        let failure = Failure { id, kind: FailureKind::Lost, error, reason: "no".to_owned() };
+        let failure = SendFailure { id, kind: FailureKind::Lost, error, reason: "no".to_owned() };
         client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
         let ended = match &client.events()[..] {
-            [Event::Answered(ExchangeId(1), Err(CallError::Refused(_)))] => "refused",
-            [Event::Answered(ExchangeId(1), Err(CallError::Failed { .. }))] => "lost",
+            [ClientEvent::Answered(ExchangeId(1), Err(CallError::Refused(_)))] => "refused",
+            [ClientEvent::Answered(ExchangeId(1), Err(CallError::Failed { .. }))] => "lost",
             other => panic!("{other:?}"),
         };
         assert_eq!(ended, expected);
@@ -121,7 +121,10 @@ fn a_server_that_renews_its_session_in_another_revision_is_given_up() {
     client.agree(older);
     let events = client.events();
     let expected = NegotiationError::NoCommonRevision(vec![older.to_string()]);
-    assert!(matches!(&events[..], [Event::Failed(error)] if *error == expected), "{events:?}");
+    assert!(
+        matches!(&events[..], [ClientEvent::Failed(error)] if *error == expected),
+        "{events:?}"
+    );
 }
 
 /// A server that was started again may have changed; one that forgot a session has not.
@@ -134,5 +137,5 @@ fn a_new_session_on_the_same_server_is_no_change_of_its_lists() {
     client.fail(call, FailureKind::SessionLost);
     client.agree(LEGACY);
     let events = client.events();
-    assert!(matches!(events[..], [Event::Renewed]), "{events:?}");
+    assert!(matches!(events[..], [ClientEvent::Renewed]), "{events:?}");
 }

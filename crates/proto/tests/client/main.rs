@@ -9,11 +9,13 @@ mod restarted;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bowline_proto::client::{AskId, CallError, CallRequest, ClientConfig, ClientConnection, Event};
+use bowline_proto::client::{
+    AskId, CallError, CallRequest, ClientConfig, ClientConnection, ClientEvent,
+};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Json, Object};
@@ -57,7 +59,7 @@ impl Client {
     fn agreed(revision: Revision, limits: Limits) -> Self {
         let mut client = Self::new(config().with_revisions([revision]).with_limits(limits));
         client.agree(revision);
-        assert!(matches!(client.events()[..], [Event::Ready(_)]));
+        assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
         client.said();
         client
     }
@@ -119,7 +121,7 @@ impl Client {
     }
 
     fn fail(&mut self, id: i64, kind: FailureKind) {
-        let failure = Failure { id: Some(id), kind, error: None, reason: "no".to_owned() };
+        let failure = SendFailure { id: Some(id), kind, error: None, reason: "no".to_owned() };
         self.connection.receive(Unit::Failed(Box::new(failure)), self.now);
     }
 
@@ -138,14 +140,14 @@ impl Client {
         said.map(|message| message["method"].as_str().unwrap_or("answer").to_owned()).collect()
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<ClientEvent> {
         std::iter::from_fn(|| self.connection.poll_event()).collect()
     }
 
     /// The calls that timed out.
     fn timed_out(&mut self) -> Vec<u64> {
         let ended = self.events().into_iter().filter_map(|event| match event {
-            Event::Answered(exchange, Err(CallError::TimedOut(_))) => Some(exchange.0),
+            ClientEvent::Answered(exchange, Err(CallError::TimedOut(_))) => Some(exchange.0),
             _ => None,
         });
         ended.collect()
@@ -154,7 +156,7 @@ impl Client {
     /// The question that the server has just asked.
     fn asked(&mut self) -> AskId {
         let asked = self.events().into_iter().find_map(|event| match event {
-            Event::Ask(ask, _) => Some(ask),
+            ClientEvent::Ask(ask, _) => Some(ask),
             _ => None,
         });
         asked.unwrap()

@@ -1,6 +1,6 @@
 //! A server that is gone and started again: what of the old one counts for the new one.
 
-use bowline_proto::client::{CacheOptions, CallError, Event, NegotiationError};
+use bowline_proto::client::{CacheOptions, CallError, ClientEvent, NegotiationError};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Change, ExchangeId};
 use bowline_proto::transmit::FailureKind;
@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::{Client, LEGACY, config, limits, seconds};
 
-fn is_lost(event: &Event, call: u64) -> bool {
-    matches!(event, Event::Answered(ExchangeId(number), Err(CallError::Failed { kind, .. }))
+fn is_lost(event: &ClientEvent, call: u64) -> bool {
+    matches!(event, ClientEvent::Answered(ExchangeId(number), Err(CallError::Failed { kind, .. }))
         if *number == call && *kind == FailureKind::Lost)
 }
 
@@ -33,7 +33,8 @@ fn noise_of_the_old_server_does_not_count_against_the_new_one() {
         client.hear_text("noise");
         client.connection.lost("it died");
         client.connection.restarted(client.now);
-        let failed = |event: &Event| matches!(event, Event::Failed(NegotiationError::Noise(_)));
+        let failed =
+            |event: &ClientEvent| matches!(event, ClientEvent::Failed(NegotiationError::Noise(_)));
         assert!(!client.events().iter().any(failed));
     }
 }
@@ -46,7 +47,7 @@ fn the_new_server_may_contradict_itself_once_too() {
     client.refuse_version(Revision::LATEST);
     assert_eq!(client.events().len(), 0);
     client.agree(Revision::LATEST);
-    assert!(matches!(client.events()[..], [Event::Renewed]));
+    assert!(matches!(client.events()[..], [ClientEvent::Renewed]));
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn questions_of_the_old_server_are_over_in_both_eras() {
     client.hear(json!({ "id": "q", "method": "roots/list" }));
     let ask = client.asked();
     client.connection.lost("it died");
-    assert!(matches!(client.events()[..], [Event::AskCancelled(over)] if over == ask));
+    assert!(matches!(client.events()[..], [ClientEvent::AskCancelled(over)] if over == ask));
 
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     let id = client.call(1);
@@ -105,7 +106,7 @@ fn questions_of_the_old_server_are_over_in_both_eras() {
     let ask = client.asked();
     client.connection.lost("it died");
     let events = client.events();
-    assert!(matches!(events[0], Event::AskCancelled(over) if over == ask), "{events:?}");
+    assert!(matches!(events[0], ClientEvent::AskCancelled(over) if over == ask), "{events:?}");
     assert!(events.len() == 2 && is_lost(&events[1], 1), "{events:?}");
 }
 
@@ -124,7 +125,7 @@ fn subscriptions_go_on_and_hear_of_everything_they_asked_for_and_nothing_else() 
         client.connection.restarted(client.now);
         client.agree(revision);
         let changes = client.events().into_iter().filter_map(|event| match event {
-            Event::Change(Some(ExchangeId(1)), change) => Some(change),
+            ClientEvent::Change(Some(ExchangeId(1)), change) => Some(change),
             _ => None,
         });
         let expected = [Change::Tools, Change::Resource("a:/1".to_owned())];
@@ -143,6 +144,6 @@ fn a_call_that_waits_for_the_new_server_hears_of_no_changes_whatever_its_params_
     client.request(1, Method::ToolsCall, &params);
     client.connection.restarted(client.now);
     client.agree(Revision::LATEST);
-    assert!(matches!(client.events()[..], [Event::Renewed]));
+    assert!(matches!(client.events()[..], [ClientEvent::Renewed]));
     assert_eq!(client.methods(), ["tools/call"]);
 }

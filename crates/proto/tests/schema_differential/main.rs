@@ -7,7 +7,7 @@ mod fitting;
 
 use std::cell::Cell;
 
-use bowline_proto::schema::{Bounds, Validator};
+use bowline_proto::schema::{SchemaLimits, Validator};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -75,7 +75,7 @@ proptest! {
         nesting in 1..12_usize,
         steps in 1..200_usize,
     ) {
-        let mut bounds = Bounds::default();
+        let mut bounds = SchemaLimits::default();
         (bounds.nesting, bounds.steps) = (nesting, steps);
         let (Ok(free), Ok(bounded)) = (Validator::compile(&schema), Validator::compile_with(&schema, bounds)) else {
             return Ok(());

@@ -4,7 +4,7 @@ use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::Frame;
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Advance, Extensions, Outgoing, Request, Success};
+use bowline_proto::request::{Extensions, Outgoing, ProgressUpdate, Request, Success};
 use bowline_types::input::InputRequired;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -149,10 +149,10 @@ fn subscriptions_are_counted_and_other_calls_are_not_counted_as_subscriptions() 
 
 #[test]
 fn a_unit_that_failed_says_nothing() {
-    use bowline_proto::transmit::{Failure, FailureKind};
+    use bowline_proto::transmit::{FailureKind, SendFailure};
     let mut server = Server::greeted(LEGACY);
     let failure =
-        Failure { id: Some(1), kind: FailureKind::Lost, error: None, reason: String::new() };
+        SendFailure { id: Some(1), kind: FailureKind::Lost, error: None, reason: String::new() };
     let now = server.now;
     server.connection.receive(Unit::Failed(Box::new(failure)), now);
     assert!(server.said().is_empty() && server.events().is_empty());
@@ -166,7 +166,7 @@ fn progress_that_does_not_grow_or_is_no_number_is_not_sent() {
     server.hear(json!({ "id": 1, "method": "tools/call", "params": params }));
     let number = server.calls().remove(0).parts.exchange;
     for progress in [1.0, 1.0, 0.5, f64::INFINITY, f64::NAN, 2.0] {
-        let advance = Advance { progress, total: Some(f64::NAN), message: None };
+        let advance = ProgressUpdate { progress, total: Some(f64::NAN), message: None };
         server.emit(number, Outgoing::Progress(advance));
     }
     let sent: Vec<_> = server.said().iter().map(|message| message["params"].clone()).collect();

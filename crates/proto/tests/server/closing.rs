@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use bowline_proto::request::{Outgoing, Question, QuestionError, Reply, Success};
-use bowline_proto::server::Event;
+use bowline_proto::server::ServerEvent;
 use bowline_proto::transmit::{Role, Route};
 use bowline_types::input::InputRequest;
 use serde_json::json;
@@ -62,9 +62,9 @@ fn closing_cancels_what_the_service_does_and_starts_nothing_more() {
     // The start of the second call stands among the events, and the third waits for its turn.
     server.connection.close();
     assert_eq!(answers.try_recv().unwrap(), Err(QuestionError::Closed));
-    let cancelled = |event: &Event| match event {
-        Event::Cancelled(number) => *number,
-        Event::Call(_) => panic!("a call is started on a connection that is closed"),
+    let cancelled = |event: &ServerEvent| match event {
+        ServerEvent::Cancelled(number) => *number,
+        ServerEvent::Call(_) => panic!("a call is started on a connection that is closed"),
     };
     let numbers: Vec<_> = server.events().iter().map(cancelled).collect();
     assert_eq!(numbers, [running, started, server.connection.last_exchange()]);
@@ -86,5 +86,5 @@ fn the_end_of_a_subscription_is_told_to_both_sides() {
     let roles: Vec<_> = server.transmits().iter().map(|it| (it.route, it.role)).collect();
     let route = Route::Exchange(number);
     assert_eq!(roles, [(route, Role::Ends), (route, Role::Cancels)]);
-    assert!(matches!(server.events()[..], [Event::Cancelled(ended)] if ended == number));
+    assert!(matches!(server.events()[..], [ServerEvent::Cancelled(ended)] if ended == number));
 }

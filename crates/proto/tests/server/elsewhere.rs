@@ -1,7 +1,7 @@
 //! Sessions that go on elsewhere: what is taken along, in every revision that has a handshake.
 
 use bowline_proto::request::{Change, EveryResource, Outgoing, Question, Reply, Request, Success};
-use bowline_proto::server::Snapshot;
+use bowline_proto::server::SessionSnapshot;
 use bowline_proto::transmit::Route;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::input::InputRequest;
@@ -34,7 +34,7 @@ impl Server {
     /// The same session on another connection, which its store has only seen as text.
     fn elsewhere(&self) -> Self {
         let text = serde_json::to_string(&self.connection.snapshot().unwrap()).unwrap();
-        let snapshot: Snapshot = serde_json::from_str(&text).unwrap();
+        let snapshot: SessionSnapshot = serde_json::from_str(&text).unwrap();
         let mut other = Self::default();
         other.connection.restore(snapshot, 1 << 32);
         assert_eq!(other.connection.snapshot(), self.connection.snapshot());

@@ -14,7 +14,7 @@ use std::time::Instant;
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{ExchangeId, Outgoing, Owner, Request, Sink, Success};
-use bowline_proto::server::{Event, ServerConfig, ServerConnection};
+use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline_proto::transmit::Transmit;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
@@ -132,13 +132,13 @@ impl Server {
     fn calls(&mut self) -> Vec<Request> {
         let events = self.events().into_iter();
         let calls = events.filter_map(|event| match event {
-            Event::Call(request) => Some(*request),
-            Event::Cancelled(_) => None,
+            ServerEvent::Call(request) => Some(*request),
+            ServerEvent::Cancelled(_) => None,
         });
         calls.collect()
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<ServerEvent> {
         std::iter::from_fn(|| self.connection.poll_event()).collect()
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bowline_proto::request::{Advance, Outgoing};
+use bowline_proto::request::{Outgoing, ProgressUpdate};
 use tokio::time::Instant;
 
 use super::FromCall;
@@ -72,7 +72,7 @@ impl Progress {
             return;
         }
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        self.call.mention(Outgoing::Progress(Advance { progress, total, message }));
+        self.call.mention(Outgoing::Progress(ProgressUpdate { progress, total, message }));
     }
 
     fn is_due(&self, progress: f64, total: Option<f64>) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use bowline_proto::request::{Client, Owner, Request};
+use bowline_proto::request::{ClientProfile, Owner, Request};
 use bowline_server::extract::{FromCall, HeaderValue};
 use bowline_server::{
     Call, Cancel, Context, Log, Notify, Progress, Registry, Result, Server, State, Tool,
@@ -52,7 +52,7 @@ async fn the_context_tells_who_calls() {
         );
         let mut peer = Peer::with_forms(&server, revision);
         let info = Some(Implementation::new("cli", "1"));
-        peer.client = Client { info, ..peer.client };
+        peer.client = ClientProfile { info, ..peer.client };
         peer.owner = Owner::known("https://issuer.example", "ann");
         assert_eq!(peer.text("tell", json!({})).await, format!("cli ann {revision} true"));
     }

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    Advance, Change, Client, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
-    QuestionError, Request, Response, ResultText, Sink, SuccessKind,
+    Change, ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
+    ProgressUpdate, QuestionError, Request, Response, ResultText, Sink, SuccessKind,
 };
 use bowline_server::extract::FromCall;
 use bowline_server::{Answer, Call, Server, Service};
@@ -31,7 +31,7 @@ pub(crate) const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATES
 pub(crate) struct Peer {
     service: Service,
     pub(crate) revision: Revision,
-    pub(crate) client: Client,
+    pub(crate) client: ClientProfile,
     pub(crate) meta: Value,
     pub(crate) progress: Option<ProgressToken>,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -45,7 +45,7 @@ impl Peer {
         Self {
             service: server.build().unwrap(),
             revision,
-            client: Client::default(),
+            client: ClientProfile::default(),
             meta: json!({}),
             progress: None,
             log_level: None,
@@ -270,7 +270,7 @@ pub(crate) struct Inbox(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    progress: Vec<Advance>,
+    progress: Vec<ProgressUpdate>,
     logs: Vec<LogMessageParams>,
     changes: Vec<Change>,
     questions: Vec<InputRequest>,
@@ -282,7 +282,7 @@ struct State {
 }
 
 impl Inbox {
-    pub(crate) fn progress(&self) -> Vec<Advance> {
+    pub(crate) fn progress(&self) -> Vec<ProgressUpdate> {
         self.0.lock().unwrap().progress.clone()
     }
 

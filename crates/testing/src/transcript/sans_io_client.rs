@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::client::{AskId, CallRequest, ClientConfig, ClientConnection, Event};
+use bowline_proto::client::{AskId, CallRequest, ClientConfig, ClientConnection, ClientEvent};
 use bowline_proto::codec::lines::LineReader;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Change, ExchangeId};
@@ -69,33 +69,33 @@ impl SansIoClient {
     }
 
     /// Writes an event as a line of a transcript.
-    fn describe(&mut self, event: Event) -> String {
+    fn describe(&mut self, event: ClientEvent) -> String {
         match event {
-            Event::Ready(profile) => format!("ready {}", json(&profile.revision)),
-            Event::Failed(error) => format!("failed {error}"),
-            Event::Answered(number, Ok(answer)) => {
+            ClientEvent::Ready(profile) => format!("ready {}", json(&profile.revision)),
+            ClientEvent::Failed(error) => format!("failed {error}"),
+            ClientEvent::Answered(number, Ok(answer)) => {
                 format!("answered {} {}", number.0, answer.result)
             }
-            Event::Answered(number, Err(error)) => format!("unanswered {} {error}", number.0),
-            Event::Progress(number, progress) => {
+            ClientEvent::Answered(number, Err(error)) => format!("unanswered {} {error}", number.0),
+            ClientEvent::Progress(number, progress) => {
                 format!("progress {} {}", number.0, json(&progress))
             }
-            Event::Log(message) => format!("log {}", json(&message)),
-            Event::Change(None, change) => format!("change {}", changed(&change)),
-            Event::Change(Some(number), change) => {
+            ClientEvent::Log(message) => format!("log {}", json(&message)),
+            ClientEvent::Change(None, change) => format!("change {}", changed(&change)),
+            ClientEvent::Change(Some(number), change) => {
                 format!("change {} {}", number.0, changed(&change))
             }
-            Event::Ask(ask, question) => {
+            ClientEvent::Ask(ask, question) => {
                 self.asks.push(ask);
                 format!("asked {} {}", self.asks.len(), json(&*question))
             }
-            Event::AskCancelled(ask) => {
+            ClientEvent::AskCancelled(ask) => {
                 let place = self.asks.iter().position(|known| *known == ask);
                 format!("unasked {}", place.map_or(0, |place| place + 1))
             }
-            Event::ElicitationComplete(name) => format!("completed {name}"),
-            Event::Renewed => "renewed".to_owned(),
-            Event::Odd(what) => format!("odd {what}"),
+            ClientEvent::ElicitationComplete(name) => format!("completed {name}"),
+            ClientEvent::Renewed => "renewed".to_owned(),
+            ClientEvent::Odd(what) => format!("odd {what}"),
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bowline_proto::codec::lines::LineReader;
 use bowline_proto::request::{ExchangeId, Owner, Request, Response};
-use bowline_proto::server::{Event, ServerConnection};
+use bowline_proto::server::{ServerConnection, ServerEvent};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tower_service::Service;
@@ -103,8 +103,8 @@ impl SansIoServer {
         while let Some(event) = self.connection.poll_event() {
             happened = true;
             match event {
-                Event::Call(request) => self.start(*request, cx),
-                Event::Cancelled(number) => {
+                ServerEvent::Call(request) => self.start(*request, cx),
+                ServerEvent::Cancelled(number) => {
                     self.calls.remove(&number);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use http::StatusCode;
 
 use super::super::events::{Ended, Events};
@@ -21,7 +21,7 @@ pub(in super::super) struct Resumption {
 
 /// Why an attempt brought no stream.
 struct Refusal {
-    failure: Failure,
+    failure: SendFailure,
     /// Whether the next attempt would end like this one.
     is_final: bool,
     /// Whether the server waits for the end of an older connection to the stream.
@@ -66,9 +66,9 @@ impl Resumption {
         &mut self,
         shared: &Shared,
         tried: impl Fn(),
-    ) -> Result<Events, Failure> {
+    ) -> Result<Events, SendFailure> {
         let mut asked_pause = self.retry;
-        let mut last: Option<Failure> = None;
+        let mut last: Option<SendFailure> = None;
         loop {
             if self.is_return {
                 let Some(pause) = self.pauses.next(asked_pause, &shared.limits) else {
@@ -119,8 +119,8 @@ fn is_passing(status: StatusCode) -> bool {
     status.is_server_error() || AGAIN.contains(&status.as_u16())
 }
 
-fn tired(shared: &Shared) -> Failure {
+fn tired(shared: &Shared) -> SendFailure {
     let (address, most) = (&shared.address, shared.limits.reconnects);
     let reason = format!("GET {address}: nothing new came on {most} streams in a row");
-    Failure { id: None, kind: FailureKind::Lost, error: None, reason }
+    SendFailure { id: None, kind: FailureKind::Lost, error: None, reason }
 }

@@ -2,7 +2,7 @@
 //! messages are to be posted. Deprecated by the protocol; for servers that know nothing else.
 
 use bowline_proto::codec::Unit;
-use bowline_proto::transmit::{Failure, FailureKind};
+use bowline_proto::transmit::{FailureKind, SendFailure};
 use tokio::time::timeout;
 
 use super::super::address::Address;
@@ -43,7 +43,7 @@ impl Stream {
         };
         let reason = format!("GET {}: {ended}", shared.address);
         let kind = FailureKind::Lost;
-        shared.fail(Failure { id: None, kind, error: None, reason }).await;
+        shared.fail(SendFailure { id: None, kind, error: None, reason }).await;
         shared.end().await;
     }
 }

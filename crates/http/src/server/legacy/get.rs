@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::codec::sse;
-use bowline_proto::mirror::Field;
+use bowline_proto::mirror::HeaderField;
 use bowline_store::backend::Position;
 use bowline_store::events::{Replay, ReplayError};
 use bowline_types::revision::Revision;
@@ -53,9 +53,9 @@ pub(in super::super) async fn get(
         Err(refusal) => return *refusal,
     };
     let id = match head::field(&inbound.parts.headers, &LAST_EVENT_ID) {
-        Field::Absent => return open(session, None).await,
-        Field::Value(id) => EventId::parse(id.trim()),
-        Field::Repeated | Field::Unreadable => None,
+        HeaderField::Absent => return open(session, None).await,
+        HeaderField::Value(id) => EventId::parse(id.trim()),
+        HeaderField::Repeated | HeaderField::Unreadable => None,
     };
     match id {
         None => refusals::unknown_event(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bowline_proto::classify::LegacyFrame;
-use bowline_proto::mirror::Field;
+use bowline_proto::mirror::HeaderField;
 use bowline_proto::transmit::Role;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
@@ -74,7 +74,7 @@ pub(super) fn session_for_one_request(
         return Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)));
     }
     let version = match head::version(&inbound.parts.headers) {
-        Field::Value(version) => version.trim().parse().ok(),
+        HeaderField::Value(version) => version.trim().parse().ok(),
         _ => None,
     };
     // Clients that send no header are older than the header.

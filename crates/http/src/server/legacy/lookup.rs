@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bowline_proto::frame::Frame;
-use bowline_proto::mirror::Field;
+use bowline_proto::mirror::HeaderField;
 use bowline_types::error::ErrorObject;
 use http::{Response, StatusCode};
 
@@ -22,8 +22,8 @@ pub(super) async fn find(
     frame: Option<&Frame>,
 ) -> Result<Option<Arc<HttpSession>>, Box<Response<Body>>> {
     match head::field(&inbound.parts.headers, &reply::SESSION_ID) {
-        Field::Absent => Ok(None),
-        Field::Value(id) => {
+        HeaderField::Absent => Ok(None),
+        HeaderField::Value(id) => {
             let (id, owner) = (id.trim(), inbound.owner());
             let session = match sessions.core.config.is_shared {
                 false => sessions.known(id, &owner, SessionKind::Streamable),
@@ -38,7 +38,7 @@ pub(super) async fn find(
             };
             session.map(Some).ok_or_else(|| Box::new(refusals::unknown_session()))
         }
-        Field::Repeated | Field::Unreadable => {
+        HeaderField::Repeated | HeaderField::Unreadable => {
             let reason = "the header `Mcp-Session-Id` must come once and be plain text";
             Err(Box::new(reply::refused(StatusCode::BAD_REQUEST, reason)))
         }
@@ -53,7 +53,7 @@ pub(super) fn check_version(
 ) -> Result<(), Box<Response<Body>>> {
     let spoken = sessions.core.server.revisions();
     let version = match head::version(&inbound.parts.headers) {
-        Field::Absent => return Ok(()),
+        HeaderField::Absent => return Ok(()),
         version => version.required("MCP-Protocol-Version"),
     };
     let refused = |error| Box::new(reply::refusal(StatusCode::BAD_REQUEST, &error));

@@ -7,7 +7,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::Owner;
-use bowline_proto::server::Snapshot;
+use bowline_proto::server::SessionSnapshot;
 use bowline_store::Key;
 use bowline_types::read::{read, text};
 use bytes::Bytes;
@@ -35,27 +35,32 @@ pub(super) struct Record {
     /// The copy that has the GET stream, if any has.
     pub(super) listener: Option<u32>,
     #[serde(with = "snapshot")]
-    pub(super) session: Snapshot,
+    pub(super) session: SessionSnapshot,
 }
 
 /// Reads and writes the session within a record in the form that `proto` defines.
 mod snapshot {
-    use bowline_proto::server::Snapshot;
+    use bowline_proto::server::SessionSnapshot;
     use bowline_types::json::Json;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-    pub(super) fn serialize<S: Serializer>(session: &Snapshot, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        session: &SessionSnapshot,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         session.to_json().map_err(ser::Error::custom)?.serialize(to)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Snapshot, D::Error> {
-        Snapshot::from_json(&Json::deserialize(from)?).map_err(de::Error::custom)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<SessionSnapshot, D::Error> {
+        SessionSnapshot::from_json(&Json::deserialize(from)?).map_err(de::Error::custom)
     }
 }
 
 impl Record {
     /// The record of a session of which there is one copy, with the number 0.
-    pub(super) fn new(owner: &Owner, session: Snapshot) -> Self {
+    pub(super) fn new(owner: &Owner, session: SessionSnapshot) -> Self {
         Self { format: FORMAT, owner: identity(owner), copies: 1, listener: None, session }
     }
 
@@ -127,7 +132,7 @@ mod tests {
     use super::*;
 
     fn record() -> Record {
-        let session = Snapshot::new(Revision::V2025_06_18, LoggingLevel::Info);
+        let session = SessionSnapshot::new(Revision::V2025_06_18, LoggingLevel::Info);
         Record::new(&Owner::known("issuer", "ann"), session)
     }
 

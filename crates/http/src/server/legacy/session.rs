@@ -31,7 +31,7 @@ use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
 use bowline_proto::request::{ExchangeId, Extensions, Outgoing, Owner, Response as Outcome, Sink};
 use bowline_proto::server::ServerConnection;
-use bowline_proto::table::numbered::Numbered;
+use bowline_proto::table::exchanges::ExchangeTable;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
 
@@ -75,9 +75,9 @@ pub(super) enum SessionKind {
 struct State {
     connection: ServerConnection,
     /// The line of each open exchange.
-    lines: Numbered<Arc<Line>>,
+    lines: ExchangeTable<Arc<Line>>,
     /// The slots of open calls whose POST is answered already (2024-11-05).
-    places: Numbered<Arc<Places>>,
+    places: ExchangeTable<Arc<Places>>,
     /// The line of messages that belong to no call.
     standalone: Arc<Line>,
     /// The session's own subscription to changes.
@@ -241,8 +241,8 @@ impl State {
     fn new(connection: ServerConnection, standalone: Arc<Line>) -> Self {
         Self {
             connection,
-            lines: Numbered::default(),
-            places: Numbered::default(),
+            lines: ExchangeTable::default(),
+            places: ExchangeTable::default(),
             standalone,
             subscription: Subscription::None,
             get_streams: GetStreams::default(),

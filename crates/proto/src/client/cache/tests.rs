@@ -49,9 +49,9 @@ fn read(uri: &str) -> CallRequest {
     request(Method::ResourcesRead, &json!({ "uri": uri }))
 }
 
-fn answer(result: &str, ttl: Duration) -> Answer {
+fn answer(result: &str, ttl: Duration) -> CallAnswer {
     let result = Json::from_value(&json!({ "it": result })).unwrap();
-    Answer { result, cache: Some(CacheHint::private(ttl)), reused: false }
+    CallAnswer { result, cache: Some(CacheHint::private(ttl)), reused: false }
 }
 
 // spec: CACHE-8, CACHE-10
@@ -73,7 +73,7 @@ fn a_result_without_time_is_not_kept() {
     let mut kept = kept(CacheOptions::default());
     kept.keep(&tools(), "a", Duration::ZERO);
     assert!(!kept.has(&tools()));
-    let unhinted = Answer { cache: None, ..answer("a", MINUTE) };
+    let unhinted = CallAnswer { cache: None, ..answer("a", MINUTE) };
     kept.cache.keep(&tools(), &unhinted, 0, kept.now);
     assert!(!kept.has(&tools()));
     kept.keep(&tools(), "a", MINUTE);

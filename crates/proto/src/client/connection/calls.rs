@@ -15,7 +15,8 @@ use bytes::Bytes;
 use super::super::legacy;
 use super::super::rounds::{Flight, Round};
 use super::{
-    Answer, AskId, CallError, CallRequest, ClientConnection, Event, Origin, ServerProfile, Waiting,
+    AskId, CallAnswer, CallError, CallRequest, ClientConnection, ClientEvent, Origin,
+    ServerProfile, Waiting,
 };
 use crate::mirror::{Mirror, head};
 use crate::request::ExchangeId;
@@ -81,7 +82,7 @@ impl ClientConnection {
         for (key, question) in required.input_requests.iter() {
             let ask = self.new_ask(Origin::Round(flight.exchange));
             asks.insert(ask, key.to_owned());
-            self.events.push_back(Event::Ask(ask, Box::new(question.clone())));
+            self.events.push_back(ClientEvent::Ask(ask, Box::new(question.clone())));
         }
         let round = Round::new(flight, &required, asks);
         if round.is_complete() {
@@ -160,7 +161,7 @@ impl ClientConnection {
     pub(super) fn forget_asks(&mut self, round: &Round) {
         for ask in round.open() {
             if self.asks.remove(&ask).is_some() {
-                self.events.push_back(Event::AskCancelled(ask));
+                self.events.push_back(ClientEvent::AskCancelled(ask));
             }
         }
     }
@@ -173,13 +174,13 @@ impl ClientConnection {
         self.transmits.push_back(Transmit { route, role: Role::Cancels, frame, mirror });
     }
 
-    pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<Answer, CallError>) {
+    pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<CallAnswer, CallError>) {
         self.flights.remove(&exchange);
-        self.events.push_back(Event::Answered(exchange, outcome));
+        self.events.push_back(ClientEvent::Answered(exchange, outcome));
     }
 
     pub(super) fn odd(&mut self, what: String) {
-        self.events.push_back(Event::Odd(what));
+        self.events.push_back(ClientEvent::Odd(what));
     }
 
     /// Sends a request that belongs to no call.

@@ -7,7 +7,7 @@ use bowline_types::meta::key;
 use bowline_types::method::Method;
 
 use super::calls::FOREVER;
-use super::{ClientConnection, Event, Waiting};
+use super::{ClientConnection, ClientEvent, Waiting};
 use crate::members::Members;
 use crate::request::{Change, ExchangeId};
 use crate::table::outgoing::Timing;
@@ -34,7 +34,7 @@ impl ClientConnection {
                 None => return,
             },
         };
-        self.events.push_back(Event::Change(exchange, change));
+        self.events.push_back(ClientEvent::Change(exchange, change));
     }
 
     /// A subscription that is acknowledged stays open until somebody ends it.

@@ -9,12 +9,12 @@ use bowline_types::revision::Revision;
 
 use super::super::negotiate::{self, Asked, Step};
 use super::super::rounds::Flight;
-use super::{CallError, ClientConnection, Event, NegotiationError, ServerProfile, Waiting};
-use crate::transmit::{Failure, FailureKind};
+use super::{CallError, ClientConnection, ClientEvent, NegotiationError, ServerProfile, Waiting};
+use crate::transmit::{FailureKind, SendFailure};
 
 impl ClientConnection {
     /// Takes the news that a message came to nothing.
-    pub(super) fn failed(&mut self, failure: Failure, now: Instant) {
+    pub(super) fn failed(&mut self, failure: SendFailure, now: Instant) {
         let Some(waiting) = failure.id.and_then(|id| self.waiting.abandon(id)) else {
             return self.odd(failure.reason);
         };
@@ -24,7 +24,7 @@ impl ClientConnection {
                 self.step(negotiate::failed(&self.config, asked, &failure), now);
             }
             Waiting::Handshake => {
-                let Failure { error, reason, .. } = failure;
+                let SendFailure { error, reason, .. } = failure;
                 let error = match error {
                     Some(error) => NegotiationError::Refused { error, how: Some(reason) },
                     None => NegotiationError::Unreachable(reason),
@@ -43,7 +43,7 @@ impl ClientConnection {
         }
     }
 
-    fn call_failed(&mut self, flight: Flight, failure: Failure, now: Instant) {
+    fn call_failed(&mut self, flight: Flight, failure: SendFailure, now: Instant) {
         if failure.kind == FailureKind::SessionLost && !flight.again {
             return self.renew(flight, now);
         }
@@ -70,13 +70,13 @@ impl ClientConnection {
         if spoken != Some(profile.revision) {
             let now_speaks = vec![profile.revision.to_string()];
             let error = NegotiationError::NoCommonRevision(now_speaks);
-            return self.events.push_back(Event::Failed(error));
+            return self.events.push_back(ClientEvent::Failed(error));
         }
         let was_restarted = std::mem::take(&mut self.is_restarting);
         if !profile.revision.is_modern() {
             self.notify(Method::Initialized, &Object::default());
         }
-        self.events.push_back(Event::Renewed);
+        self.events.push_back(ClientEvent::Renewed);
         self.follow_again(now);
         if was_restarted {
             self.go_on(now);
@@ -93,6 +93,6 @@ impl ClientConnection {
     }
 }
 
-fn call_error(failure: Failure) -> CallError {
+fn call_error(failure: SendFailure) -> CallError {
     CallError::Failed { kind: failure.kind, reason: failure.reason }
 }

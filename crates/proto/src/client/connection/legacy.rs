@@ -14,7 +14,7 @@ use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
-use super::{CallError, CallRequest, ClientConnection, Event, Waiting};
+use super::{CallError, CallRequest, ClientConnection, ClientEvent, Waiting};
 use crate::request::{Change, ExchangeId};
 use crate::wire::splice;
 
@@ -158,7 +158,7 @@ impl ClientConnection {
     pub(super) fn tell_followers(&mut self, change: &Change) {
         for (exchange, subscription) in &self.following.subscriptions {
             if change.is_wanted_by(&subscription.filter) {
-                self.events.push_back(Event::Change(Some(*exchange), change.clone()));
+                self.events.push_back(ClientEvent::Change(Some(*exchange), change.clone()));
             }
         }
     }
@@ -202,7 +202,7 @@ impl ClientConnection {
             }
             _ => {
                 let acknowledged = Change::Acknowledged(subscription.filter.clone());
-                self.events.push_back(Event::Change(Some(exchange), acknowledged));
+                self.events.push_back(ClientEvent::Change(Some(exchange), acknowledged));
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use bowline_types::method::Method;
 
 use super::calls::FOREVER;
-use super::{ClientConnection, Event, NegotiationError, Waiting};
+use super::{ClientConnection, ClientEvent, NegotiationError, Waiting};
 
 /// When the server was last heard, and whether it is asked.
 #[derive(Debug)]
@@ -71,6 +71,6 @@ impl ClientConnection {
     /// The server did not answer.
     pub(super) fn is_dead(&mut self) {
         let after = self.config.keep_alive().map(|it| it.timeout).unwrap_or_default();
-        self.events.push_back(Event::Failed(NegotiationError::Silent(after)));
+        self.events.push_back(ClientEvent::Failed(NegotiationError::Silent(after)));
     }
 }

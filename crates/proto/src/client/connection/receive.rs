@@ -16,7 +16,9 @@ use bytes::Bytes;
 use super::super::legacy::{self, Asked};
 use super::super::negotiate::{self, Step};
 use super::super::rounds::Flight;
-use super::{Answer, CallError, ClientConnection, Event, NegotiationError, Origin, Waiting};
+use super::{
+    CallAnswer, CallError, ClientConnection, ClientEvent, NegotiationError, Origin, Waiting,
+};
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
     ResponseMessage, id_within,
@@ -95,7 +97,7 @@ impl ClientConnection {
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
-                return self.end(exchange, Ok(Answer { result, cache: None, reused: false }));
+                return self.end(exchange, Ok(CallAnswer { result, cache: None, reused: false }));
             }
             Ok(result) => result,
             Err(error) => {
@@ -110,7 +112,7 @@ impl ClientConnection {
         };
         let ended = match self.completed(&flight, &result, members) {
             Ok(Some(hint)) => {
-                let answer = Answer { result, cache: Some(hint), reused: false };
+                let answer = CallAnswer { result, cache: Some(hint), reused: false };
                 self.keep(&flight, &answer, now);
                 Ok(answer)
             }
@@ -124,7 +126,7 @@ impl ClientConnection {
     }
 
     /// Keeps a result for later, unless it depends on more than what was asked.
-    fn keep(&mut self, flight: &Flight, answer: &Answer, now: Instant) {
+    fn keep(&mut self, flight: &Flight, answer: &CallAnswer, now: Instant) {
         if let (Some(cache), 0) = (&mut self.cache, flight.round) {
             cache.keep(&flight.request, answer, flight.changes, now);
         }
@@ -160,7 +162,7 @@ impl ClientConnection {
         match method {
             Method::Progress => self.progress(params, now),
             Method::Message => match params.parse_all() {
-                Ok(message) => self.events.push_back(Event::Log(message)),
+                Ok(message) => self.events.push_back(ClientEvent::Log(message)),
                 Err(error) => self.odd(format!("`notifications/message`: {error}")),
             },
             Method::Cancelled => self.cancelled(params),
@@ -175,7 +177,7 @@ impl ClientConnection {
         let Some(Waiting::Call(flight)) = self.waiting.get_mut(id) else { return };
         let exchange = flight.exchange;
         self.waiting.touch(id, now);
-        self.events.push_back(Event::Progress(exchange, progress));
+        self.events.push_back(ClientEvent::Progress(exchange, progress));
     }
 
     /// The server takes back a question, or ends a subscription.
@@ -185,7 +187,7 @@ impl ClientConnection {
         let ask = self.asks.iter().find(|(_, origin)| asked(origin)).map(|(ask, _)| *ask);
         if let Some(ask) = ask {
             self.asks.remove(&ask);
-            self.events.push_back(Event::AskCancelled(ask));
+            self.events.push_back(ClientEvent::AskCancelled(ask));
             return;
         }
         let Some(id) = id.as_integer() else { return };
@@ -194,7 +196,7 @@ impl ClientConnection {
             return;
         }
         if let Some(Waiting::Call(flight)) = self.waiting.abandon(id) {
-            let answer = Answer { result: Json::empty_object(), cache: None, reused: false };
+            let answer = CallAnswer { result: Json::empty_object(), cache: None, reused: false };
             self.end(flight.exchange, Ok(answer));
         }
     }
@@ -205,7 +207,7 @@ impl ClientConnection {
             return;
         };
         if self.elicitations.complete(&elicitation_id) {
-            self.events.push_back(Event::ElicitationComplete(elicitation_id));
+            self.events.push_back(ClientEvent::ElicitationComplete(elicitation_id));
         }
     }
 
@@ -234,7 +236,7 @@ impl ClientConnection {
                 Ok(()) => {
                     self.elicitations.asked(&question);
                     let ask = self.new_ask(Origin::Request(request.id.clone()));
-                    return self.events.push_back(Event::Ask(ask, Box::new(question)));
+                    return self.events.push_back(ClientEvent::Ask(ask, Box::new(question)));
                 }
                 Err(error) => splice::error(Ok(&request.id), &error),
             },
@@ -254,7 +256,7 @@ impl ClientConnection {
         self.noise += 1;
         let line: String = String::from_utf8_lossy(text).chars().take(120).collect();
         if self.noise > self.config.limits().noise {
-            self.events.push_back(Event::Failed(NegotiationError::Noise(line)));
+            self.events.push_back(ClientEvent::Failed(NegotiationError::Noise(line)));
         } else if self.noise <= SHOWN {
             self.odd(format!("the server wrote a line that is no message ({reason}): {line}"));
         }

@@ -8,7 +8,7 @@ use bowline_types::subscription::SubscriptionFilter;
 use super::super::cache::Cache;
 use super::super::negotiate::Step;
 use super::super::rounds::Flight;
-use super::{CallError, ClientConnection, Event, Waiting};
+use super::{CallError, ClientConnection, ClientEvent, Waiting};
 use crate::request::{Change, ExchangeId};
 use crate::transmit::FailureKind;
 
@@ -26,7 +26,7 @@ impl ClientConnection {
         (self.late_probe, self.life) = (None, None);
         self.cache = self.config.cache().cloned().map(Cache::new);
         for ask in std::mem::take(&mut self.asks).into_keys() {
-            self.events.push_back(Event::AskCancelled(ask));
+            self.events.push_back(ClientEvent::AskCancelled(ask));
         }
         let asking: Vec<_> = self.rounds.drain().map(|(exchange, _)| exchange).collect();
         for exchange in asking {
@@ -70,7 +70,7 @@ impl ClientConnection {
         let subscriptions: Vec<_> = listening.chain(self.following.filters()).collect();
         for (exchange, filter) in subscriptions {
             for change in all_of(filter) {
-                self.events.push_back(Event::Change(Some(exchange), change));
+                self.events.push_back(ClientEvent::Change(Some(exchange), change));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<Event> {
+fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<SseEvent> {
     let mut events = Vec::new();
     for piece in bytes.chunks(size) {
         reader.feed(piece);
@@ -11,8 +11,8 @@ fn read(reader: &mut SseReader, bytes: &[u8], size: usize) -> Vec<Event> {
     events
 }
 
-fn message(text: &str) -> Event {
-    Event { name: None, data: Unit::Text(Bytes::copy_from_slice(text.as_bytes())) }
+fn message(text: &str) -> SseEvent {
+    SseEvent { name: None, data: Unit::Text(Bytes::copy_from_slice(text.as_bytes())) }
 }
 
 // spec: HTTP-35
@@ -21,7 +21,7 @@ fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
     let text = "\u{feff}data: 0\n\n: hello\n\ndata: {\"a\":1}\nid: 7\n\nevent: endpoint\ndata:/x\n\n\
                 unknown: y\nretry: 250\n\ndata\n\ndata: 1\ndata: 2\n\n:\n\ndata: lost";
     let endpoint =
-        Event { name: Some("endpoint".to_owned()), data: Unit::Text(Bytes::from_static(b"/x")) };
+        SseEvent { name: Some("endpoint".to_owned()), data: Unit::Text(Bytes::from_static(b"/x")) };
     for newline in ["\n", "\r", "\r\n"] {
         let bytes = text.replace('\n', newline);
         for size in 1..=bytes.len() {
@@ -111,7 +111,7 @@ fn data_may_be_as_long_as_the_limit() {
     ] {
         for size in 1..=text.len() {
             let events = read(&mut SseReader::new(5), format!("{text}\n\n").as_bytes(), size);
-            let [Event { data, .. }] = &events[..] else { panic!("{text:?}: {events:?}") };
+            let [SseEvent { data, .. }] = &events[..] else { panic!("{text:?}: {events:?}") };
             assert_eq!(matches!(data, Unit::Text(_)), is_whole, "{text:?}");
         }
     }
@@ -131,7 +131,7 @@ fn a_line_may_be_as_long_as_its_bound_however_it_is_cut() {
         events.extend(read(&mut reader, b"\n\n", 1));
         let was_kept = match &events[..] {
             [] => reader.last_id().is_some(),
-            [Event { data: Unit::Text(_), .. }] => true,
+            [SseEvent { data: Unit::Text(_), .. }] => true,
             _ => false,
         };
         assert_eq!(was_kept, is_kept, "{} of {} bytes", &line[..4], line.len());
@@ -161,7 +161,7 @@ fn data_that_is_too_long_is_reported_once_at_constant_memory() {
             assert!(reader.buffer.len() <= FIELD + 6, "it keeps what it skips");
         }
         assert!(
-            matches!(&events[..], [Event { data: Unit::TooLong(head), .. }, rest]
+            matches!(&events[..], [SseEvent { data: Unit::TooLong(head), .. }, rest]
                 if head.len() == HEAD && *rest == message("{}")),
             "{size}"
         );
@@ -175,7 +175,7 @@ fn many_lines_of_data_cannot_grow_past_the_limit() {
     assert_eq!(read(&mut reader, &bytes, 50), []);
     assert!(matches!(&reader.data, Data::TooLong(head) if head.len() <= HEAD));
     let events = read(&mut reader, b"\n", 1);
-    assert!(matches!(events[..], [Event { data: Unit::TooLong(_), .. }]));
+    assert!(matches!(events[..], [SseEvent { data: Unit::TooLong(_), .. }]));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn what_is_written_reads_the_same() {
     assert_eq!(written, format!("{place}{event}:\n\n"));
     let mut reader = SseReader::new(100);
     let events = read(&mut reader, &out, 5);
-    let [Event { data: Unit::Text(data), .. }] = &events[..] else { panic!("{events:?}") };
+    let [SseEvent { data: Unit::Text(data), .. }] = &events[..] else { panic!("{events:?}") };
     let read: serde_json::Value = serde_json::from_slice(data).unwrap();
     assert_eq!(read, serde_json::from_str::<serde_json::Value>(json).unwrap());
     assert_eq!(reader.last_id(), Some("b"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{compile, refusal};
-use crate::schema::{Bounds, Validator, Violations};
+use crate::schema::{SchemaLimits, Validator, Violations};
 
 fn exceeds(schema: &Value, value: &Value) -> Violations {
     let violations = compile(schema).check("value", value).unwrap_err();
@@ -41,7 +41,7 @@ fn a_schema_with_too_many_parts_is_refused() {
     let error = refusal(&schema);
     assert!(error.exceeds_bounds());
     assert!(error.to_string().contains("more than 10000 parts"));
-    let bounds = Bounds { nodes: 10_001, ..Bounds::default() };
+    let bounds = SchemaLimits { nodes: 10_001, ..SchemaLimits::default() };
     assert!(Validator::compile_with(&schema, bounds).is_ok());
 }
 

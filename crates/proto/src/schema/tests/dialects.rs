@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{accepts, compile, refusal};
-use crate::schema::{Bounds, Validator};
+use crate::schema::{SchemaLimits, Validator};
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -256,7 +256,7 @@ fn in_draft_07_schemas_are_held_to_the_same_bounds() {
     assert!(refusal(&draft_07(json!({"not": deep}))).exceeds_bounds());
     let wide = draft_07(json!({"items": vec![true; 10_000]}));
     assert!(refusal(&wide).exceeds_bounds());
-    let bounds = Bounds { nodes: 10_001, ..Bounds::default() };
+    let bounds = SchemaLimits { nodes: 10_001, ..SchemaLimits::default() };
     assert!(Validator::compile_with(&wide, bounds).is_ok());
     let long = json!({"$id": format!("{}#name", "a".repeat(3_000))});
     assert!(refusal(&draft_07(json!({"definitions": {"a": long}}))).exceeds_bounds());

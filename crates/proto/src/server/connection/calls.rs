@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::super::batch::BatchId;
 use super::super::exchange::{CallOrigin, Exchange};
-use super::{Event, ServerConnection, Slot, State};
+use super::{ServerConnection, ServerEvent, Slot, State};
 use crate::admission::{self, Admitted};
 use crate::request::{ExchangeId, Extensions, Question, QuestionError, Response};
 use crate::transmit::{Role, Route, Transmit};
@@ -39,7 +39,7 @@ impl ServerConnection {
         let state = if method.streams() { State::Listening } else { State::Waiting };
         self.slots.insert(number, Slot::Call { exchange, batch, state });
         if state == State::Listening {
-            self.events.push_back(Event::Call(Box::new(request)));
+            self.events.push_back(ServerEvent::Call(Box::new(request)));
         } else {
             self.backlog.push_back(Box::new(request));
             self.start_next();
@@ -54,7 +54,7 @@ impl ServerConnection {
             if let Some(Slot::Call { state, .. }) = self.slots.get_mut(request.parts.exchange) {
                 *state = State::Running;
                 self.running += 1;
-                self.events.push_back(Event::Call(request));
+                self.events.push_back(ServerEvent::Call(request));
             }
         }
     }

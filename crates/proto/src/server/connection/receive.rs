@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::super::batch::BatchId;
 use super::super::exchange::Exchange;
 use super::super::legacy::Session;
-use super::{Event, ServerConnection, Slot, State};
+use super::{ServerConnection, ServerEvent, Slot, State};
 use crate::admission::{self, Admitted};
 use crate::classify::{Claim, SessionStep, classify, session_step};
 use crate::frame::{
@@ -146,7 +146,7 @@ impl ServerConnection {
         let mut extensions = std::mem::take(&mut self.attached);
         extensions.insert(Handshake);
         let (_, request) = Exchange::open(number, discover, self.origin(extensions));
-        self.events.push_back(Event::Call(Box::new(request)));
+        self.events.push_back(ServerEvent::Call(Box::new(request)));
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl ServerConnection {
         };
         if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(number) {
             if state != State::Waiting {
-                self.events.push_back(Event::Cancelled(number));
+                self.events.push_back(ServerEvent::Cancelled(number));
             }
             self.leave(number, state);
             self.answer(Route::Exchange(number), batch, None);
@@ -204,7 +204,7 @@ impl ServerConnection {
         extensions.insert(EveryResource);
         let (_, request) = Exchange::open(number, listen, self.origin(extensions));
         self.slots.insert(number, Slot::Standalone);
-        self.events.push_back(Event::Call(Box::new(request)));
+        self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
     /// The roots of the client changed: tells the service, as long as it listens to no earlier
@@ -225,7 +225,7 @@ impl ServerConnection {
         let number = self.number();
         let (_, request) = Exchange::open(number, notice, self.origin(Extensions::default()));
         self.slots.insert(number, Slot::Notice);
-        self.events.push_back(Event::Call(Box::new(request)));
+        self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
     /// The service has heard of a change of the roots, and of the next if there was one meanwhile.

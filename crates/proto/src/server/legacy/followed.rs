@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::request::ExchangeId;
-use crate::table::numbered::Numbered;
+use crate::table::exchanges::ExchangeTable;
 
 /// The resources that a session follows.
 ///
@@ -12,7 +12,7 @@ use crate::table::numbered::Numbered;
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     agreed: BTreeSet<String>,
-    awaited: Numbered<String>,
+    awaited: ExchangeTable<String>,
 }
 
 impl Followed {

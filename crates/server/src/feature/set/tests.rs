@@ -3,7 +3,9 @@
 use std::hash::BuildHasher;
 
 use bowline_proto::members::Members;
-use bowline_proto::request::{Client, ExchangeId, Extensions, Outbox, Owner, Parts, Success};
+use bowline_proto::request::{
+    ClientProfile, ExchangeId, Extensions, Outbox, Owner, Parts, Success,
+};
 use bowline_types::json::Json;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
@@ -60,7 +62,7 @@ fn caller(owner: Owner) -> Parts {
         exchange: ExchangeId(1),
         method: Method::ToolsList,
         revision: Revision::LATEST,
-        client: Arc::new(Client::default()),
+        client: Arc::new(ClientProfile::default()),
         meta: Members::default(),
         progress: None,
         log_level: None,

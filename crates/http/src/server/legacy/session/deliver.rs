@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bowline_proto::request::{EveryResource, ExchangeId, Request};
-use bowline_proto::server::Event;
+use bowline_proto::server::ServerEvent;
 use bowline_proto::transmit::{Role, Route};
 use bowline_types::method;
 
@@ -52,7 +52,7 @@ impl State {
         let mut detached = Vec::new();
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Call(request) => {
+                ServerEvent::Call(request) => {
                     let number = request.parts.exchange;
                     if request.parts.extensions.get::<EveryResource>().is_some() {
                         self.close_line(number);
@@ -65,7 +65,7 @@ impl State {
                         line.push(Item::Call(request));
                     }
                 }
-                Event::Cancelled(number) => {
+                ServerEvent::Cancelled(number) => {
                     if let Some(line) = self.lines.get(number) {
                         line.push(Item::Cancelled(number));
                     }

@@ -7,15 +7,15 @@ use crate::request::ExchangeId;
 
 /// Values by the numbers of calls.
 #[derive(Debug)]
-pub struct Numbered<T>(Vec<(ExchangeId, T)>);
+pub struct ExchangeTable<T>(Vec<(ExchangeId, T)>);
 
-impl<T> Default for Numbered<T> {
+impl<T> Default for ExchangeTable<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Numbered<T> {
+impl<T> ExchangeTable<T> {
     /// Puts a value behind a number that nothing stands behind yet. Numbers only grow, so it
     /// usually comes last.
     pub fn insert(&mut self, number: ExchangeId, value: T) {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_numbers_whatever_was_taken_out() {
-        let mut values = Numbered::default();
+        let mut values = ExchangeTable::default();
         for number in [1, 2, 5, 3] {
             values.insert(ExchangeId(number), number * 10);
         }
