@@ -1,4 +1,4 @@
-//! Bare hyper: read the body, answer it.
+//! Bare hyper: reads the body and answers it.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -34,7 +34,7 @@ pub(crate) async fn serve(
         let server = Arc::clone(&server);
         tokio::spawn(async move {
             let service = service_fn(|request| respond(&server, request));
-            // A connection that breaks concerns nobody else.
+            // An error of one connection does not affect the others.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -61,7 +61,7 @@ async fn respond(
         Answer::Until(end) => json(written, end),
         Answer::OpensSession(end) => {
             let mut response = json(written, end);
-            // Nothing is kept, so all sessions are one.
+            // The server keeps no state, so all sessions have one id.
             response.headers_mut().insert(SESSION, HeaderValue::from_static("ceiling"));
             response
         }
@@ -86,9 +86,9 @@ fn status(status: StatusCode) -> Response<Content> {
 
 /// The body of an answer.
 enum Content {
-    /// Two pieces, of which the second is shared by all answers that have it.
+    /// Two pieces; the second is shared by all answers with the same end.
     Parts { begin: Bytes, end: Bytes },
-    /// A stream that stays open and says nothing.
+    /// A stream that stays open and sends nothing.
     Silence,
 }
 

@@ -1,9 +1,9 @@
-//! The least that an MCP server can do, over HTTP and stdio: the ceiling of every benchmark here.
+//! A minimal MCP server over HTTP and stdio, the ceiling of every benchmark here.
 //!
-//! One parse for what the answer needs, one serialization, no checks, no sessions, no routing. What
-//! a server costs above this is the price of being a real one.
+//! One parse of the members that the answer needs, one serialization, no checks, no sessions, no
+//! routing. The additional cost of a real server is the cost of these.
 //!
-//! * `message`: a request as text, its answer as text.
+//! * `message`: from the text of a request to the text of its answer.
 //! * `http`: bare hyper.
 //! * `stdio`: a loop over lines.
 
@@ -25,7 +25,7 @@ pub async fn serve() -> Result<(), Box<dyn Error + Send + Sync>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        // In a task, which runs where the pipes are polled; `main` itself would be woken across
+        // In a task, which runs on the thread that polls the pipes; `main` would be woken across
         // threads.
         ["stdio"] => Ok(tokio::spawn(stdio::serve(Server::with_echo())).await??),
         ["http", address] => http::serve(address, Server::with_echo()).await,

@@ -1,4 +1,4 @@
-//! A request as text, its answer as text.
+//! Turns the text of a request into the text of its answer.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,24 +7,24 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// What is answered to requests; all but an echo is prepared.
+/// The answers to requests; all but those of `echo` are prepared.
 pub(crate) struct Server {
     tools: PerEra,
 }
 
-/// What follows the id in an answer, as each era wants it.
+/// The text after the id in an answer, for each era.
 struct PerEra {
     legacy: Bytes,
     modern: Bytes,
 }
 
-/// What became of a message.
+/// The result of handling a message.
 pub(crate) enum Answer {
-    /// It wants no answer.
+    /// It needs no answer.
     None,
     /// The answer is written.
     Written,
-    /// The answer is written, up to this end of it.
+    /// The answer is written but for its end, which is this.
     Until(Bytes),
     /// The same, and it is the answer that opens a session.
     OpensSession(Bytes),
@@ -44,7 +44,7 @@ impl Server {
         ))
     }
 
-    /// Offers that many tools, as like those of the other catalogues as can be.
+    /// Offers that many tools, as similar to those of the other catalogues as possible.
     pub(crate) fn with_tools(count: usize) -> Self {
         let schema = r#"{"type":"object","properties":{"message":{"description":"What to give back","type":"string"},"times":{"description":"How often it was said before","type":"integer"}},"required":["message"]}"#;
         let mut tools = String::new();
@@ -70,7 +70,7 @@ impl Server {
         Self { tools: PerEra { legacy: legacy.into(), modern: modern.into() } }
     }
 
-    /// Appends the answer to a message, or as much of it as is not prepared.
+    /// Appends the answer to a message, but for its prepared end.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A loop over lines: answers gather while complete lines are at hand, and go out in one write.
+//! A loop over lines: the answers to all complete lines in the buffer go out in one write.
 
 use std::io;
 
@@ -12,7 +12,7 @@ const PIPE: usize = 64 * 1024;
 
 /// Serves the standard streams, which must be pipes, until the input ends.
 pub(crate) async fn serve(server: Server) -> io::Result<()> {
-    // Opened anew, so that being non-blocking stays a matter of ours.
+    // Opened anew, so that non-blocking mode does not affect other users of the streams.
     let input = pipe::OpenOptions::new().open_receiver("/proc/self/fd/0")?;
     let mut output = pipe::OpenOptions::new().open_sender("/proc/self/fd/1")?;
     let mut input = BufReader::with_capacity(PIPE, input);

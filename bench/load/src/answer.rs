@@ -1,4 +1,4 @@
-//! Whether what comes back is right: every answer is checked, and most are not parsed for it.
+//! Checks every answer; most need not be parsed for that.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,16 @@ pub struct Check {
     revision: Revision,
     call: Call,
     message: Option<String>,
-    /// An answer that was parsed and found right, before and after its id.
+    /// An answer that was parsed and is correct: the text before and after its id.
     known: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What a message turned out to be.
+/// The kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seen<'a> {
-    /// A right answer to the request with these digits.
+    /// A correct answer to the request with this id.
     Answer(&'a [u8]),
-    /// Something said meanwhile.
+    /// A notification during the call.
     Notification,
 }
 
@@ -34,7 +34,7 @@ impl Check {
         Self { revision, call: call.clone(), message: call.message(), known: None }
     }
 
-    /// Looks at one message from the server.
+    /// Checks one message from the server.
     ///
     /// # Errors
     ///

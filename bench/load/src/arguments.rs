@@ -1,4 +1,4 @@
-//! What the command line says: words, and options with a value each.
+//! The command line: words, and options with a value each.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::message::{Call, Revision};
 /// The words and options of a command line.
 #[derive(Debug, Default)]
 pub struct Arguments {
-    /// What is no option, in order.
+    /// The words that are no options, in order.
     pub words: Vec<String>,
     options: HashMap<String, String>,
 }
@@ -33,7 +33,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 impl Arguments {
-    /// Sorts them.
+    /// Separates words from options.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Arguments {
                 parsed.words.push(word);
                 continue;
             };
-            // `--streams` alone is a wish, with a number a count.
+            // `--streams` may stand without a number.
             let has_value = arguments.peek().is_some_and(|next| !next.starts_with("--"));
             let value = if has_value { arguments.next() } else { None };
             if value.is_none() && name != "streams" {
@@ -66,7 +66,7 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// If it is not what it should be.
+    /// If it cannot be parsed.
     pub fn option<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> Result<Option<T>> {
         let Some(value) = self.options.get(name) else { return Ok(None) };
         let parsed = value.parse().map_err(|error| anyhow!("--{name} {value}: {error}"))?;
@@ -100,7 +100,7 @@ impl Arguments {
         })
     }
 
-    /// For how long to do it, and for how long before the clock starts.
+    /// How long to make calls, and for how long before the measurement starts.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! How long calls took, and the line of JSON that says so.
+//! The times of calls, and their summary as a line of JSON.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// For how long calls are made.
+/// How long calls are made.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// Until so much time has passed.
@@ -33,7 +33,7 @@ impl Run {
         Self { begin, end, left, took: Vec::with_capacity(1 << 16), notifications: 0 }
     }
 
-    /// Takes one call off what is left, if anything is.
+    /// Counts one call off those that are left; false if there are none.
     pub fn may_call(&mut self, now: Instant) -> bool {
         if self.left == 0 || self.end.is_some_and(|end| end <= now) {
             return false;
@@ -42,12 +42,12 @@ impl Run {
         true
     }
 
-    /// Notes the time of a call that was answered.
+    /// Records the time of a call that was answered.
     pub fn answered(&mut self, took: Duration) {
         self.took.push(u32::try_from(took.as_nanos()).unwrap_or(u32::MAX));
     }
 
-    /// Notes what was said before an answer.
+    /// Records the notifications before an answer.
     pub fn heard(&mut self, notifications: usize) {
         self.notifications += notifications;
     }
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// What one run gave.
+/// The figures of one run.
 #[derive(Debug)]
 pub struct Figures {
     seconds: f64,

@@ -12,7 +12,7 @@ use crate::answer::{Check, Seen, start};
 use crate::figures::{Figures, Length, Run};
 use crate::message::{self, Call, Prepared, Revision, STEPS};
 
-/// As much as is read at once.
+/// The size of one read.
 const READ: usize = 64 * 1024;
 
 /// Where the server is.
@@ -27,7 +27,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If the text has another form.
     pub fn parse(url: &str) -> Result<Self> {
         let rest = url.strip_prefix("http://").with_context(|| format!("`{url}` is not http"))?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -56,12 +56,12 @@ impl Endpoint {
     }
 }
 
-/// Connections that all do the same.
+/// Connections that all make the same calls.
 pub struct Load {
     callers: Vec<Caller>,
 }
 
-/// A connection and what it says.
+/// A connection and its request.
 struct Caller {
     connection: Connection,
     request: Prepared,
@@ -129,7 +129,7 @@ impl Caller {
         Ok(self)
     }
 
-    /// Makes a call; gives how many notifications came before its answer.
+    /// Makes a call; returns the number of notifications before its answer.
     async fn call(&mut self) -> Result<usize> {
         let reply = self.connection.exchange(self.request.bytes()).await?;
         ensure!(reply.status == 200, "status {}: {}", reply.status, start(reply.body));
@@ -145,7 +145,7 @@ impl Caller {
             }
         }
         ensure!(answered, "no answer in {}", start(reply.body));
-        // A server may leave out reports that the next one overtakes, but neither all nor invent any.
+        // A server may skip reports of progress when it has a newer one, but not all of them.
         if self.call == Call::Progress {
             let is_likely = (1..=STEPS).contains(&notifications);
             ensure!(is_likely, "{notifications} reports of progress, not {STEPS}");
@@ -160,7 +160,7 @@ fn stateless_headers(call: &Call) -> String {
     format!("MCP-Protocol-Version: {revision}\r\nMcp-Method: {}\r\n{name}", call.method())
 }
 
-/// A connection that is kept.
+/// A kept-alive connection.
 pub struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
@@ -182,18 +182,18 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// If nobody listens.
+    /// If no server listens.
     pub async fn open(endpoint: &Endpoint) -> Result<Self> {
         let mut connection = Self::open_small(endpoint).await?;
         connection.received.reserve(READ);
         Ok(connection)
     }
 
-    /// Connects, without room for much to be received: for thousands that stay silent.
+    /// Connects with a small receive buffer, for thousands of idle connections.
     ///
     /// # Errors
     ///
-    /// If nobody listens.
+    /// If no server listens.
     pub async fn open_small(endpoint: &Endpoint) -> Result<Self> {
         let stream = TcpStream::connect(&endpoint.authority)
             .await
@@ -202,7 +202,7 @@ impl Connection {
         Ok(Self { stream, received: Vec::new(), decoded: Vec::new() })
     }
 
-    /// Opens a session; gives the headers that further requests in it need.
+    /// Opens a session; returns the headers that further requests in it need.
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Waits until these bytes have come on an open stream, and forgets all up to them.
+    /// Waits until these bytes have arrived on an open stream, and discards everything up to them.
     ///
     /// # Errors
     ///
@@ -335,7 +335,7 @@ impl Reply<'_> {
     }
 }
 
-/// What stands before a body.
+/// The head of an answer.
 struct Head {
     length: usize,
     status: u16,
@@ -350,7 +350,7 @@ enum Framing {
 }
 
 impl Head {
-    /// Reads the head of an answer, if all of it is there.
+    /// Reads the head of an answer, if it is complete.
     fn parse(received: &[u8]) -> Result<Option<Self>> {
         let mut headers = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut headers);
@@ -376,7 +376,7 @@ impl Head {
     }
 }
 
-/// Takes the chunks that are complete off the received bytes; whether the last one was among them.
+/// Takes the complete chunks off the received bytes; returns whether the last one was among them.
 fn next_chunks(received: &[u8], at: &mut usize, decoded: &mut Vec<u8>) -> Result<bool> {
     loop {
         let rest = &received[*at..];
@@ -394,7 +394,7 @@ fn next_chunks(received: &[u8], at: &mut usize, decoded: &mut Vec<u8>) -> Result
     }
 }
 
-/// What the events of a stream say, without those that say nothing.
+/// The messages in the events of a stream; events without data are skipped.
 fn events_of(mut body: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = std::iter::from_fn(move || {
         let end = memchr::memchr(b'\n', body)?;

@@ -1,4 +1,4 @@
-//! What the generator says, in the words of each revision.
+//! The messages of the generator, in each revision.
 
 use std::str::FromStr;
 
@@ -9,12 +9,12 @@ use anyhow::{Result, bail};
 pub enum Revision {
     /// 2025-11-25: a handshake opens a session.
     Handshake,
-    /// 2026-07-28: every request says all of itself.
+    /// 2026-07-28: every request is complete in itself.
     Stateless,
 }
 
 impl Revision {
-    /// Its date, which is its name on the wire.
+    /// Its date, as on the wire.
     pub fn date(self) -> &'static str {
         match self {
             Self::Handshake => "2025-11-25",
@@ -35,21 +35,21 @@ impl FromStr for Revision {
     }
 }
 
-/// What is asked, again and again.
+/// The request that is repeated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// A message of so many bytes, to be given back by this tool.
+    /// A message of so many bytes, which this tool returns.
     Echo {
         /// The name of the tool.
         tool: String,
         /// The length of the message.
         bytes: usize,
     },
-    /// The tools that there are.
+    /// The list of tools.
     List,
     /// Eight reports of progress and an answer.
     Progress,
-    /// A tool without arguments, whatever it answers.
+    /// A tool without arguments, with any answer.
     Plain {
         /// The name of the tool.
         tool: String,
@@ -59,7 +59,7 @@ pub enum Call {
 /// How many reports of progress a call is to send.
 pub const STEPS: usize = 8;
 
-/// Digits of the id that every request begins with; ids have ten digits, so that only they change.
+/// The first id. All ids have ten digits, so that requests differ only in them.
 const FIRST_ID: &str = "1000000000";
 
 const CLIENT: &str = r#"{"name":"load","version":"1.0.0"}"#;
@@ -82,7 +82,7 @@ impl Call {
         }
     }
 
-    /// The message that must come back, if one must.
+    /// The message that must come back, if any.
     pub fn message(&self) -> Option<String> {
         let Self::Echo { bytes, .. } = self else { return None };
         let text = "The quick brown fox jumps over the lazy dog, then naps till noon. ";
@@ -137,7 +137,7 @@ fn request(method: &str, members: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"{method}","params":{{{members}}}}}"#)
 }
 
-/// A request as bytes, in which the id can be counted up in place.
+/// A request as bytes, in which the id is incremented in place.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     bytes: Vec<u8>,
@@ -159,7 +159,7 @@ impl Prepared {
         Ok(Self { bytes, id: end - FIRST_ID.len()..end })
     }
 
-    /// Counts the id up.
+    /// Increments the id.
     pub fn count_up(&mut self) {
         for digit in self.bytes[self.id.clone()].iter_mut().rev() {
             if *digit < b'9' {

@@ -1,4 +1,4 @@
-//! Many sessions at once: idle, to see what they weigh, or told of a change, to see how fast.
+//! Many sessions at once: idle, to measure their memory, or notified of a change, to measure the time.
 
 use std::time::{Duration, Instant};
 
@@ -44,8 +44,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Calls the tool `touch` in the first session; gives the time until every stream has heard of
-    /// it.
+    /// Calls the tool `touch` in the first session; returns the time until every stream has its
+    /// notification.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Sessions {
                 anyhow::Ok(stream)
             });
         }
-        // Every listener waits before the clock starts.
+        // Every stream is read before the measurement starts.
         tokio::task::yield_now().await;
         let headers = self.headers.first().cloned().unwrap_or_default();
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! From nothing to the first answer of a server on stdio, and what it weighs then.
+//! Starts a server on stdio: the time to its first answer, and its memory then.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -11,19 +11,19 @@ use nix::unistd::Pid;
 use crate::answer::{Check, Seen};
 use crate::message::{self, Call, Revision};
 
-/// What one start gave.
+/// The figures of one start.
 #[derive(Clone, Copy, Debug)]
 pub struct Started {
     /// From before the process was made to after the answer to its first call was read.
     pub took: Duration,
-    /// What it held in memory then, in bytes.
+    /// Its memory then, in bytes.
     pub memory: u64,
 }
 
 /// Starts a program on a core, lets it answer one call, and ends it.
 ///
-/// The core is chosen by being there for a moment, because a program in between, such as
-/// `taskset`, would take as long to start as what is measured.
+/// This process moves to the core before it starts the child, because a program in between, such as
+/// `taskset`, would take as long to start as the server itself.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ fn memory(process: u32) -> Result<u64> {
     Ok(kibibytes.parse::<u64>()? * 1024)
 }
 
-/// A child that does not outlive this.
+/// A child that is killed when this is dropped.
 struct Ended(Child);
 
 impl Drop for Ended {

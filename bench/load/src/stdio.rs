@@ -1,4 +1,4 @@
-//! A child that is spoken to over its standard streams, with some requests under way at a time.
+//! A child process, called over its standard streams with several requests in flight.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use crate::message::{self, Call, Prepared, Revision};
 /// As much as a pipe holds.
 const READ: usize = 64 * 1024;
 
-/// For how long a child may take to end when its input does.
+/// How long a child may take to end after the end of its input.
 const LAST_WORDS: Duration = Duration::from_secs(60);
 
-/// A child that serves.
+/// A server as a child process.
 pub struct Pipe {
     child: Child,
     input: ChildStdin,
@@ -28,7 +28,7 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// Starts a program with its arguments, and shakes hands where the revision has handshakes.
+    /// Starts a program with its arguments, and sends `initialize` if the revision has it.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Pipe {
         Ok(Self { child, input, output, request, check: Check::new(revision, call), window })
     }
 
-    /// Makes calls, always as many at a time as the window allows.
+    /// Makes calls, with as many in flight as the window allows.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Pipe {
         while let Some(line) = self.output.next() {
             let Seen::Answer(id) = self.check.see(line)? else { continue };
             let place = waiting.iter().position(|(asked, _)| asked == id);
-            let place = place.with_context(|| format!("nobody asked: {}", start(line)))?;
+            let place = place.with_context(|| format!("no such request: {}", start(line)))?;
             let (_, begin) = waiting.swap_remove(place);
             run.answered(now - begin);
         }
@@ -119,7 +119,7 @@ impl Pipe {
     ///
     /// # Errors
     ///
-    /// If it does not, or says that something was wrong.
+    /// If it does not end, or exits with an error.
     pub async fn close(mut self) -> Result<()> {
         drop(self.input);
         let status = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
@@ -129,13 +129,13 @@ impl Pipe {
     }
 }
 
-/// Lines as they come out of the child.
+/// The lines that the child writes.
 struct Lines {
     output: ChildStdout,
     received: Vec<u8>,
     /// Where the next line begins.
     begin: usize,
-    /// Up to where there is no line end.
+    /// The bytes before this were searched and hold no line end.
     searched: usize,
 }
 
@@ -144,7 +144,7 @@ impl Lines {
         Self { output, received: Vec::with_capacity(READ), begin: 0, searched: 0 }
     }
 
-    /// Reads what is there; it may be dropped while it waits.
+    /// Reads what is available. Cancel-safe.
     async fn receive(&mut self) -> Result<()> {
         self.received.drain(..self.begin);
         self.searched -= self.begin;

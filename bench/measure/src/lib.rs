@@ -1,7 +1,7 @@
 //! Times the calls of a client: the same loop for every SDK.
 //!
 //! A client is a program `X http URL REVISION IN_FLIGHT CALLS` or `X stdio PROGRAM REVISION
-//! IN_FLIGHT CALLS`. It connects as the [`Plan`] says and hands one call to [`Plan::run`], which
+//! IN_FLIGHT CALLS`. It connects according to the [`Plan`] and passes one call to [`Plan::run`], which
 //! repeats it and prints a line of JSON.
 
 use std::env;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What each call sends and must get back: 64 bytes.
+/// The message that each call sends and must get back: 64 bytes.
 pub const MESSAGE: &str = "The quick brown fox jumps over the lazy dog, then naps till noon";
 
-/// Whatever ends a client.
+/// Any error that ends a client.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// What the arguments of a client say.
+/// The arguments of a client.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Where the server is.
@@ -43,7 +43,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// If they are not as they should be.
+    /// If they do not match the usage.
     pub fn from_arguments() -> Result<Self, Failure> {
         let arguments: Vec<String> = env::args().skip(1).collect();
         let [transport, place, revision, in_flight, calls] = &arguments[..] else {
@@ -58,9 +58,10 @@ impl Plan {
         Ok(Self { target, revision, in_flight: in_flight.parse()?, calls: calls.parse()? })
     }
 
-    /// Repeats a call, a tenth as often without the clock first, and prints how long it took.
+    /// Repeats a call and prints how long it took. Before that it repeats the call a tenth as often
+    /// without measuring.
     ///
-    /// The call answers with whether it got its message back.
+    /// The call returns whether its message came back.
     ///
     /// # Errors
     ///
@@ -89,7 +90,7 @@ impl Plan {
     }
 }
 
-/// Makes that many calls, some at a time, and says how long each took.
+/// Makes that many calls, several in flight, and returns how long each took.
 async fn repeat<C, F>(in_flight: usize, calls: usize, call: C) -> Result<Vec<Duration>, Failure>
 where
     C: Fn() -> F + Clone + Send + 'static,

@@ -1,6 +1,6 @@
-//! Serves anything written with rmcp as fast as rmcp can, by what its documentation offers.
+//! Serves an rmcp server with the fastest settings that rmcp's documentation describes.
 //!
-//! Every choice here is in rmcp's favour; where its documentation says so is named beside it.
+//! Every choice here is in rmcp's favour and names its source in rmcp's documentation.
 
 use std::env;
 use std::error::Error;
@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ServerHandler, ServiceExt};
 use tokio::net::TcpListener;
 
-/// Whatever ends a server.
+/// Any error that ends a server.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Serves as the first arguments of the program say: `stdio`, or `http ADDRESS`.
@@ -40,10 +40,10 @@ async fn serve_stdio<S: ServerHandler>(server: S) -> Result<(), Failure> {
 }
 
 /// Straight on hyper, which is leaner than a router of axum with one route: rmcp's own example
-/// `counter_hyper_streamable_http.rs`, less HTTP/2, which nobody speaks here.
+/// `counter_hyper_streamable_http.rs`, without HTTP/2, which the generator does not speak.
 async fn serve_http<S: ServerHandler>(server: S, address: &str) -> Result<(), Failure> {
     // One server for all: `StreamableHttpService` calls this for each session and for each request
-    // that has none (`get_service`), and it may give the same to all.
+    // without one (`get_service`), and it may return the same server each time.
     let server = Arc::new(server);
     let service =
         StreamableHttpService::new(move || Ok(Arc::clone(&server)), sessions(), configuration());
@@ -53,7 +53,7 @@ async fn serve_http<S: ServerHandler>(server: S, address: &str) -> Result<(), Fa
         stream.set_nodelay(true)?;
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
-            // A connection that breaks concerns nobody else.
+            // An error of one connection does not affect the others.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -65,7 +65,7 @@ async fn serve_http<S: ServerHandler>(server: S, address: &str) -> Result<(), Fa
 /// timer beside it.
 ///
 /// Sessions stay on, because with them 2025-11-25 is measured, and without them a server cannot
-/// tell clients of changes. The check of `Host` stays on, as it does for the others.
+/// notify clients of changes. The check of `Host` stays on, as it does for the others.
 fn configuration() -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_json_response(true)

@@ -1,4 +1,4 @@
-//! What the figures have to be, and whether they are.
+//! The targets of the figures, and whether they are reached.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use crate::rounds::Measured;
 
 /// One row of the table of bars.
 struct Bar {
-    /// What the case's name begins with; every case that fits is judged.
+    /// The start of the case's name; the bar applies to every case that matches.
     case: &'static str,
-    /// What the case's name ends with.
+    /// The end of the case's name.
     shape: &'static str,
     unit: &'static str,
-    /// What must hold.
+    /// The target.
     needs: &'static [Need],
-    /// What would be more than enough.
+    /// The ambitious target.
     moonshot: &'static [Need],
 }
 
-/// What our figure is compared with.
+/// The figure that ours is compared with.
 #[derive(Debug)]
 enum Need {
     AtMost(f64),
@@ -139,7 +139,7 @@ const BARS: &[Bar] = &[
     },
 ];
 
-/// How a figure stands to its bar.
+/// A figure compared with its bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
     pub(crate) case: String,
@@ -156,7 +156,7 @@ pub(crate) enum Outcome {
     Moonshot,
     Pass,
     Fail,
-    /// A figure that is needed is missing.
+    /// A figure is missing.
     Unknown,
 }
 
@@ -171,7 +171,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Judges every figure that has a bar.
+/// Compares every figure that has a bar.
 pub(crate) fn judge(measured: &[Measured]) -> Vec<Verdict> {
     let judged = BARS
         .iter()
@@ -221,7 +221,7 @@ impl Need {
         })
     }
 
-    /// The bar, and where we are.
+    /// The bar and our figure.
     fn say(&self, measured: &Measured) -> String {
         let ratio = |role| {
             measured.ratio_to(role).map_or_else(|| "?".to_owned(), |ratio| format!("{ratio:.2}"))

@@ -1,4 +1,4 @@
-//! What can be measured, of whom, and in which unit.
+//! What is measured, of which programs, and in which unit.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::programs::Bench;
 
 /// One thing to measure.
 pub(crate) struct Case {
-    /// Its name: what it is about, from the general to the special, between slashes.
+    /// Its name: the topic, from the general to the special, between slashes.
     pub(crate) name: String,
     /// What it measures, in a sentence.
     pub(crate) measures: String,
-    /// What a round gives, in this order.
+    /// The figures of a round, in this order.
     pub(crate) figures: Vec<Figure>,
     pub(crate) subjects: Vec<Subject>,
     pub(crate) repeats: Repeats,
@@ -20,29 +20,29 @@ pub(crate) struct Case {
     pub(crate) round: Round,
 }
 
-/// Measures one subject once, and gives one value for each figure of the case.
+/// Measures one subject once, and returns one value for each figure of the case.
 pub(crate) type Round = Box<dyn Fn(&Bench, &Subject) -> Result<Vec<f64>>>;
 
 /// How often a case is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeats {
     EveryRound,
-    /// It comes out the same each time, or takes too long.
+    /// Once: it gives the same figures each time, or takes too long.
     Once,
 }
 
-/// Who is measured.
+/// A program that is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Subject {
     pub(crate) role: Role,
-    /// The program and its arguments, or what else the case needs to know.
+    /// The program and its arguments, or other input of the case.
     pub(crate) command: Vec<String>,
 }
 
-/// Who somebody is in a comparison.
+/// The role of a subject in a comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// The least that can be done.
+    /// The minimal server or client.
     Ceiling,
     Bowline,
     RmcpBest,
@@ -62,7 +62,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// One of the values that a round gives.
+/// One of the values of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Figure {
     pub(crate) unit: &'static str,

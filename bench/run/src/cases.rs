@@ -1,4 +1,4 @@
-//! All cases, one file for each subject matter.
+//! All cases, one file for each topic.
 
 pub(crate) mod build;
 pub(crate) mod catalogue;
@@ -71,13 +71,13 @@ pub(crate) fn subject(bench: &Bench, role: Role, name: &str, arguments: &[&str])
     Subject { role, command: [bench.binary(name)].into_iter().chain(arguments).collect() }
 }
 
-/// The words of a call of the generator.
+/// The command line of the generator.
 pub(crate) fn load(bench: &Bench, line: &str) -> Vec<String> {
     let words = line.split_whitespace().map(str::to_owned);
     [bench.binary("load")].into_iter().chain(words).collect()
 }
 
-/// A length as people say it.
+/// A length with its unit.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes}B"),

@@ -1,9 +1,9 @@
 //! Runs the benchmark: `cargo xtask bench`.
 //!
-//! In reading order: [`options`] is what to do; [`programs`] builds the subjects; [`case`] is what
-//! can be measured and [`cases`] is all of it; [`rounds`] measures, alternating; [`bars`] is what
-//! the figures have to be; [`report`] shows them. [`scaling`] measures how cost grows and [`plot`]
-//! draws it. [`process`] is how everything starts and ends.
+//! In reading order: [`options`] reads the command line; [`programs`] builds the subjects; [`case`]
+//! defines a measurement and [`cases`] lists all; [`rounds`] measures the subjects in turn; [`bars`]
+//! holds the targets; [`report`] prints the figures. [`scaling`] measures how cost grows and [`plot`]
+//! draws it. [`process`] starts and ends programs.
 
 mod bars;
 mod case;

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! The options of the command line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +19,7 @@ Measures our echo server, rmcp and the ceiling side by side.
   --peer NAME=COMMAND another server for the HTTP cases; {addr} stands for HOST:PORT, and it must
                       serve http://{addr}/mcp; may be given again";
 
-/// What is to be done.
+/// The options of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) quick: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<Peer>,
 }
 
-/// A server of somebody else.
+/// A foreign server to measure beside the others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Peer {
     pub(crate) name: String,
@@ -42,8 +42,8 @@ pub(crate) struct Peer {
 impl Options {
     pub(crate) fn parse(arguments: &[String]) -> Result<Self> {
         let quick = arguments.iter().any(|argument| argument == "--quick");
-        // Many and short: a machine whose speed changes from one second to the next is about as fast
-        // for one subject as it was for the one before.
+        // Many short rounds: if the speed of the machine changes from one second to the next, two
+        // subjects in a row still get about the same.
         let rounds = if quick { 3 } else { 25 };
         let seconds = 0.2;
         let (cases, json, peers) = (Vec::new(), None, Vec::new());

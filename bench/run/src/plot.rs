@@ -1,4 +1,4 @@
-//! Lines on two logarithmic axes, as SVG that is read on light and on dark.
+//! Lines on two logarithmic axes, as SVG that is readable on light and dark backgrounds.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ const RIGHT: f64 = 130.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 56.0;
 
-/// Of middle brightness, so that they stand out on both.
+/// Colours of middle brightness, readable on both.
 const COLOURS: &[&str] = &["#8b949e", "#2f81f7", "#db6d28", "#3fb950", "#a371f7"];
 const TEXT: &str = "#848d97";
 const GRID: &str = "#848d97";
@@ -118,7 +118,7 @@ impl Line {
 struct Axis {
     least: f64,
     most: f64,
-    /// Each mark is so many times the one before.
+    /// The ratio of a mark to the one before.
     step: f64,
 }
 
@@ -144,7 +144,7 @@ impl Axis {
             .take_while(move |value| *value <= most)
     }
 
-    /// Where a value is, from 0 to 1.
+    /// The position of a value, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         (value / self.least).ln() / (self.most / self.least).ln()
     }

@@ -1,4 +1,4 @@
-//! How programs start and end: on a core, within a time, and never after us.
+//! Starts and ends programs: on a core, within a time, and never later than this program.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -22,19 +22,19 @@ pub(crate) enum Core {
     Generator,
 }
 
-/// Lets us, and all that we start, have as many files open as the system permits.
+/// Raises the limit of open files, for this program and its children, as far as the system permits.
 pub(crate) fn allow_many_files() -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    // More than enough, and few enough for those who make a table of them.
+    // Enough, but few enough for programs that allocate a table of this size.
     let wanted = most.min(65_536);
     Ok(setrlimit(Resource::RLIMIT_NOFILE, wanted, most)?)
 }
 
-/// A program that ends with this.
+/// A program that is ended when this is dropped.
 pub(crate) struct Process(Child);
 
 impl Process {
-    /// Starts a program on a core. The kernel ends it should we be killed.
+    /// Starts a program on a core. The kernel ends it if this program is killed.
     fn start(core: Core, words: &[String], output: Stdio, errors: Stdio) -> Result<Self> {
         let number = match core {
             Core::Server => "0",
@@ -67,7 +67,7 @@ impl Process {
         Ok(())
     }
 
-    /// What it holds in memory, in bytes.
+    /// Its memory, in bytes.
     pub(crate) fn memory(&self) -> Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -75,11 +75,11 @@ impl Process {
         Ok(kibibytes.context("no VmRSS")?.parse::<f64>()? * 1024.0)
     }
 
-    /// What it complained about, after it has ended.
+    /// Its standard error, after it has ended.
     fn complaint(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut errors) = self.0.stderr.take() {
-            // Whatever can be read is better than nothing.
+            // A part of it is better than nothing.
             let _ = errors.read_to_string(&mut text);
         }
         text.trim().chars().take(400).collect()
@@ -135,7 +135,7 @@ pub(crate) fn figures(core: Core, words: &[String], patience: Duration) -> Resul
     Ok(value)
 }
 
-/// A program that has said that it is ready, and ends when told.
+/// A program that has reported that it is ready, and ends when its input does.
 pub(crate) struct Waiting(Process);
 
 impl Waiting {

@@ -1,4 +1,4 @@
-//! The programs under test: built one package at a time, so that none carries what another needs.
+//! The programs under test, built one package at a time, so that none has the features of another.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Builds all programs, unless the options have them as they are.
+    /// Builds all programs, unless the options skip the build.
     pub(crate) fn build(options: Options) -> Result<Self> {
         let binaries = workspace().join("target/release");
         let packages = if options.built { &[] } else { PACKAGES };
@@ -44,12 +44,12 @@ impl Bench {
         self.binaries.join(name).to_string_lossy().into_owned()
     }
 
-    /// A file that is gone when the benchmark ends.
+    /// A file that is removed when the benchmark ends.
     pub(crate) fn scratch(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// A program that puts itself on the server's core and becomes this one, for clients that
+    /// A script that moves to the server's core and then becomes this program, for clients that
     /// start their server themselves.
     pub(crate) fn on_core_of_server(&self, name: &str) -> Result<String> {
         let path = self.scratch(&format!("pinned-{name}"));
@@ -62,12 +62,12 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // What cannot be removed is small.
+        // A file that cannot be removed is small.
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// The cargo that started us, in the workspace of the benchmark.
+/// The cargo that started this program, in the workspace of the benchmark.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace());

@@ -1,4 +1,4 @@
-//! Figures for people, as tables, and for programs, as JSON.
+//! The figures as tables and as JSON.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::case::{Better, Role};
 use crate::programs::Bench;
 use crate::rounds::{Cell, Measured};
 
-/// The figures of all cases: the middle value of each subject, its spread, and our ratios.
+/// The figures of all cases: the median of each subject, its spread, and our ratios.
 pub(crate) fn table(measured: &[Measured]) -> String {
     let mut roles: Vec<&Role> = Vec::new();
     for cell in measured.iter().flat_map(|it| &it.cells) {
@@ -67,7 +67,7 @@ fn show(cell: &Cell) -> String {
     }
 }
 
-/// A number with as many digits as say something.
+/// A number with its significant digits.
 fn amount(value: f64) -> String {
     match value.abs() {
         0.0..10.0 => format!("{value:.2}"),
@@ -86,7 +86,7 @@ fn amount(value: f64) -> String {
     }
 }
 
-/// How the figures stand to their bars.
+/// The figures beside their bars.
 pub(crate) fn verdicts(verdicts: &[Verdict]) -> String {
     let heads = ["case", "unit", "verdict", "bar: where we are", "moonshot", ""];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
@@ -104,7 +104,7 @@ pub(crate) fn verdicts(verdicts: &[Verdict]) -> String {
     aligned(&rows)
 }
 
-/// A table that is one in Markdown, too.
+/// A table in Markdown.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
@@ -141,7 +141,7 @@ pub(crate) fn write_json(
     write_pretty(path, &document)
 }
 
-/// Writes a document that people may want to read.
+/// Writes a JSON document, indented.
 pub(crate) fn write_pretty(path: &Path, document: &Value) -> Result<()> {
     let text = format!("{document:#}\n");
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
@@ -183,7 +183,7 @@ fn verdict(verdict: &Verdict) -> Value {
     })
 }
 
-/// What the figures were measured on.
+/// The machine of the measurement.
 pub(crate) fn machine() -> Value {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");

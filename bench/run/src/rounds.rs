@@ -1,12 +1,12 @@
-//! Measures subjects in turn, round after round, and takes the middle of what each gave.
+//! Measures subjects in turn, round after round, and takes the median of each.
 
 use anyhow::Result;
 
 use crate::case::{Case, Figure, Repeats, Role};
 use crate::programs::Bench;
 
-/// If the ratios of the middle half of the rounds lie further apart than this share, they say more
-/// about the machine.
+/// If the ratios of the middle half of the rounds spread over more than this share, the machine was
+/// too noisy.
 const NOISE: f64 = 0.25;
 
 /// One figure of one case, of all its subjects.
@@ -18,12 +18,12 @@ pub(crate) struct Measured {
     pub(crate) cells: Vec<Cell>,
 }
 
-/// What one subject gave.
+/// The values of one subject.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) role: Role,
     pub(crate) values: Vec<f64>,
-    /// Why there are no more values.
+    /// The error after which it was not measured any more.
     pub(crate) failure: Option<String>,
 }
 
@@ -46,10 +46,10 @@ fn measure_case(bench: &Bench, case: &Case) -> Vec<Measured> {
         case.subjects.iter().map(|_| Ok(Vec::new())).collect();
     for round in 0..rounds {
         for turn in 0..case.subjects.len() {
-            // Another one begins each time, so that nobody always follows the same one.
+            // Each round begins with another subject, so that none always runs after the same one.
             let place = (turn + round) % case.subjects.len();
             let outcome = &mut outcomes[place];
-            // Who failed once is not asked again.
+            // A subject that failed once is not measured again.
             let Ok(values) = outcome else { continue };
             match (case.round)(bench, &case.subjects[place]) {
                 Ok(value) => values.push(value),
@@ -83,18 +83,18 @@ fn gather(
 }
 
 impl Measured {
-    /// The middle value of a subject.
+    /// The median of a subject.
     pub(crate) fn of(&self, role: &Role) -> Option<f64> {
         self.cells.iter().find(|cell| cell.role == *role)?.median()
     }
 
-    /// How often somebody else's value goes into ours: the middle of what each round says, since what
-    /// disturbs the machine for a while disturbs both.
+    /// Our value as a multiple of another subject's: the median over the rounds, since noise of the
+    /// machine in one round affects both.
     pub(crate) fn ratio_to(&self, role: &Role) -> Option<f64> {
         median(&self.ratios_to(role))
     }
 
-    /// The same of each round. What weighs nothing, as a session of the ceiling does, has no
+    /// The same for each round. A value of zero, such as the memory of the ceiling's session, has no
     /// multiples.
     fn ratios_to(&self, role: &Role) -> Vec<f64> {
         let values = |role: &Role| {
@@ -105,13 +105,13 @@ impl Measured {
         rounds.filter(|(_, theirs)| theirs.abs() > f64::EPSILON).map(|(a, b)| a / b).collect()
     }
 
-    /// Whether the machine was too noisy to tell how we stand beside one of the others.
+    /// Whether the machine was too noisy to compare us with one of the others.
     pub(crate) fn is_noisy(&self) -> bool {
         let others = [Role::Ceiling, Role::RmcpBest];
         others.iter().any(|role| middle_spread(&self.ratios_to(role)) > NOISE)
     }
 
-    /// Who failed, and why.
+    /// The subjects that failed, and why.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (&Role, &str)> {
         self.cells.iter().filter_map(|cell| Some((&cell.role, cell.failure.as_deref()?)))
     }
@@ -122,7 +122,7 @@ impl Cell {
         median(&self.values)
     }
 
-    /// How far apart the values are, as a share of the middle one.
+    /// The spread of the values, as a share of the median.
     pub(crate) fn spread(&self) -> Option<f64> {
         let median = self.median()?;
         let most = self.values.iter().copied().max_by(f64::total_cmp)?;
@@ -144,7 +144,7 @@ fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// How far the middle half of some values lies apart, as a share of the middle one.
+/// The spread of the middle half of some values, as a share of the median.
 fn middle_spread(values: &[f64]) -> f64 {
     let sorted = sorted(values);
     let quarter = sorted.len() / 4;

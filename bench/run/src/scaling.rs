@@ -15,10 +15,10 @@ use crate::programs::{Bench, workspace};
 use crate::report;
 use crate::rounds::Cell;
 
-/// Steeper than this, cost grows faster than what causes it; a little is left to noise.
+/// Above this power, cost grows faster than its cause; a little is left for noise.
 const LINEAR: f64 = 1.15;
 
-/// One thing that grows.
+/// One quantity that grows.
 struct Growth {
     name: &'static str,
     across: &'static str,
@@ -26,7 +26,7 @@ struct Growth {
     round: fn(&Bench, &Role, usize) -> Result<f64>,
 }
 
-/// Measures everything that grows, and draws it.
+/// Measures all growth and draws it.
 pub(crate) fn run(bench: &Bench) -> Result<()> {
     let folder = workspace().join("../docs/performance");
     fs::create_dir_all(&folder)?;

@@ -6,12 +6,12 @@ use bowline::{Args, Call, FromCall, Notify, Progress, Result, Server, State, Too
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What each tool of the catalogue takes.
+/// The arguments of each tool of the catalogue.
 #[derive(Deserialize, JsonSchema)]
 struct Said {
     /// What to give back
     message: String,
-    // Only there to be described.
+    // Only part of the schema.
     #[expect(dead_code)]
     /// How often it was said before
     times: Option<u32>,
@@ -32,8 +32,8 @@ struct Steps {
     steps: u32,
 }
 
-/// Reports every step. [`Progress`] leaves out reports that come within 10 ms of the last, but what
-/// is measured is to send them; so each step has one of its own.
+/// Reports every step. [`Progress`] skips reports within 10 ms of the last one, but this case measures
+/// sending them; so each step has a `Progress` of its own.
 struct EveryStep(Call);
 
 impl FromCall for EveryStep {
@@ -67,7 +67,7 @@ async fn main() -> Result {
     let progress =
         Tool::new("progress", progress).describe("Report progress, step by step, at once");
     let server = server.state(notify).tools(tools![echo, touch]).tool(progress);
-    // All on one page, as others list them.
+    // All on one page, as the other servers list them.
     let server = (0..count).map(numbered).fold(server.page_size(count + 3), Server::tool);
     match (transport.as_deref(), address) {
         (Some("stdio"), _) => server.run().await?,

@@ -18,7 +18,7 @@ const HELP: &str = "\
   load fanout URL --streams N               tell N streams of a change
   load start PROGRAM [ARGUMENT…] --revision R --count N [--core K]";
 
-/// Nothing takes longer than what was asked for and this.
+/// How much longer than the requested time a run may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() -> Result<()> {
@@ -75,7 +75,7 @@ async fn sessions(arguments: &Arguments, url: &str) -> Result<()> {
     }
     println!(r#"{{"ready":true}}"#);
     std::io::stdout().flush()?;
-    // Nothing else is to be done meanwhile, so that it may block.
+    // There is no other work, so it may block.
     std::io::stdin().read_line(&mut String::new())?;
     Ok(())
 }

@@ -20,12 +20,12 @@ struct Echo {
     message: String,
 }
 
-/// What each tool of the catalogue takes.
+/// The arguments of each tool of the catalogue.
 #[derive(Deserialize, JsonSchema)]
 struct Said {
     #[schemars(description = "What to give back")]
     message: String,
-    // Only there to be described.
+    // Only part of the schema.
     #[expect(dead_code)]
     #[schemars(description = "How often it was said before")]
     times: Option<u32>,
@@ -38,7 +38,7 @@ struct Steps {
 
 struct Server {
     tools: ToolRouter<Self>,
-    /// Everybody who shook hands: rmcp has no way to tell all sessions something.
+    /// The peers of all sessions: rmcp cannot notify all sessions at once.
     peers: Mutex<Vec<Peer<RoleServer>>>,
 }
 
@@ -46,7 +46,7 @@ struct Server {
 impl Server {
     fn with_tools(count: usize) -> Self {
         let mut tools = Self::tool_router();
-        // One schema for all, because they are alike.
+        // One schema for all tools.
         let schema = Tool::new("", "", serde_json::Map::new()).with_input_schema::<Said>();
         for number in 0..count {
             let description = format!("Give a message back, as tool number {number}");
@@ -88,7 +88,7 @@ impl Server {
             peers.retain(|peer| !peer.is_transport_closed());
             peers.clone()
         };
-        // All at once, which is faster than one after another. Who has gone meanwhile hears nothing.
+        // All at once, which is faster than one after another. Errors mean that a session has ended.
         join_all(peers.iter().map(Peer::notify_tool_list_changed)).await;
         "told".to_owned()
     }

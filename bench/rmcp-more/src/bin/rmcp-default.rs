@@ -2,7 +2,7 @@
 //! `rmcp-default http 127.0.0.1:3000`.
 //!
 //! After its sections "Tools" and "Transports" and the example `counter_streamhttp.rs`, without the
-//! subscriber for logs, which would only cost.
+//! subscriber for logs, which would only add cost.
 
 use std::env;
 

@@ -2,8 +2,8 @@
 //! 127.0.0.1:3000`.
 //!
 //! The same four tools, so that sizes and builds can be compared too. One does less: on 2026-07-28
-//! `greet` fails, because a question asked in the middle of a handler is what rmcp has for sessions
-//! only (`Peer::elicit`).
+//! `greet` fails, because rmcp supports questions in the middle of a handler only in sessions
+//! (`Peer::elicit`).
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ elicit_safe!(Name);
 
 struct Server {
     /// Built once. By default `#[tool_handler]` builds one for each call; its docs name the
-    /// attribute `router` for those who keep it.
+    /// attribute `router` for servers that keep it.
     tools: ToolRouter<Self>,
 }
 

@@ -1,4 +1,4 @@
-//! What it takes to build an echo server, and what comes out.
+//! The build of an echo server: time, crates, size of the binary.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What needs more than an echo: long lists, progress, and changes told to all.
+//! Long lists, progress, and notifications to all sessions.
 
 use super::{REVISIONS, load, subject};
 use crate::case::{Case, Figure, Repeats, Role, Subject};
@@ -21,7 +21,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
     cases
 }
 
-/// Ours and that of rmcp, with so many tools.
+/// Bowline's server and rmcp's, with so many tools.
 pub(crate) fn catalogues(bench: &Bench, tools: &str) -> Vec<Subject> {
     let names = [(Role::Bowline, "echo-catalogue"), (Role::RmcpBest, "rmcp-catalogue")];
     names.map(|(role, name)| subject(bench, role, name, &["http", "{addr}", tools])).into()
@@ -36,7 +36,7 @@ fn calls(
 ) -> Case {
     let mut figures_of_round = vec![Figure::higher("calls/s"), Figure::lower("p50 µs")];
     if method == "progress" {
-        // Reports that are overtaken may be left out, so how many arrive is said beside the rest.
+        // A server may skip reports when it has a newer one, so their number is a figure too.
         figures_of_round.push(Figure::higher("notifications"));
     }
     Case {

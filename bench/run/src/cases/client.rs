@@ -1,4 +1,4 @@
-//! Clients against the ceiling: the bare generator, ours and that of rmcp.
+//! Clients calling the ceiling: the bare generator, Bowline's and rmcp's.
 
 use anyhow::Result;
 

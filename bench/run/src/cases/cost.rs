@@ -1,7 +1,7 @@
 //! Instructions and allocations per call, counted by valgrind: the same on a noisy machine.
 //!
-//! The server runs twice, with few calls and with many; what the difference costs, divided by the
-//! difference, is the cost of a call, and starting and ending cancel out.
+//! The server runs twice, with few calls and with many; the difference in cost, divided by
+//! the difference in calls, is the cost of a call, without start and end.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
 type Drive = fn(&Bench, &[String], &str, u64) -> Result<()>;
 
 fn case(transport: &str, revision: &'static str, mut subjects: Vec<Subject>, drive: Drive) -> Case {
-    // What runs other programs, as peers may, cannot be counted this way.
+    // A subject that starts other programs, as peers may, cannot be counted this way.
     subjects.retain(|subject| !matches!(subject.role, Role::Peer(_)));
     Case {
         name: format!("cost/{transport}/{revision}"),
@@ -55,7 +55,7 @@ fn case(transport: &str, revision: &'static str, mut subjects: Vec<Subject>, dri
     }
 }
 
-/// What valgrind counts.
+/// The unit that valgrind counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Counter {
     Instructions,
@@ -88,7 +88,7 @@ impl Counter {
                     format!("--callgrind-out-file={}", out.display()),
                 ]
             }
-            // Only the summary is wanted, so nothing is checked.
+            // Only the summary is used, so the checks are off.
             Self::Allocations => ["--tool=memcheck", "--undef-value-errors=no", "--leak-check=no"]
                 .map(str::to_owned)
                 .into(),

@@ -31,7 +31,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
     cases
 }
 
-/// What the generator sends.
+/// The calls of the generator.
 #[derive(Clone)]
 pub(crate) struct Calls {
     pub(crate) revision: &'static str,
@@ -41,13 +41,13 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Starts the server and drives it; gives calls per second and the median time of a call.
+    /// Starts the server and drives it; returns calls per second and the median time of a call.
     pub(crate) fn round(&self, bench: &Bench, subject: &Subject) -> Result<Vec<f64>> {
         let server = Server::start(&subject.command)?;
         self.drive(bench, &server)
     }
 
-    /// Drives a server that runs.
+    /// Drives a running server.
     pub(crate) fn drive(&self, bench: &Bench, server: &Server) -> Result<Vec<f64>> {
         let Self { revision, connections, bytes, tool } = self;
         let (url, seconds) = (&server.url, bench.options.seconds);

@@ -1,4 +1,4 @@
-//! What an idle session weighs, alone and with an open stream.
+//! The memory of an idle session, alone and with an open stream.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::process::{Core, Server, Waiting, figures};
 use crate::programs::Bench;
 
 pub(super) fn cases(bench: &Bench) -> Vec<Case> {
-    // A limit of files below this is said by the server or the generator.
+    // If the limit of open files is lower, the server or the generator reports it.
     let count = if bench.options.quick { 1000 } else { 10_000 };
     let kinds = [
         ("memory/session", "an idle session", ""),
@@ -29,7 +29,7 @@ pub(super) fn cases(bench: &Bench) -> Vec<Case> {
 fn weigh(bench: &Bench, subject: &Subject, count: usize, option: &str) -> Result<Vec<f64>> {
     let server = Server::start(&subject.command)?;
     let url = &server.url;
-    // What the first calls allocate is not the price of a session.
+    // Memory that the first calls allocate does not belong to a session.
     let warm_up = format!("http {url} --revision 2025-11-25 --connections 4 --calls 400");
     figures(Core::Generator, &load(bench, &warm_up), bench.options.patience())?;
     let before = server.process.memory()?;

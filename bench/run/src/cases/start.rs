@@ -1,4 +1,4 @@
-//! From starting a server on stdio to its first answer, and what it weighs then.
+//! The time from the start of a server on stdio to its first answer, and its memory then.
 
 use super::{REVISIONS, load, stdio_servers};
 use crate::case::{Case, Figure, Repeats};
