@@ -1,9 +1,9 @@
 //! Which requirements of the specification have a test.
 //!
-//! `docs/spec/*.md` holds every requirement as a row of a table with a stable id. A test names
-//! the ids it guards (`// spec: RPC-1, RPC-2`), a transcript does so in its header. Requirements that
-//! no test of a library can show are in `docs/spec/not-applicable.md` with the reason; those of parts
-//! that are not built yet are in `docs/spec/open.md`. The rest is uncovered. The number of
+//! `docs/spec/*.md` holds every requirement as a row of a table with a stable id. A test names the
+//! ids it guards (`// spec: RPC-1, RPC-2`), a transcript does so in its header. Requirements that
+//! no test of a library can show are in `docs/spec/not-applicable.md` with the reason; those of
+//! parts that are not built yet are in `docs/spec/open.md`. The rest is uncovered. The number of
 //! covered requirements may only rise: `docs/spec/floor.md`.
 
 mod citation;

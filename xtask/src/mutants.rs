@@ -1,9 +1,10 @@
 //! Which changes of the code no test notices.
 //!
 //! `cargo xtask mutants AREA` finds small changes of the source files of an area ([`find`]), writes
-//! all of them into a copy of the repository ([`embed`], [`working_copy`]), compiles that once, and runs
-//! the tests for each mutant, chosen by an environment variable ([`judge`]). A mutant that no test
-//! notices is printed, unless `docs/testing/mutants.md` gives the reason why no test can ([`excuse`]).
+//! all of them into a copy of the repository ([`embed`], [`working_copy`]), compiles that once, and
+//! runs the tests for each mutant, chosen by an environment variable ([`judge`]). A mutant that no
+//! test notices is printed, unless `docs/testing/mutants.md` gives the reason why no test can
+//! ([`excuse`]).
 
 mod area;
 mod embed;

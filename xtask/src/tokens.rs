@@ -21,7 +21,8 @@ pub(crate) struct Token {
 pub(crate) enum Kind {
     /// An identifier or keyword.
     Word(String),
-    /// An operator or other punctuation, as one token where the language has one (`=>`, not `=` `>`).
+    /// An operator or other punctuation, as one token where the language has one (`=>`, not `=`
+    /// `>`).
     Mark(String),
     /// A literal as it is written, with its quotes.
     Literal(String),

@@ -7,8 +7,8 @@
 //! * [`message`]: the requests, in each revision.
 //! * [`answer`]: checks the answers.
 //! * [`http`]: one connection, one request at a time; [`stdio`]: a child, some requests at a time.
-//! * [`sessions`]: many sessions at once, idle or notified of a change; [`start`]: from the start of
-//!   a server to its first answer.
+//! * [`sessions`]: many sessions at once, idle or notified of a change; [`start`]: from the start
+//!   of a server to its first answer.
 //! * [`figures`]: the times of the calls; [`arguments`]: the command line.
 
 pub mod answer;

@@ -1,4 +1,5 @@
-//! Many sessions at once: idle, to measure their memory, or notified of a change, to measure the time.
+//! Many sessions at once: idle, to measure their memory, or notified of a change, to measure the
+//! time.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Times the calls of a client: the same loop for every SDK.
 //!
 //! A client is a program `X http URL REVISION IN_FLIGHT CALLS` or `X stdio PROGRAM REVISION
-//! IN_FLIGHT CALLS`. It connects according to the [`Plan`] and passes one call to [`Plan::run`], which
-//! repeats it and prints a line of JSON.
+//! IN_FLIGHT CALLS`. It connects according to the [`Plan`] and passes one call to [`Plan::run`],
+//! which repeats it and prints a line of JSON.
 
 use std::env;
 use std::error::Error;

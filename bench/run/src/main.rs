@@ -1,9 +1,9 @@
 //! Runs the benchmark: `cargo xtask bench`.
 //!
 //! In reading order: [`options`] reads the command line; [`programs`] builds the subjects; [`case`]
-//! defines a measurement and [`cases`] lists all; [`rounds`] measures the subjects in turn; [`bars`]
-//! holds the targets; [`report`] prints the figures. [`scaling`] measures how cost grows and [`plot`]
-//! draws it. [`process`] starts and ends programs.
+//! defines a measurement and [`cases`] lists all; [`rounds`] measures the subjects in turn;
+//! [`bars`] holds the targets; [`report`] prints the figures. [`scaling`] measures how cost grows
+//! and [`plot`] draws it. [`process`] starts and ends programs.
 
 mod bars;
 mod case;

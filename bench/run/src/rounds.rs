@@ -94,8 +94,8 @@ impl Measured {
         median(&self.ratios_to(role))
     }
 
-    /// The same for each round. A value of zero, such as the memory of the ceiling's session, has no
-    /// multiples.
+    /// The same for each round. A value of zero, such as the memory of the ceiling's session, has
+    /// no multiples.
     fn ratios_to(&self, role: &Role) -> Vec<f64> {
         let values = |role: &Role| {
             let cell = self.cells.iter().find(|cell| cell.role == *role);

@@ -1,7 +1,7 @@
 //! Runs tests on one mutant, only those that reach it.
 //!
-//! First each test runs alone without any mutant and records which mutants it reaches. A mutant that
-//! no test reaches needs no run.
+//! First each test runs alone without any mutant and records which mutants it reaches. A mutant
+//! that no test reaches needs no run.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -169,8 +169,8 @@ pub(super) fn judge(suites: &[Suite], number: usize) -> Result<Verdict> {
     Ok(verdict)
 }
 
-/// The tests in a listing. Where the harness takes only one name, all transcripts of a folder are one
-/// test.
+/// The tests in a listing. Where the harness takes only one name, all transcripts of a folder are
+/// one test.
 fn names(listing: &str, skipped: &[&str], takes_names: bool) -> Vec<String> {
     let names = listing.lines().filter_map(|line| line.strip_suffix(": test"));
     let names = names.filter(|name| !skipped.iter().any(|part| name.contains(part)));
@@ -205,14 +205,15 @@ fn start(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> C
     command
 }
 
-/// How long tests may take on a mutant, given their time one after another without one: ten times as
-/// long if they are quick, twice if they are slow, since slow ones then run side by side.
+/// How long tests may take on a mutant, given their time one after another without one: ten times
+/// as long if they are quick, twice if they are slow, since slow ones then run side by side.
 fn patience(time: Duration) -> Duration {
     const QUICK: Duration = Duration::from_secs(60);
     PATIENCE + (time * 2).max(QUICK.min(time * 10))
 }
 
-/// Waits until a test fails, all have passed or the time is over, and ends the tests that still run.
+/// Waits until a test fails, all have passed or the time is over, and ends the tests that still
+/// run.
 fn wait(child: &mut Child, patience: Duration) -> Result<Verdict> {
     const STEP: Duration = Duration::from_millis(50);
     let output = child.stdout.take().context("the output is piped")?;

@@ -1,7 +1,7 @@
 //! A copy of the repository with the mutants in it, and its test programs.
 //!
-//! The copy is below `target` and has a target folder of its own. Only files that differ are written,
-//! so that cargo recompiles only what changed.
+//! The copy is below `target` and has a target folder of its own. Only files that differ are
+//! written, so that cargo recompiles only what changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

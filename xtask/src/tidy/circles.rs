@@ -5,8 +5,8 @@
 //! of its own below them, or one arrow is turned around.
 //!
 //! An arrow is a `use`, or a path in the code, that begins with `crate`, `super`, `self` or a child
-//! module. `mod` and `pub use` are no arrows: an item that is imported through a `pub use` counts as
-//! imported from the file that the `pub use` points to. Tests are left out.
+//! module. `mod` and `pub use` are no arrows: an item that is imported through a `pub use` counts
+//! as imported from the file that the `pub use` points to. Tests are left out.
 
 mod imports;
 mod modules;

@@ -1,7 +1,7 @@
 //! Every method of the table occurs in a transcript of every revision that has it.
 //!
-//! A transcript shows the messages on the wire; its header names the revisions in which it is played.
-//! A method without one is either not built and listed in [`NOT_BUILT`], or has no test.
+//! A transcript shows the messages on the wire; its header names the revisions in which it is
+//! played. A method without one is either not built and listed in [`NOT_BUILT`], or has no test.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

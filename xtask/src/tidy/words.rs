@@ -1,7 +1,7 @@
 //! Plain words: a sentence names who acts.
 //!
-//! "Whoever has it is told so" makes the reader guess twice: which program, and by what message. The
-//! words below hide the actor; STYLE.md shows what to write instead. Names of tests count too.
+//! "Whoever has it is told so" makes the reader guess twice: which program, and by what message.
+//! The words below hide the actor; STYLE.md shows what to write instead. Names of tests count too.
 
 use crate::finding::Finding;
 use crate::tree::{File, Tree};

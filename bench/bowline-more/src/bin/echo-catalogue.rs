@@ -32,8 +32,8 @@ struct Steps {
     steps: u32,
 }
 
-/// Reports every step. [`Progress`] skips reports within 10 ms of the last one, but this case measures
-/// sending them; so each step has a `Progress` of its own.
+/// Reports every step. [`Progress`] skips reports within 10 ms of the last one, but this case
+/// measures sending them; so each step has a `Progress` of its own.
 struct EveryStep(Call);
 
 impl FromCall for EveryStep {

@@ -88,7 +88,8 @@ impl Server {
             peers.retain(|peer| !peer.is_transport_closed());
             peers.clone()
         };
-        // All at once, which is faster than one after another. Errors mean that a session has ended.
+        // All at once, which is faster than one after another. Errors mean that a session has
+        // ended.
         join_all(peers.iter().map(Peer::notify_tool_list_changed)).await;
         "told".to_owned()
     }

@@ -36,7 +36,8 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// With the lifecycle of the revision, without a probe: the README of its repository, "Client lifecycle modes".
+/// With the lifecycle of the revision, without a probe: the README of its repository, "Client
+/// lifecycle modes".
 async fn connect(plan: &Plan) -> Result<Client, Failure> {
     let (version, lifecycle) = match plan.revision.as_str() {
         "2025-11-25" => (ProtocolVersion::V_2025_11_25, ClientLifecycleMode::Initialize),

@@ -1,6 +1,7 @@
 //! Names of methods that return `bool` or take a predicate.
 
-/// Whether a method of this name returns `bool`, by our naming rules and those of the standard library.
+/// Whether a method of this name returns `bool`, by our naming rules and those of the standard
+/// library.
 pub(super) fn is_predicate(name: &str) -> bool {
     const WORDS: &[&str] = &["any", "all", "contains", "contains_key", "starts_with", "ends_with"];
     const BEGINNINGS: &[&str] = &["is_", "has_", "may_", "supports_"];
