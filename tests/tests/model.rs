@@ -17,7 +17,7 @@ use bowline::proto::request::{
 use bowline::proto::server::{ServerConfig, ServerConnection, ServerEvent};
 use bowline::types::id::{ProgressToken, RequestId};
 use bowline::types::implementation::Implementation;
-use bowline::types::json::Json;
+use bowline::types::json::RawJson;
 use bowline::types::meta::Meta;
 use bowline::types::progress::ProgressParams;
 use bytes::Bytes;
@@ -188,7 +188,7 @@ impl World {
 }
 
 fn answer(call: usize) -> Response {
-    let body = Json::from_text(format!("{{\"call\":{call}}}")).unwrap();
+    let body = RawJson::from_text(format!("{{\"call\":{call}}}")).unwrap();
     Ok(Success::raw(body, Meta::new()))
 }
 

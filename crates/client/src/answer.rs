@@ -11,7 +11,7 @@ use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::elicitation::{ElicitParams, ElicitResult, FormParams};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use serde::Serialize;
 
 use crate::hook::{Ear, Hook};
@@ -158,12 +158,12 @@ impl Answer {
     }
 
     /// What the server gets.
-    pub(crate) fn into_response(self) -> Result<Json, ErrorObject> {
+    pub(crate) fn into_response(self) -> Result<RawJson, ErrorObject> {
         let unsent = |problem| {
             ErrorObject::internal(format!("the client has no answer that it can send: {problem}"))
         };
         let result = self.0.map_err(unsent)?;
-        Json::from_value(&result).map_err(|error| unsent(error.to_string()))
+        RawJson::from_value(&result).map_err(|error| unsent(error.to_string()))
     }
 }
 
@@ -196,7 +196,7 @@ impl Elicitation {
         self,
         params: ElicitParams,
         server: Server,
-    ) -> Result<Json, ErrorObject> {
+    ) -> Result<RawJson, ErrorObject> {
         // Only those who declared it are asked.
         let Some(ask) = self.ask else {
             return Err(ErrorObject::method_not_found("this client asks no user"));
@@ -207,20 +207,20 @@ impl Elicitation {
 
 /// Makes content for a form out of what was filled in.
 fn fill(form: &FormSchema, content: &impl Serialize) -> Result<Object, String> {
-    let content = Json::from_value(content)
+    let content = RawJson::from_value(content)
         .map_err(|error| format!("the content cannot be written as JSON: {error}"))?;
     let content = form.fill_defaults(&object(form, content)?);
     form.check(&content).map_err(|error| error.to_string())
 }
 
-fn object(form: &FormSchema, content: Json) -> Result<Object, String> {
+fn object(form: &FormSchema, content: RawJson) -> Result<Object, String> {
     let mut fields = form.fields();
     let content = match (content.as_str(), fields.next(), fields.next()) {
-        ("null", ..) | ("true", None, _) => Json::empty_object(),
+        ("null", ..) | ("true", None, _) => RawJson::empty_object(),
         _ if content.is_object() => content,
         (_, Some((name, _)), None) => {
             // A map with one text for a key is always an object.
-            Json::from_value(&BTreeMap::from([(name, &content)])).unwrap_or_default()
+            RawJson::from_value(&BTreeMap::from([(name, &content)])).unwrap_or_default()
         }
         _ => content,
     };
@@ -233,7 +233,9 @@ fn object(form: &FormSchema, content: Json) -> Result<Object, String> {
 
 #[cfg(test)]
 mod tests {
-    use bowline_types::elicitation::schema::{BooleanSchema, Field, NumberSchema, StringSchema};
+    use bowline_types::elicitation::schema::{
+        BooleanSchema, FormField, NumberSchema, StringSchema,
+    };
     use serde_json::json;
 
     use super::*;
@@ -249,7 +251,7 @@ mod tests {
     fn person() -> FormSchema {
         FormSchema::new()
             .with_required("name", StringSchema::new())
-            .with_optional("age", Field::integer(NumberSchema::new().with_default(30)))
+            .with_optional("age", FormField::integer(NumberSchema::new().with_default(30)))
     }
 
     // spec: ELIC-22, ELIC-27
@@ -305,8 +307,11 @@ mod tests {
     fn a_form_that_asks_for_a_secret_is_pointed_at() {
         let field = |field| question(FormSchema::new().with_required("field", field));
         assert!(!question(person()).looks_sensitive());
-        assert!(field(Field::from(StringSchema::new()).with_title("API key")).looks_sensitive());
-        let described = Field::from(StringSchema::new()).with_description("the password of the db");
+        assert!(
+            field(FormField::from(StringSchema::new()).with_title("API key")).looks_sensitive()
+        );
+        let described =
+            FormField::from(StringSchema::new()).with_description("the password of the db");
         assert!(field(described).looks_sensitive());
         let named = FormSchema::new().with_optional("accessToken", StringSchema::new());
         assert!(question(named).looks_sensitive());

@@ -11,9 +11,9 @@ use bowline_proto::client::{CallAnswer, CallError, CallRequest};
 use bowline_transport::connect::{Link, Listener};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::progress::ProgressParams;
-use bowline_types::read::Misread;
+use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 use serde::Serialize;
@@ -66,7 +66,7 @@ struct Plan<T> {
 type Remedy = Box<dyn FnOnce(CallRequest) -> BoxFuture<Option<CallRequest>> + Send>;
 
 /// Makes what the caller gets out of the name of the call and its result.
-type Read<T> = Box<dyn FnOnce(String, &Json) -> Result<T> + Send>;
+type Read<T> = Box<dyn FnOnce(String, &RawJson) -> Result<T> + Send>;
 
 /// Says how a result counts.
 type Judge<T> = fn(&T) -> AuditOutcome;
@@ -77,7 +77,7 @@ impl<T> Call<'static, T> {
         link: Link,
         subject: String,
         request: Result<CallRequest>,
-        read: impl FnOnce(String, &Json) -> Result<T> + Send + 'static,
+        read: impl FnOnce(String, &RawJson) -> Result<T> + Send + 'static,
     ) -> Self {
         let read = Box::new(read);
         let plan = request.map(|request| {
@@ -228,7 +228,7 @@ pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
 }
 
 fn object(params: &impl Serialize) -> Object {
-    Object::new(Json::from_value(params).unwrap_or_default()).unwrap_or_default()
+    Object::new(RawJson::from_value(params).unwrap_or_default()).unwrap_or_default()
 }
 
 /// Reads a result as what its method gives.
@@ -236,8 +236,8 @@ fn object(params: &impl Serialize) -> Object {
 /// # Errors
 ///
 /// If it is not that; `subject` is what was called.
-pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &Json) -> Result<T> {
-    let invalid = |error: Misread| CallError::Invalid(error.within("result").to_string());
+pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Result<T> {
+    let invalid = |error: ReadError| CallError::Invalid(error.within("result").to_string());
     result.parse().map_err(|error| Error::call(subject, invalid(error)))
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use bowline_proto::mirror::marks::{Mirrored, mirrored};
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Schema;
-use bowline_types::tool::{CallToolResult, TaskSupport, Tool, ToolAnnotations};
+use bowline_types::tool::{CallToolResult, TaskSupport, ToolAnnotations, ToolDefinition};
 use serde_json::Value;
 
 /// Bytes of all definitions that are remembered. A server that lists more than that is not checked
@@ -30,7 +30,7 @@ struct Listed {
 /// A tool that was listed.
 #[derive(Debug)]
 pub(crate) struct Known {
-    definition: Tool,
+    definition: ToolDefinition,
     output: OnceLock<Output>,
     marks: OnceLock<Vec<Mirrored>>,
 }
@@ -49,7 +49,7 @@ pub(crate) enum Output {
 impl Catalogue {
     /// Remembers tools that were listed, instead of those of the same name; gives how many there
     /// was no room for.
-    pub(crate) fn note(&self, tools: &[Tool]) -> usize {
+    pub(crate) fn note(&self, tools: &[ToolDefinition]) -> usize {
         let mut listed = self.lock();
         tools.iter().filter(|tool| !listed.note(tool)).count()
     }
@@ -77,7 +77,7 @@ impl Catalogue {
 
 impl Listed {
     /// Remembers a tool, if there is room.
-    fn note(&mut self, tool: &Tool) -> bool {
+    fn note(&mut self, tool: &ToolDefinition) -> bool {
         if self.tools.get(&tool.name).is_some_and(|known| known.definition == *tool) {
             return true;
         }
@@ -162,7 +162,7 @@ impl Output {
 }
 
 /// About how many bytes a definition takes.
-fn size(tool: &Tool) -> usize {
+fn size(tool: &ToolDefinition) -> usize {
     let schema = |schema: &Schema| schema.as_str().len();
     tool.name.len()
         + tool.description.as_ref().map_or(0, String::len)
@@ -172,20 +172,20 @@ fn size(tool: &Tool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use bowline_types::json::Json;
+    use bowline_types::json::RawJson;
 
     use super::*;
 
     fn schema(text: &str) -> Schema {
-        Schema::new(Json::from_text(text).unwrap()).unwrap()
+        Schema::new(RawJson::from_text(text).unwrap()).unwrap()
     }
 
-    fn tool(name: &str, output: &str) -> Tool {
-        Tool::new(name, Schema::default()).with_output_schema(schema(output))
+    fn tool(name: &str, output: &str) -> ToolDefinition {
+        ToolDefinition::new(name, Schema::default()).with_output_schema(schema(output))
     }
 
     fn result(content: &str) -> CallToolResult {
-        Json::from_text(format!(r#"{{"content":[],"structuredContent":{content}}}"#))
+        RawJson::from_text(format!(r#"{{"content":[],"structuredContent":{content}}}"#))
             .unwrap()
             .parse()
             .unwrap()

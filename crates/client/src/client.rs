@@ -9,7 +9,7 @@ use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::discover::Discover;
 use bowline_types::empty::NoParams;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::legacy::ping::Ping;
 use bowline_types::legacy::set_level::{SetLevel, SetLevelParams};
 use bowline_types::method::Method;
@@ -101,7 +101,7 @@ impl Client {
         };
         request.fresh = true;
         let subject = request.method.name().to_owned();
-        Call::new(self.link.clone(), subject, Ok(request), |_, _: &Json| Ok(()))
+        Call::new(self.link.clone(), subject, Ok(request), |_, _: &RawJson| Ok(()))
     }
 
     /// Whether the connection has ended.

@@ -2,7 +2,7 @@
 
 use bowline_proto::wire::project::Project;
 use bowline_types::completion::{Complete, CompleteParams, Completion, Reference};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde::Deserialize;
@@ -60,7 +60,9 @@ impl Completing<'_> {
         params.project(self.client.revision());
         let request = self.client.request::<Complete>(&params);
         let subject = Method::CompletionComplete.name().to_owned();
-        Call::new(self.client.link.clone(), subject, Ok(request), |_, result: &Json| read(result))
+        Call::new(self.client.link.clone(), subject, Ok(request), |_, result: &RawJson| {
+            read(result)
+        })
     }
 }
 
@@ -79,15 +81,15 @@ impl Call<'_, Completion> {
 }
 
 /// Reads suggestions. A server that has none may leave out where they would stand.
-fn read(result: &Json) -> Result<Completion> {
+fn read(result: &RawJson) -> Result<Completion> {
     #[derive(Deserialize)]
     struct Outer {
-        completion: Option<Json>,
+        completion: Option<RawJson>,
     }
 
     #[derive(Deserialize)]
     struct Inner {
-        values: Option<Json>,
+        values: Option<RawJson>,
     }
 
     let subject = Method::CompletionComplete.name();

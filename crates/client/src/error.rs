@@ -10,7 +10,7 @@ use bowline_transport::connect::ConnectError;
 use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, ResourceNotFound, code};
-use bowline_types::read::Misread;
+use bowline_types::read::ReadError;
 
 use crate::page::Page;
 
@@ -57,7 +57,7 @@ enum Kind {
     /// The result is not what the tool's output schema says.
     Output(String),
     /// The result is not of the type that the caller wants.
-    Shape(Misread),
+    Shape(ReadError),
     /// The pages of a list do not end.
     Endless(String),
 }
@@ -249,7 +249,7 @@ impl Error {
         Self::new(Some(subject), Kind::Output(reason))
     }
 
-    pub(crate) fn shape(subject: &str, error: Misread) -> Self {
+    pub(crate) fn shape(subject: &str, error: ReadError) -> Self {
         Self::new(Some(subject), Kind::Shape(error))
     }
 

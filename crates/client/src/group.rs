@@ -9,9 +9,9 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use bowline_types::namespace::Namespace;
-use bowline_types::prompt::{GetPromptResult, Prompt};
-use bowline_types::resource::{Resource, ResourceTemplate};
-use bowline_types::tool::Tool;
+use bowline_types::prompt::{GetPromptResult, PromptDefinition};
+use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
+use bowline_types::tool::ToolDefinition;
 use serde::Serialize;
 
 use crate::call::Call;
@@ -118,7 +118,7 @@ impl Group {
     ///
     /// A tool whose own name is long may now have more than the 128 characters that clients are
     /// told to expect.
-    pub async fn tools(&self) -> Listing<Tool> {
+    pub async fn tools(&self) -> Listing<ToolDefinition> {
         self.list(Client::tools, |member, mut tool| {
             tool.name = member.qualify(&tool.name);
             tool
@@ -135,7 +135,7 @@ impl Group {
     }
 
     /// The prompts of all members, each under its qualified name.
-    pub async fn prompts(&self) -> Listing<Prompt> {
+    pub async fn prompts(&self) -> Listing<PromptDefinition> {
         self.list(Client::prompts, |member, mut prompt| {
             prompt.name = member.qualify(&prompt.name);
             prompt
@@ -152,7 +152,7 @@ impl Group {
     }
 
     /// The resources of all members.
-    pub async fn resources(&self) -> Listing<Sourced<Resource>> {
+    pub async fn resources(&self) -> Listing<Sourced<ResourceDefinition>> {
         self.list(Client::resources, Sourced::new).await
     }
 

@@ -15,9 +15,9 @@ use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::text::counted;
-use bowline_types::tool::Tool;
+use bowline_types::tool::ToolDefinition;
 
 use crate::answer::Elicitation;
 use crate::catalogue::{Catalogue, Known, Output};
@@ -116,7 +116,7 @@ impl Application {
     }
 
     /// Remembers a page of tools, without those that break the rules of the transport.
-    pub(crate) fn note(&self, tools: &mut Vec<Tool>) {
+    pub(crate) fn note(&self, tools: &mut Vec<ToolDefinition>) {
         if self.repeats_arguments() {
             marks::retain_valid(tools, |what| self.odd(what));
         }
@@ -175,7 +175,7 @@ impl Host for Application {
     }
 
     /// The handlers are called inside the future, whose panics are caught.
-    fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>> {
+    fn answer(&self, question: InputRequest) -> BoxFuture<Result<RawJson, ErrorObject>> {
         let server = self.server();
         match question {
             InputRequest::Elicit(params) => {

@@ -14,10 +14,10 @@ use bowline_proto::client::{CallError, CallRequest};
 use bowline_transport::connect::Link;
 use bowline_types::error::code;
 use bowline_types::id::Cursor;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
-use bowline_types::page::{Page, PageParams};
-use bowline_types::read::Misread;
+use bowline_types::page::{PageParams, PagedResult};
+use bowline_types::read::ReadError;
 use bowline_types::rpc::Rpc;
 use futures_core::Stream;
 
@@ -46,7 +46,7 @@ pub struct List<T> {
     link: Link,
     method: Method,
     request: fn(&PageParams) -> CallRequest,
-    read: fn(&Json) -> Result<Items<T>, Misread>,
+    read: fn(&RawJson) -> Result<Items<T>, ReadError>,
     items: vec::IntoIter<T>,
     next: Next<T>,
     circles: Circles,
@@ -80,13 +80,13 @@ impl<T> List<T> {
     pub(crate) fn new<R>(link: Link) -> Self
     where
         R: Rpc<Params = PageParams>,
-        R::Result: Page<Item = T>,
+        R::Result: PagedResult<Item = T>,
     {
         Self {
             link,
             method: R::METHOD,
             request: call::request::<R>,
-            read: |result| result.parse::<R::Result>().map(Page::into_parts),
+            read: |result| result.parse::<R::Result>().map(PagedResult::into_parts),
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
             circles: Circles::default(),

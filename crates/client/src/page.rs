@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use bowline_types::elicitation::{InvalidUrl, UrlParams};
+use bowline_types::elicitation::{InvalidElicitationUrl, UrlParams};
 
 /// A page that a server wants the user to visit.
 ///
@@ -25,7 +25,7 @@ impl Page {
     /// # Errors
     ///
     /// If no browser opens it, or none should: anything but `https` and `http`.
-    pub(crate) fn new(params: UrlParams) -> Result<Self, InvalidUrl> {
+    pub(crate) fn new(params: UrlParams) -> Result<Self, InvalidElicitationUrl> {
         params.check_url()?;
         let UrlParams { message, url, elicitation_id, .. } = params;
         Ok(Self { message, url, elicitation_id })

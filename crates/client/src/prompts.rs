@@ -1,7 +1,9 @@
 //! Listing prompts, and filling them in.
 
-use bowline_types::json::Json;
-use bowline_types::prompt::{GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, Prompt};
+use bowline_types::json::RawJson;
+use bowline_types::prompt::{
+    GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, PromptDefinition,
+};
 
 use crate::call::{self, Call};
 use crate::client::Client;
@@ -9,7 +11,7 @@ use crate::list::List;
 
 impl Client {
     /// The prompts that the server offers, for the user to choose from.
-    pub fn prompts(&self) -> List<Prompt> {
+    pub fn prompts(&self) -> List<PromptDefinition> {
         List::new::<ListPrompts>(self.link.clone())
     }
 
@@ -35,7 +37,7 @@ impl Client {
     pub fn prompt(&self, name: impl Into<String>) -> Call<'static, GetPromptResult> {
         let name = name.into();
         let request = self.request::<GetPrompt>(&GetPromptParams::new(&name));
-        Call::new(self.link.clone(), name, Ok(request), |name, result: &Json| {
+        Call::new(self.link.clone(), name, Ok(request), |name, result: &RawJson| {
             call::read(&name, result)
         })
     }

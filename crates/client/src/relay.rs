@@ -20,7 +20,7 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::prompt::{GetPrompt, ListPrompts};
@@ -153,7 +153,7 @@ impl Relay {
         let params: R::Params = read(&request)?;
         let asked = self.client.request::<R>(&params);
         let subject = R::METHOD.name().to_owned();
-        let read = |subject: String, result: &Json| {
+        let read = |subject: String, result: &RawJson| {
             Ok((
                 call::read::<R::Result>(&subject, result)?,
                 call::read::<CacheHint>(&subject, result)?,
@@ -170,7 +170,7 @@ impl Relay {
 /// Makes a call with what the caller sent along, and reports its progress.
 async fn along<T>(mut call: Call<'static, T>, parts: &Parts) -> crate::Result<T> {
     for (key, value) in parts.meta.iter() {
-        let Ok(value) = Json::from_text(value) else { continue };
+        let Ok(value) = RawJson::from_text(value) else { continue };
         // What the protocol says in `_meta` is between two neighbours, and so is what breaks its
         // rules.
         call = call.change(|request| _ = request.meta.set(key, &value));

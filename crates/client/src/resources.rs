@@ -3,11 +3,11 @@
 use std::slice;
 use std::vec;
 
-use bowline_types::json::{Json, NotBase64};
+use bowline_types::json::{NotBase64, RawJson};
 use bowline_types::meta::Meta;
 use bowline_types::resource::{
     ListResourceTemplates, ListResources, ReadResource, ReadResourceParams, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate,
+    ResourceContents, ResourceDefinition, ResourceTemplate,
 };
 
 use crate::call::{self, Call};
@@ -17,7 +17,7 @@ use crate::list::List;
 
 impl Client {
     /// The resources that the server offers.
-    pub fn resources(&self) -> List<Resource> {
+    pub fn resources(&self) -> List<ResourceDefinition> {
         List::new::<ListResources>(self.link.clone())
     }
 
@@ -47,7 +47,7 @@ impl Client {
     pub fn read(&self, uri: impl Into<String>) -> Call<'static, Contents> {
         let uri = uri.into();
         let request = self.request::<ReadResource>(&ReadResourceParams::new(&uri));
-        Call::new(self.link.clone(), uri, Ok(request), |uri, result: &Json| {
+        Call::new(self.link.clone(), uri, Ok(request), |uri, result: &RawJson| {
             call::read(&uri, result).map(Contents)
         })
     }

@@ -1,7 +1,7 @@
 //! What a tool returned, and how to read it.
 
 use bowline_types::content::Content;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::tool::CallToolResult;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ impl ToolOutcome {
     }
 
     /// What it said for programs, as it came.
-    pub fn structured(&self) -> Option<&Json> {
+    pub fn structured(&self) -> Option<&RawJson> {
         self.result.structured_content.as_ref()
     }
 
@@ -97,7 +97,7 @@ impl ToolOutcome {
     }
 
     /// Reads a result, and holds it against what is known of the tool.
-    pub(crate) fn read(tool: String, result: &Json, known: Option<&Known>) -> Result<Self> {
+    pub(crate) fn read(tool: String, result: &RawJson, known: Option<&Known>) -> Result<Self> {
         let result: CallToolResult = call::read(&tool, result)?;
         match known.map_or(Ok(()), |known| known.check(&result)) {
             Ok(()) => Ok(Self { tool, result }),
@@ -107,11 +107,11 @@ impl ToolOutcome {
 }
 
 /// What `{"result": …}` wraps, if there is nothing beside and it has the shape of the type.
-fn unwrapped<T: DeserializeOwned>(json: &Json) -> Option<T> {
+fn unwrapped<T: DeserializeOwned>(json: &RawJson) -> Option<T> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Wrapped {
-        result: Json,
+        result: RawJson,
     }
 
     json.parse::<Wrapped>().ok()?.result.parse().ok()
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn outcome(result: &str) -> ToolOutcome {
-        ToolOutcome::read("sum".to_owned(), &Json::from_text(result).unwrap(), None).unwrap()
+        ToolOutcome::read("sum".to_owned(), &RawJson::from_text(result).unwrap(), None).unwrap()
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_no_tool_result_is_an_invalid_answer() {
-        let result = Json::from_text(r#"{"content":7}"#).unwrap();
+        let result = RawJson::from_text(r#"{"content":7}"#).unwrap();
         let error = ToolOutcome::read("sum".to_owned(), &result, None).unwrap_err();
         assert!(error.is_invalid_answer(), "{error}");
         assert!(

@@ -14,7 +14,7 @@ use bowline_transport::connect::WeakLink;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
 use bowline_types::error::ErrorObject;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
@@ -162,7 +162,7 @@ impl RootList {
     pub(crate) fn answer(
         &self,
         revision: Revision,
-    ) -> impl Future<Output = Result<Json, ErrorObject>> + Send + 'static {
+    ) -> impl Future<Output = Result<RawJson, ErrorObject>> + Send + 'static {
         let (list, permit) = (self.lock().clone(), self.permit.clone());
         let given = Arc::clone(&self.given);
         async move {
@@ -174,7 +174,7 @@ impl RootList {
             given.set(Some(accessible.clone()));
             let mut result = ListRootsResult::new(permitted(accessible, permit).await);
             result.project(revision);
-            Json::from_value(&result).map_err(|error| ErrorObject::internal(error.to_string()))
+            RawJson::from_value(&result).map_err(|error| ErrorObject::internal(error.to_string()))
         }
     }
 

@@ -12,7 +12,7 @@ use bowline_types::content::Content;
 use bowline_types::deprecated::sampling::{CreateMessageParams, CreateMessageResult};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 
 use crate::hook::Hook;
 use crate::server::Server;
@@ -180,7 +180,7 @@ impl Sampling {
         self,
         params: CreateMessageParams,
         server: Server,
-    ) -> Result<Json, ErrorObject> {
+    ) -> Result<RawJson, ErrorObject> {
         // Only those who declared it are asked.
         let Some(sample) = &self.sample else {
             return Err(ErrorObject::method_not_found("this client has no model to ask"));
@@ -199,7 +199,7 @@ impl Sampling {
         }
         check::result(&request.params, &result).map_err(|problem| unsent(&problem))?;
         result.project(revision);
-        Json::from_value(&result).map_err(|error| unsent(&error.to_string()))
+        RawJson::from_value(&result).map_err(|error| unsent(&error.to_string()))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bowline_proto::client::CallRequest;
-use bowline_types::json::{Json, Object};
-use bowline_types::tool::{CallTool, CallToolParams, ListTools, Tool};
+use bowline_types::json::{Object, RawJson};
+use bowline_types::tool::{CallTool, CallToolParams, ListTools, ToolDefinition};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -51,7 +51,7 @@ impl Client {
             Ok(known) => (known, request),
             Err(error) => (None, request.and(Err(error))),
         };
-        let read = move |tool, result: &Json| ToolOutcome::read(tool, result, known.as_deref());
+        let read = move |tool, result: &RawJson| ToolOutcome::read(tool, result, known.as_deref());
         let mut call = Call::new(self.link.clone(), tool, request, read);
         if self.application.repeats_arguments() {
             let client = self.clone();
@@ -64,7 +64,7 @@ impl Client {
     }
 
     /// The tools that the server offers.
-    pub fn tools(&self) -> List<Tool> {
+    pub fn tools(&self) -> List<ToolDefinition> {
         let application = Arc::clone(&self.application);
         List::new::<ListTools>(self.link.clone()).noted(move |tools| application.note(tools))
     }
@@ -91,7 +91,7 @@ impl Client {
 
 /// The arguments of a tool.
 fn object(tool: &str, arguments: &impl Serialize) -> Result<Object> {
-    let arguments = Json::from_value(arguments).map_err(|error| {
+    let arguments = RawJson::from_value(arguments).map_err(|error| {
         Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"))
     })?;
     // Sent even if there are none, because many servers refuse a call without the member.

@@ -23,7 +23,7 @@ use std::time::Instant;
 
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::method::{Kind, Method};
+use bowline_types::method::{MessageKind, Method};
 use bowline_types::revision::Revision;
 use bowline_types::text::{counted, excerpt};
 
@@ -112,7 +112,7 @@ pub fn too_many_subscriptions(limits: &Limits) -> ErrorObject {
 pub(crate) fn method_of(name: &MethodName, revision: Revision) -> Result<Method, ErrorObject> {
     match name {
         MethodName::Known(method)
-            if method.row().kind == Kind::Request && method.is_from_client(revision) =>
+            if method.row().kind == MessageKind::Request && method.is_from_client(revision) =>
         {
             Ok(*method)
         }

@@ -9,9 +9,9 @@ use std::fmt;
 
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
-use bowline_types::read::{Misread, read};
+use bowline_types::read::{ReadError, read};
 use bowline_types::text::{counted, excerpt};
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -68,7 +68,7 @@ pub struct ResponseMessage {
     /// Which request it answers; an error about something unreadable names none.
     pub id: Option<RequestId>,
     /// The result's text, or the error.
-    pub outcome: Result<Json, ErrorObject>,
+    pub outcome: Result<RawJson, ErrorObject>,
     /// The members of the result, if they are known already.
     pub members: Option<Members>,
 }
@@ -248,7 +248,7 @@ fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
     let envelope: Envelope<'_> = match read_envelope(string) {
         Ok(envelope) => envelope,
         Err(error) => {
-            let error = Misread::new(&error, string);
+            let error = ReadError::new(&error, string);
             let (error, id) = if error.is_json() {
                 let message = format!("the message is no JSON-RPC object: {}", error.reason());
                 (ErrorObject::invalid_request(message), id_within(text))
@@ -408,7 +408,7 @@ impl Envelope<'_> {
 
     fn into_response(self) -> Result<Message, Malformed> {
         let outcome = match (self.result, self.error) {
-            (Some(result), None) if result.starts_with('{') => Ok(Json::from_checked(result)),
+            (Some(result), None) if result.starts_with('{') => Ok(RawJson::from_checked(result)),
             (Some(_), None) => {
                 return Err(
                     self.malformed(ErrorObject::invalid_request("`result` must be an object"))

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use bowline_types::read::{self, Misread, read};
+use bowline_types::read::{self, ReadError, read};
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde::Serialize;
@@ -51,12 +51,12 @@ impl Members {
     /// # Errors
     ///
     /// If it is not an object, or a name occurs twice or holds a NUL.
-    pub fn cut(text: Bytes) -> Result<Self, Misread> {
+    pub fn cut(text: Bytes) -> Result<Self, ReadError> {
         let text = ByteString::try_from(text).map_err(|error| read::not_text(&error))?;
         Self::cut_text(text)
     }
 
-    fn cut_text(text: ByteString) -> Result<Self, Misread> {
+    fn cut_text(text: ByteString) -> Result<Self, ReadError> {
         let mut scanner = Scanner::new(&text, Scanner::DEPTH);
         if let Some(members) = scanner.members()
             && scanner.is_over()
@@ -64,7 +64,7 @@ impl Members {
             return Ok(members);
         }
         let cut = Cutter { text: &text }.cut();
-        let members = cut.map_err(|error| Misread::new(&error, &text))?;
+        let members = cut.map_err(|error| ReadError::new(&error, &text))?;
         Ok(Self { text, members })
     }
 
@@ -94,7 +94,7 @@ impl Members {
     /// # Errors
     ///
     /// If the value is something else.
-    pub fn string(&self, name: &str) -> Result<Option<Cow<'_, str>>, Misread> {
+    pub fn string(&self, name: &str) -> Result<Option<Cow<'_, str>>, ReadError> {
         match self.value(name).and_then(unescaped) {
             Some(text) => Ok(Some(Cow::Borrowed(text))),
             None => Ok(self.parse(name)?.map(Cow::Owned)),
@@ -106,7 +106,7 @@ impl Members {
     /// # Errors
     ///
     /// If it is something else, or a name in it occurs twice.
-    pub fn object(&self, name: &str) -> Result<Self, Misread> {
+    pub fn object(&self, name: &str) -> Result<Self, ReadError> {
         match self.value(name) {
             Some(text) if text != "null" => {
                 Self::cut_text(self.text.slice_ref(text)).map_err(|error| error.at_member(name))
@@ -120,7 +120,7 @@ impl Members {
     /// # Errors
     ///
     /// If the value has another shape.
-    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Misread> {
+    pub fn parse<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ReadError> {
         match self.value(name) {
             Some(text) if text != "null" => {
                 read(text).map(Some).map_err(|error| error.at_member(name))
@@ -134,7 +134,7 @@ impl Members {
     /// # Errors
     ///
     /// If the object has another shape.
-    pub fn parse_all<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+    pub fn parse_all<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         read(self.as_str())
     }
 

@@ -26,7 +26,7 @@ use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
 };
 use bowline_types::revision::Revision::{self, *};
-use bowline_types::tool::{CallToolParams, CallToolResult, ListToolsResult, Tool};
+use bowline_types::tool::{CallToolParams, CallToolResult, ListToolsResult, ToolDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -448,7 +448,7 @@ fn structured_output_is_said_as_text_where_there_is_none() {
 /// The output schema of a tool, and a result of that tool, both projected.
 fn output(schema: &Value, value: &Value, revision: Revision) -> (Value, Value) {
     let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": schema });
-    let tool: Tool = projected(&tool, revision);
+    let tool: ToolDefinition = projected(&tool, revision);
     let result: CallToolResult = projected(&json!({ "structuredContent": value }), revision);
     (written(&tool.output_schema), written(&result.structured_content))
 }
@@ -511,9 +511,9 @@ fn a_wrapped_schema_still_refuses_what_it_refused() {
 #[test]
 fn a_title_moves_to_where_2025_03_26_keeps_it() {
     let tool = json!({ "name": "t", "title": "T", "inputSchema": { "type": "object" } });
-    let old: Tool = projected(&tool, V2025_03_26);
+    let old: ToolDefinition = projected(&tool, V2025_03_26);
     assert_eq!((old.title.as_deref(), old.display_name()), (None, "T"));
-    let oldest: Tool = projected(&tool, V2024_11_05);
+    let oldest: ToolDefinition = projected(&tool, V2024_11_05);
     assert_eq!((oldest.display_name(), &oldest.annotations), ("t", &None));
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bowline_proto::schema::{SchemaError, Validator};
-use bowline_types::json::Json;
-use bowline_types::read::{self, Misread, plain_integers, read};
+use bowline_types::json::RawJson;
+use bowline_types::read::{self, ReadError, plain_integers, read};
 use serde_json::Value;
 
 /// The compiled schemas of a handler.
@@ -86,7 +86,7 @@ impl Contract {
     }
 
     /// Says why arguments could not be decoded: where the schema tells, in its words.
-    pub(crate) fn explain(&self, text: &[u8], error: Misread) -> String {
+    pub(crate) fn explain(&self, text: &[u8], error: ReadError) -> String {
         let value = value(text).ok();
         match value.and_then(|value| self.input.check(ARGUMENTS, &value).err()) {
             Some(violations) => violations.to_string(),
@@ -99,7 +99,7 @@ impl Contract {
     /// # Errors
     ///
     /// Says where the result breaks its own schema.
-    pub(crate) fn check_output(&self, result: Option<&Json>) -> Result<(), String> {
+    pub(crate) fn check_output(&self, result: Option<&RawJson>) -> Result<(), String> {
         let Some(output) = &self.output else { return Ok(()) };
         let Some(result) = result else {
             return Err("it has an `outputSchema`, but gave no structured content".to_owned());
@@ -117,7 +117,7 @@ impl Output {
         Ok(Self { validator, trust })
     }
 
-    fn check(&self, result: &Json) -> Result<(), String> {
+    fn check(&self, result: &RawJson) -> Result<(), String> {
         if self.trust.as_ref().is_some_and(|trust| trust.covers(result)) {
             return Ok(());
         }
@@ -137,13 +137,13 @@ impl Output {
 }
 
 impl Trust {
-    fn covers(&self, result: &Json) -> bool {
+    fn covers(&self, result: &RawJson) -> bool {
         self.is_earned.load(Ordering::Relaxed) && !(self.has_numbers && has_null(result))
     }
 }
 
 /// Whether a null may stand in a result. The word within a text counts too, which costs a check.
-fn has_null(result: &Json) -> bool {
+fn has_null(result: &RawJson) -> bool {
     result.as_str().contains("null")
 }
 
@@ -158,7 +158,7 @@ fn has_numbers(schema: &Value) -> bool {
 }
 
 /// Arguments as a value in which whole numbers are exact.
-fn value(text: &[u8]) -> Result<Value, Misread> {
+fn value(text: &[u8]) -> Result<Value, ReadError> {
     read::text(text).and_then(|text| read(&plain_integers(text)))
 }
 
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_result_is_checked_against_its_schema() {
         let contract = contract(json!({}), Origin::Type);
-        let check = |text| contract.check_output(Some(&Json::from_text(text).unwrap()));
+        let check = |text| contract.check_output(Some(&RawJson::from_text(text).unwrap()));
         assert_eq!(check("3"), Ok(()));
         assert_eq!(check("4").unwrap_err(), "`structuredContent`: expected at most 3, found 4");
         assert!(contract.check_output(None).is_err());

@@ -4,7 +4,7 @@
 //! that name Rust types, choices spelled as `oneOf`, types that may be `null`. So each schema is
 //! made plain once, when a handler is registered.
 
-use bowline_types::json::{Json, Schema};
+use bowline_types::json::{RawJson, Schema};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -67,7 +67,7 @@ pub(crate) fn no_arguments() -> InputSchema {
 ///
 /// Says what is wrong with it.
 pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Terms), String> {
-    let json = Json::from_value(schema)
+    let json = RawJson::from_value(schema)
         .map_err(|error| format!("it cannot be written as JSON: {error}"))?;
     let value = json.parse().map_err(|error| error.to_string())?;
     let published = Schema::new(json).map_err(|json| format!("`{json}` is not an object"))?;

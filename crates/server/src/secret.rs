@@ -1,6 +1,6 @@
 //! Names of what no form may ask for and no log may hold.
 
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use serde_json::Value;
 
 /// What the names of secrets end with, without capitals and what joins words.
@@ -37,13 +37,13 @@ pub(crate) fn is_secret(name: &str) -> bool {
 
 /// Takes the values out of members that bear the name of a secret. What holds none stays as it is,
 /// to the letter.
-pub(crate) fn redact(json: Json) -> Json {
+pub(crate) fn redact(json: RawJson) -> RawJson {
     if !json.as_str().starts_with(['{', '[']) {
         return json;
     }
     let Ok(mut value) = json.parse::<Value>() else { return json };
     match redact_value(&mut value) {
-        true => Json::from_value(&value).unwrap_or_default(),
+        true => RawJson::from_value(&value).unwrap_or_default(),
         false => json,
     }
 }
@@ -83,7 +83,7 @@ mod tests {
     // spec: LOG-10, LOG-12
     #[test]
     fn secrets_are_taken_out_at_any_depth() {
-        let redacted = |text: &str| redact(Json::from_text(text).unwrap()).to_string();
+        let redacted = |text: &str| redact(RawJson::from_text(text).unwrap()).to_string();
         let text = r#"{"user":"ann","login":[{"password":"x"}],"token":{"a":1}}"#;
         let expected = r#"{"login":[{"password":"[redacted]"}],"token":"[redacted]","user":"ann"}"#;
         assert_eq!(redacted(text), expected);

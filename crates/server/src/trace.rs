@@ -7,7 +7,7 @@ use std::fmt;
 
 use bowline_proto::request::Outgoing;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use serde_json::{Map, Value};
 use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, Level, Subscriber};
@@ -86,10 +86,10 @@ impl Fields {
     }
 
     /// The text if there is nothing else, or all fields.
-    fn data(&self) -> Json {
+    fn data(&self) -> RawJson {
         let json = match self.0.get(MESSAGE) {
-            Some(message) if self.0.len() == 1 => Json::from_value(message),
-            _ => Json::from_value(&self.0),
+            Some(message) if self.0.len() == 1 => RawJson::from_value(message),
+            _ => RawJson::from_value(&self.0),
         };
         json.unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 //! Which URIs resources may have, and which may be asked for.
 
-use bowline_types::template::{UriTemplate, Value, Variables};
+use bowline_types::template::{TemplateValue, UriTemplate, Variables};
 
 /// Checks a URI that a resource is to have, by all of RFC 3986.
 ///
@@ -57,9 +57,9 @@ pub(crate) fn check_template(template: &UriTemplate) -> Result<(), String> {
 /// Whether a value would lead out of a directory that it is taken to be in, or cut a path short.
 pub(crate) fn is_unsafe(values: &Variables) -> bool {
     values.iter().any(|(_, value)| match value {
-        Value::Text(text) => leads_astray(text),
-        Value::List(items) => items.iter().any(|item| leads_astray(item)),
-        Value::Pairs(pairs) => {
+        TemplateValue::Text(text) => leads_astray(text),
+        TemplateValue::List(items) => items.iter().any(|item| leads_astray(item)),
+        TemplateValue::Pairs(pairs) => {
             pairs.iter().any(|(name, value)| leads_astray(name) || leads_astray(value))
         }
     })
@@ -149,7 +149,7 @@ mod tests {
         for good in ["a", "a/b", "a..b", "...", ".git", "1.2..3"] {
             assert!(!is_unsafe(good), "{good}");
         }
-        let list = Value::List(vec!["a".to_owned(), "..".to_owned()]);
+        let list = TemplateValue::List(vec!["a".to_owned(), "..".to_owned()]);
         assert!(super::is_unsafe(&Variables::new().with("path", list)));
     }
 }

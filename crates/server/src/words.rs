@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bowline_types::template::{Value, Variables};
+use bowline_types::template::{TemplateValue, Variables};
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Value as Json};
 
@@ -78,11 +78,11 @@ impl Words {
     }
 }
 
-fn json(value: &Value) -> Json {
+fn json(value: &TemplateValue) -> Json {
     match value {
-        Value::Text(text) => Json::from(text.as_str()),
-        Value::List(items) => Json::from(items.clone()),
-        Value::Pairs(pairs) => {
+        TemplateValue::Text(text) => Json::from(text.as_str()),
+        TemplateValue::List(items) => Json::from(items.clone()),
+        TemplateValue::Pairs(pairs) => {
             let member = |(name, value): &(String, String)| (name.clone(), value.clone().into());
             Json::Object(pairs.iter().map(member).collect())
         }

@@ -1,32 +1,28 @@
 //! The one trait that a database implements.
 //!
-//! Sessions, event logs and whatever else must outlive a request are written once, on top of eight
-//! operations: values that expire and are compared before they are set, logs that only grow at their
-//! end, and topics. A backend knows nothing of the protocol.
+//! Everything that outlives a request, such as an event log, is built on its eight operations:
+//! values that expire and are compared before they are set, logs that grow only at their end, and
+//! topics. A backend knows nothing of the protocol.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_core::Stream;
+pub use futures_core::future::BoxFuture;
+pub use futures_core::stream::BoxStream;
 
-/// A future that can be sent to a task.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// A stream that can be sent to a task.
-pub type BoxStream<'a, T> = Pin<Box<dyn Stream<Item = T> + Send + 'a>>;
-
-/// What an operation gives.
+/// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where values are kept.
+/// A database, or anything else that stores values, logs and topics.
+///
+/// All methods may be called from several tasks at once. [`suite::passes`](crate::suite::passes)
+/// checks an implementation.
 pub trait Backend: Send + Sync + 'static {
-    /// The value under a key, unless there is none or its time is over.
+    /// The value at a key. `None` if there is none or it has expired.
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>>;
 
-    /// Sets a value for a time, if what is there now is as expected.
+    /// Sets a value that expires after a time, if the current value is as expected.
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -35,10 +31,10 @@ pub trait Backend: Send + Sync + 'static {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>>;
 
-    /// Removes a value or a log; gives whether there was one.
+    /// Removes a value or a log. Returns whether there was one.
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>>;
 
-    /// Keys of values that begin with a prefix and come after another, in order.
+    /// The keys of values that begin with a prefix and come after `after`, sorted, at most `limit`.
     fn scan<'a>(
         &'a self,
         prefix: &'a Key,
@@ -46,9 +42,10 @@ pub trait Backend: Send + Sync + 'static {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>>>;
 
-    /// Appends to a log, which is kept for a time after the last addition. The first position is 1,
-    /// and each further one is one more. A backend may forget the oldest items of a log that grows
-    /// beyond its bounds; [`read`](Self::read) then tells.
+    /// Appends an item to a log. The log expires this long after the last item.
+    ///
+    /// The first position is 1, and positions have no gaps. A backend may drop the oldest items of
+    /// a log that exceeds its limits; [`LogSlice::oldest`] then shows it.
     fn append<'a>(
         &'a self,
         log: &'a Key,
@@ -56,18 +53,18 @@ pub trait Backend: Send + Sync + 'static {
         expiry: Duration,
     ) -> BoxFuture<'a, Result<Position>>;
 
-    /// Items of a log after a position, in order.
+    /// The items of a log after a position, in order, at most `limit`.
     fn read<'a>(
         &'a self,
         log: &'a Key,
         after: Position,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Read>>;
+    ) -> BoxFuture<'a, Result<LogSlice>>;
 
-    /// Tells everybody who listens to a topic.
+    /// Sends a value to all current listeners of a topic.
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
-    /// What is published on a topic from now on. A listener that falls behind may miss some.
+    /// The values that are published on a topic from now on. A slow listener may miss some.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
 }
 
@@ -76,7 +73,7 @@ pub trait Backend: Send + Sync + 'static {
 pub struct Key(String);
 
 impl Key {
-    /// A key of these parts. Parts are ours: they hold no `/`.
+    /// A key of these parts. The parts must not contain `/`.
     pub fn new<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let parts: Vec<_> = parts.into_iter().collect();
         Self(parts.join("/"))
@@ -91,53 +88,53 @@ impl Key {
 /// A value and its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What was put.
+    /// The stored bytes.
     pub value: Bytes,
-    /// Changes whenever the value does.
+    /// Differs after every change of the value.
     pub version: Version,
 }
 
-/// Tells states of a value apart.
+/// The version of a value. No two states of a key have the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version(pub u64);
 
-/// What must be there for a value to be set.
+/// The condition under which [`Backend::put`] sets a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// Whatever there is.
+    /// Always.
     Anything,
-    /// Nothing.
+    /// Only if there is no value.
     Absent,
-    /// The value in this version.
+    /// Only if the value has this version.
     Version(Version),
 }
 
-/// What became of a value to be set.
+/// Whether [`Backend::put`] set the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// It stands, in this version.
+    /// It is set, with this version.
     Yes(Version),
-    /// Something else was there than expected.
+    /// It is not set: the condition does not hold.
     Conflict,
 }
 
-/// A place in a log; 0 is before everything.
+/// A position in a log. The first item has position 1; 0 is before all items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
 
-/// What is in a log after a position.
+/// The items of a log after a position, and the bounds of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
-    /// The oldest item that is still there, or what the next one will be if there is none.
+pub struct LogSlice {
+    /// The position of the oldest item that is still stored, or [`next`](Self::next) if there is none.
     pub oldest: Position,
-    /// What the next item will be.
+    /// The position that the next item will get.
     pub next: Position,
     /// The items, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<LogItem>,
 }
 
-impl Read {
-    /// What is in a log that does not exist.
+impl LogSlice {
+    /// The result for a log that does not exist.
     pub fn empty() -> Self {
         Self { oldest: Position(1), next: Position(1), items: Vec::new() }
     }
@@ -145,14 +142,14 @@ impl Read {
 
 /// One item of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// Where it stands.
+pub struct LogItem {
+    /// The position in the log.
     pub position: Position,
-    /// What was appended.
+    /// The appended bytes.
     pub value: Bytes,
 }
 
-/// Why a backend could not do what it was asked.
+/// The failure of a backend, for example a lost connection to its database.
 #[derive(Debug)]
 pub struct Error {
     message: String,
@@ -160,12 +157,12 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error that names what failed.
+    /// An error without a cause. The message names what failed.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), source: None }
     }
 
-    /// With what lies beneath.
+    /// Sets the cause, returned by `source()`.
     #[must_use]
     pub fn caused_by(
         mut self,

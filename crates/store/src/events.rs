@@ -1,21 +1,22 @@
-//! What a stream has said, kept for a client that comes back.
+//! The log of a stream's events, for a client that resumes the stream.
 //!
-//! One log per stream. Each event is appended before it is sent, and its position is the cursor that
-//! the client returns with. A client whose cursor is older than what is kept is told so: a gap is
-//! an error, never a silence.
+//! There is one log per stream. The server appends each event before it sends it, and the event's
+//! position is the cursor with which the client resumes. If the events after a cursor are no longer
+//! stored, the replay fails with [`ReplayError::Gap`]; events are never skipped silently.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::backend::{Backend, BoxStream, Error, Item, Key, Position};
+use crate::backend::{Backend, BoxStream, Error, Key, LogItem, Position};
 
-/// Items that are read at once.
+/// The most items of one read from the backend.
 const PAGE: usize = 64;
 
-/// How long the log of a stream is kept that has not ended. It may be silent for very long, and must
-/// not begin to count anew meanwhile; whoever gives a stream up [deletes](EventLog::delete) its log.
+/// How long the log of an open stream is kept after its last event. It is long, because a stream
+/// may be silent for a long time and its positions must not start again at 1. The owner of a stream
+/// [deletes](EventLog::delete) the log when it drops the stream.
 const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The log of one stream. Cheap to clone.
@@ -27,28 +28,28 @@ pub struct EventLog {
     kept: Duration,
 }
 
-/// One event.
+/// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Where it stands in its stream.
+pub struct StoredEvent {
+    /// The position in the stream.
     pub position: Position,
-    /// What it says.
+    /// The message.
     pub message: Bytes,
-    /// Whether the stream ends with it.
+    /// Whether it is the last event of the stream.
     pub is_last: bool,
 }
 
-/// Why there is no next event.
+/// The reason why a replay cannot continue.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// Events after the cursor are not kept any more; the oldest that is.
+    /// Events after the cursor are no longer stored. Holds the position of the oldest one that is.
     Gap(Position),
     /// The backend failed.
     Backend(Error),
 }
 
 impl EventLog {
-    /// The log of a stream of a session, kept for a time after the event with which it ends.
+    /// The log of one stream of a session. It is kept for a time after its last event.
     pub fn new(backend: Arc<dyn Backend>, session: &str, stream: u64, kept: Duration) -> Self {
         let stream = stream.to_string();
         Self {
@@ -59,12 +60,12 @@ impl EventLog {
         }
     }
 
-    /// Where the log is kept.
+    /// The backend that stores the log.
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
 
-    /// Appends an event, and tells whoever replays the stream.
+    /// Appends an event, and wakes all replays of the stream.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl EventLog {
         Ok(position)
     }
 
-    /// Makes everybody who replays the stream look at it again.
+    /// Wakes all replays of the stream, so that they read the log again.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl EventLog {
         self.backend.publish(&self.topic, Bytes::new()).await
     }
 
-    /// Whether the event at a position is the last of the stream, and still kept.
+    /// Whether the event at a position is the last of the stream, and still stored.
     ///
     /// # Errors
     ///
@@ -96,11 +97,11 @@ impl EventLog {
     pub async fn ends_at(&self, position: Position) -> Result<bool, Error> {
         let Some(before) = position.0.checked_sub(1) else { return Ok(false) };
         let read = self.backend.read(&self.log, Position(before), 1).await?;
-        let is_there = |item: &Item| item.position == position && is_last(&item.value);
+        let is_there = |item: &LogItem| item.position == position && is_last(&item.value);
         Ok(read.items.first().is_some_and(is_there))
     }
 
-    /// Forgets everything.
+    /// Deletes the log.
     ///
     /// # Errors
     ///
@@ -109,19 +110,19 @@ impl EventLog {
         self.backend.delete(&self.log).await.map(|_| ())
     }
 
-    /// What comes after a cursor: first what was said meanwhile, then what is said from now on.
+    /// Replays the events after a cursor: first the stored ones, then new ones as they come.
     ///
     /// # Errors
     ///
-    /// If the events that follow are not kept any more, or the backend fails.
+    /// If the events after the cursor are no longer stored, or the backend fails.
     pub async fn replay(&self, after: Position) -> Result<Replay, ReplayError> {
-        // Listened to before it is read, so that nothing falls between the two.
+        // Listens before it reads, so that no event between the two is missed.
         let mut replay = self.from(after).await.map_err(ReplayError::Backend)?;
         replay.read().await?;
         Ok(replay)
     }
 
-    /// What is said from now on.
+    /// Replays only the events that come from now on.
     ///
     /// # Errors
     ///
@@ -139,12 +140,12 @@ impl EventLog {
     }
 }
 
-/// A stream being told again.
+/// Reads the events of a stream in order, and waits for new ones.
 pub struct Replay {
     log: EventLog,
     news: BoxStream<'static, Bytes>,
     after: Position,
-    ready: std::vec::IntoIter<Item>,
+    ready: std::vec::IntoIter<LogItem>,
 }
 
 impl Replay {
@@ -153,12 +154,12 @@ impl Replay {
         &self.log
     }
 
-    /// How far it has come.
+    /// The position of the last event that was read.
     pub fn position(&self) -> Position {
         self.after
     }
 
-    /// Passes over what comes up to a position.
+    /// Skips the events up to a position.
     pub fn skip_to(&mut self, position: Position) {
         while self.ready.as_slice().first().is_some_and(|item| item.position <= position) {
             self.ready.next();
@@ -166,29 +167,29 @@ impl Replay {
         self.after = self.after.max(position);
     }
 
-    /// Whether more is known of the stream already.
+    /// Whether events that were read from the backend are still waiting here.
     pub fn has_more(&self) -> bool {
         !self.ready.as_slice().is_empty()
     }
 
-    /// What is known of the stream already, without waiting for more.
+    /// The next event if it is stored already. Does not wait for new ones.
     ///
     /// # Errors
     ///
     /// As [`next`](Self::next).
-    pub async fn known(&mut self) -> Result<Option<Event>, ReplayError> {
+    pub async fn known(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
         if self.ready.as_slice().is_empty() {
             self.read().await?;
         }
         Ok(self.take())
     }
 
-    /// The next event; waits for it. Give up after the last.
+    /// The next event; waits until there is one. Do not call it after the last event.
     ///
     /// # Errors
     ///
-    /// If events were forgotten before they were read, or the backend fails.
-    pub async fn next(&mut self) -> Result<Event, ReplayError> {
+    /// If events were dropped before they were read, or the backend fails.
+    pub async fn next(&mut self) -> Result<StoredEvent, ReplayError> {
         loop {
             if let Some(event) = self.known().await? {
                 return Ok(event);
@@ -197,11 +198,11 @@ impl Replay {
         }
     }
 
-    /// Waits until there may be more to [know](Self::known). Cancel-safe.
+    /// Waits until [`known`](Self::known) may return an event. Cancel-safe.
     ///
     /// # Errors
     ///
-    /// If the backend has no more news of the stream.
+    /// If the backend closes the topic of the stream.
     pub async fn news(&mut self) -> Result<(), Error> {
         let news = std::future::poll_fn(|cx| self.news.as_mut().poll_next(cx)).await;
         news.map(|_| ()).ok_or_else(|| Error::new("the topic of a stream has ended"))
@@ -211,7 +212,7 @@ impl Replay {
         let backend = &self.log.backend;
         let read = backend.read(&self.log.log, self.after, PAGE).await;
         let read = read.map_err(ReplayError::Backend)?;
-        // Older than what is kept, or of a log that was forgotten and begun again.
+        // The cursor is older than the oldest event, or the log has expired and started again at 1.
         if self.after.0.saturating_add(1) < read.oldest.0 || read.next <= self.after {
             return Err(ReplayError::Gap(read.oldest));
         }
@@ -219,15 +220,15 @@ impl Replay {
         Ok(())
     }
 
-    fn take(&mut self) -> Option<Event> {
+    fn take(&mut self) -> Option<StoredEvent> {
         let item = self.ready.next()?;
         self.after = item.position;
         let message = item.value.slice(item.value.len().min(1)..);
-        Some(Event { position: item.position, message, is_last: is_last(&item.value) })
+        Some(StoredEvent { position: item.position, message, is_last: is_last(&item.value) })
     }
 }
 
-/// Whether an item of a log is the last event of its stream.
+/// Whether an item is the last event of its stream. Its first byte says so.
 fn is_last(value: &Bytes) -> bool {
     value.first() == Some(&1)
 }

@@ -1,9 +1,9 @@
-//! What must outlive a request, and where it is kept.
+//! Storage for what must outlive a request, such as the events of a stream that a client resumes.
 //!
-//! * [`backend`] — the one trait that a database implements: values that expire, logs, topics;
-//! * [`memory`] — the default: this process, within a budget of bytes;
-//! * [`events`] — what streams have said, to be said again to clients that come back;
-//! * [`suite`] — what every backend must do, to be called in its tests.
+//! * [`backend`]: the one trait that a database implements: values that expire, logs, topics.
+//! * [`memory`]: the default backend, in this process, with a limit in bytes.
+//! * [`events`]: the log of a stream's events, for clients that resume the stream.
+//! * [`suite`]: tests that every backend must pass.
 
 pub mod backend;
 pub mod events;
@@ -11,4 +11,4 @@ pub mod memory;
 pub mod suite;
 
 pub use self::backend::{Backend, BoxFuture, Error, Key};
-pub use self::memory::Memory;
+pub use self::memory::MemoryBackend;

@@ -1,4 +1,7 @@
-//! The default backend: this process, within a budget of bytes.
+//! The default backend: in the memory of this process, with a limit in bytes.
+//!
+//! All state is behind one lock that is never held across an await. Expired entries are removed
+//! before the next write.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::ready;
@@ -11,20 +14,20 @@ use bytes::Bytes;
 use futures_core::Stream;
 
 use crate::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Item, Key, Position, Read, Result,
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogItem, LogSlice, Position, Result,
     Version, Written,
 };
 
-/// The bounds of a [`Memory`].
+/// The limits of a [`MemoryBackend`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryLimits {
-    /// Bytes of all values and logs together. To make room, the logs that have been quiet longest
-    /// forget what they hold; what does not fit even then is refused.
+    /// The most bytes of all values and logs together. To make room, the logs that expire first
+    /// drop their items. A write that does not fit even then fails.
     pub bytes: usize,
-    /// Bytes of one log; beyond that it forgets its oldest items.
+    /// The most bytes of one log. Beyond that it drops its oldest items.
     pub log_bytes: usize,
-    /// Items of one log; beyond that it forgets its oldest.
+    /// The most items of one log. Beyond that it drops its oldest.
     pub log_items: usize,
 }
 
@@ -34,9 +37,9 @@ impl Default for MemoryLimits {
     }
 }
 
-/// Keeps everything in this process. What has expired is forgotten when anything else is written.
+/// Stores everything in the memory of this process. Nothing survives a restart.
 #[derive(Default)]
-pub struct Memory {
+pub struct MemoryBackend {
     limits: MemoryLimits,
     state: Arc<Mutex<State>>,
 }
@@ -45,18 +48,18 @@ pub struct Memory {
 struct State {
     values: BTreeMap<Key, Value>,
     logs: HashMap<Key, Log>,
-    topics: HashMap<Key, Vec<Weak<Listener>>>,
-    /// Keys by the time at which they may have expired.
+    topics: HashMap<Key, Vec<Weak<TopicListener>>>,
+    /// Keys by the time at which they may expire. An entry may be outdated.
     expiries: BTreeMap<(Instant, Key), ()>,
     bytes: usize,
     version: u64,
 }
 
-/// What an item or a value takes beside its bytes and its key: the price of keeping something
-/// small, so that very many small things are bounded too.
+/// The bytes that an item or a value counts in addition to its content and its key, so that very
+/// many small ones are limited too.
 const OVERHEAD: usize = 64;
 
-/// How long something is kept whose expiry lies beyond what a clock can tell.
+/// The expiry of an entry whose requested expiry exceeds the range of [`Instant`].
 const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
 
 struct Value {
@@ -67,26 +70,26 @@ struct Value {
 
 struct Log {
     items: VecDeque<Bytes>,
-    /// The position of the first item, or of the next if there is none.
+    /// The position of the first item, or of the next one if the log is empty.
     oldest: u64,
     bytes: usize,
     expires: Instant,
 }
 
-impl Memory {
-    /// Memory with bounds of its own.
+impl MemoryBackend {
+    /// An empty backend with these limits.
     pub fn new(limits: MemoryLimits) -> Self {
         Self { limits, state: Arc::default() }
     }
 
-    /// How many bytes it holds now.
+    /// The bytes of all entries that have not expired.
     pub fn bytes(&self) -> usize {
         let mut state = self.lock();
         state.expire(Instant::now());
         state.bytes
     }
 
-    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
+    /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
@@ -139,7 +142,7 @@ impl Memory {
         let position = log.next();
         log.bytes += value.len() + OVERHEAD;
         log.items.push_back(value);
-        // The newest item stays, however long it is.
+        // The newest item stays even if it exceeds the limit alone.
         while (log.bytes > self.limits.log_bytes || log.items.len() > self.limits.log_items)
             && log.items.len() > 1
         {
@@ -152,7 +155,7 @@ impl Memory {
 }
 
 impl Log {
-    /// Where the next item will stand.
+    /// The position of the next item.
     fn next(&self) -> Position {
         Position(self.oldest + self.items.len() as u64)
     }
@@ -169,13 +172,13 @@ fn size_of_value(key: &Key, value: &Bytes) -> usize {
     key.as_str().len() + value.len() + OVERHEAD
 }
 
-/// What a log takes that holds nothing.
+/// The bytes of an empty log.
 fn size_of_log(key: &Key) -> usize {
     key.as_str().len() + OVERHEAD
 }
 
 impl State {
-    /// Removes a value or a log; gives whether there was one.
+    /// Removes a value or a log. Returns whether there was one.
     fn remove(&mut self, key: &Key) -> bool {
         let value = self.values.remove(key);
         if let Some(value) = &value {
@@ -190,20 +193,20 @@ impl State {
         value.is_some() || log.is_some()
     }
 
-    /// What removing a key would free.
+    /// The bytes that removing a key would free.
     fn size_of(&self, key: &Key) -> usize {
         let value = self.values.get(key).map_or(0, |value| size_of_value(key, &value.value));
         value + self.logs.get(key).map_or(0, |log| size_of_log(key) + log.bytes)
     }
 
-    /// Notes when a key expires.
+    /// Records when a key expires.
     fn remember(&mut self, key: &Key, expiry: Duration, now: Instant) -> Instant {
         let expires = now.checked_add(expiry).unwrap_or(now + FOR_GOOD);
         self.expiries.insert((expires, key.clone()), ());
         expires
     }
 
-    /// Forgets what has expired.
+    /// Removes all entries that have expired.
     fn expire(&mut self, now: Instant) {
         while let Some(((at, key), ())) = self.expiries.pop_first() {
             if at > now {
@@ -218,8 +221,8 @@ impl State {
         }
     }
 
-    /// Sees to it that so many bytes fit. Logs forget their items, but not how far they have come:
-    /// whoever comes back to one is told of the gap.
+    /// Drops items of logs until this many more bytes fit. A log keeps its positions, so a client
+    /// that resumes its stream is told of the gap. The log of `writing` keeps its items.
     fn make_room(&mut self, bytes: usize, most: usize, writing: &Key) -> Result<()> {
         let wanted = self.bytes.saturating_add(bytes);
         if wanted <= most {
@@ -247,7 +250,7 @@ impl State {
     }
 }
 
-impl Backend for Memory {
+impl Backend for MemoryBackend {
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         let now = Instant::now();
         let state = self.lock();
@@ -301,20 +304,20 @@ impl Backend for Memory {
         log: &'a Key,
         after: Position,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Read>> {
+    ) -> BoxFuture<'a, Result<LogSlice>> {
         let now = Instant::now();
         let state = self.lock();
         let Some(log) = state.logs.get(log).filter(|log| now < log.expires) else {
-            return Box::pin(ready(Ok(Read::empty())));
+            return Box::pin(ready(Ok(LogSlice::empty())));
         };
         let skipped = after.0.saturating_add(1).saturating_sub(log.oldest);
         let skip = usize::try_from(skipped).unwrap_or(usize::MAX);
         let positions = (log.oldest..).map(Position);
         let items = positions.zip(&log.items).skip(skip).take(limit);
         let items =
-            items.map(|(position, value)| Item { position, value: value.clone() }).collect();
+            items.map(|(position, value)| LogItem { position, value: value.clone() }).collect();
         let (oldest, next) = (Position(log.oldest), log.next());
-        Box::pin(ready(Ok(Read { oldest, next, items })))
+        Box::pin(ready(Ok(LogSlice { oldest, next, items })))
     }
 
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
@@ -323,64 +326,64 @@ impl Backend for Memory {
             state.topics.get(topic).cloned().unwrap_or_default()
         };
         for listener in listeners.iter().filter_map(Weak::upgrade) {
-            listener.hear(value.clone());
+            listener.push(value.clone());
         }
         Box::pin(ready(Ok(())))
     }
 
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
-        let listener = Arc::new(Listener::default());
+        let listener = Arc::new(TopicListener::default());
         let weak = Arc::downgrade(&listener);
         self.lock().topics.entry(topic.clone()).or_default().push(weak);
-        let heard = Heard { listener, topic: topic.clone(), state: self.state.clone() };
-        let heard: BoxStream<'static, Bytes> = Box::pin(heard);
-        Box::pin(ready(Ok(heard)))
+        let stream = TopicStream { listener, topic: topic.clone(), state: self.state.clone() };
+        let stream: BoxStream<'static, Bytes> = Box::pin(stream);
+        Box::pin(ready(Ok(stream)))
     }
 }
 
-/// News that may wait for one listener; of more, the oldest are missed.
-const NEWS: usize = 64;
+/// The most values that wait for one listener. Beyond that the oldest are dropped.
+const WAITING: usize = 64;
 
 #[derive(Default)]
-struct Listener {
-    heard: Mutex<(VecDeque<Bytes>, Option<Waker>)>,
+struct TopicListener {
+    waiting: Mutex<(VecDeque<Bytes>, Option<Waker>)>,
 }
 
-impl Listener {
-    fn hear(&self, value: Bytes) {
+impl TopicListener {
+    fn push(&self, value: Bytes) {
         let waker = {
-            let mut heard = lock(&self.heard);
-            if heard.0.len() >= NEWS {
-                heard.0.pop_front();
+            let mut waiting = lock(&self.waiting);
+            if waiting.0.len() >= WAITING {
+                waiting.0.pop_front();
             }
-            heard.0.push_back(value);
-            heard.1.take()
+            waiting.0.push_back(value);
+            waiting.1.take()
         };
         waker.into_iter().for_each(Waker::wake);
     }
 }
 
-/// What one listener hears; it is forgotten when this is dropped.
-struct Heard {
-    listener: Arc<Listener>,
+/// The stream of one listener. Dropping it removes the listener from its topic.
+struct TopicStream {
+    listener: Arc<TopicListener>,
     topic: Key,
     state: Arc<Mutex<State>>,
 }
 
-impl Stream for Heard {
+impl Stream for TopicStream {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut heard = lock(&self.listener.heard);
-        if let Some(value) = heard.0.pop_front() {
+        let mut waiting = lock(&self.listener.waiting);
+        if let Some(value) = waiting.0.pop_front() {
             return Poll::Ready(Some(value));
         }
-        heard.1 = Some(cx.waker().clone());
+        waiting.1 = Some(cx.waker().clone());
         Poll::Pending
     }
 }
 
-impl Drop for Heard {
+impl Drop for TopicStream {
     fn drop(&mut self) {
         let mut state = lock(&self.state);
         let own = Arc::downgrade(&self.listener);

@@ -1,12 +1,13 @@
-//! What every backend must do, as functions that panic if it does not.
+//! Tests that every backend must pass.
 //!
-//! [`passes`] runs them all. A backend calls it in a test of its own, with itself fresh and empty:
+//! [`passes`] runs them all. Call it in a test of the backend, with a function that makes a new and
+//! empty one:
 //!
 //! ```
 //! # use std::sync::Arc;
-//! # use bowline_store::{Memory, suite};
+//! # use bowline_store::{MemoryBackend, suite};
 //! # async fn test() {
-//! suite::passes(|| async { Arc::new(Memory::default()) }).await;
+//! suite::passes(|| async { Arc::new(MemoryBackend::default()) }).await;
 //! # }
 //! ```
 
@@ -17,17 +18,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::backend::{Backend, BoxStream, Expect, Key, Position, Read, Version, Written};
+use crate::backend::{Backend, BoxStream, Expect, Key, LogSlice, Position, Version, Written};
 use crate::events::{EventLog, ReplayError};
 
-/// Longer than any backend takes for these checks.
+/// An expiry that does not pass while these tests run.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Checks everything, each time with a new backend from `make`.
+/// Runs all tests, each with a new backend from `make`.
 ///
 /// # Panics
 ///
-/// At the first thing that the backend does not do as it must, with what that is.
+/// At the first failure, with a message that names the rule.
 pub async fn passes<M, F, B>(make: M)
 where
     M: Fn() -> F,
@@ -41,9 +42,9 @@ where
     logs_count_from_one(&*make().await).await;
     logs_are_read_from_anywhere(&*make().await).await;
     logs_expire_and_are_deleted(&*make().await).await;
-    topics_reach_whoever_listens(&*make().await).await;
-    events_are_told_once_and_in_order(make().await).await;
-    an_end_and_a_gap_are_told(make().await).await;
+    topics_reach_all_listeners(&*make().await).await;
+    events_are_replayed_once_and_in_order(make().await).await;
+    the_end_and_a_gap_are_reported(make().await).await;
 }
 
 async fn values_are_kept(store: &impl Backend) {
@@ -105,7 +106,7 @@ async fn keys_are_scanned_in_order(store: &impl Backend) {
 
 async fn logs_count_from_one(store: &impl Backend) {
     let log = Key::new(["log", "a"]);
-    assert_eq!(read(store, &log, 0).await, Read::empty(), "a log that does not exist is empty");
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "a log that does not exist is empty");
     for expected in 1..=5 {
         let position = store.append(&log, text(expected), LONG).await.unwrap();
         assert_eq!(position, Position(expected), "each position is one more");
@@ -136,15 +137,15 @@ async fn logs_are_read_from_anywhere(store: &impl Backend) {
 async fn logs_expire_and_are_deleted(store: &impl Backend) {
     let log = Key::new(["log", "brief"]);
     store.append(&log, text(1), Duration::ZERO).await.unwrap();
-    assert_eq!(read(store, &log, 0).await, Read::empty(), "its time is over");
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "its time is over");
     store.append(&log, text(1), LONG).await.unwrap();
     store.append(&log, text(2), LONG).await.unwrap();
     assert_eq!(read(store, &log, 0).await.items.len(), 2, "each item prolongs the log");
     assert!(store.delete(&log).await.unwrap(), "there was one to delete");
-    assert_eq!(read(store, &log, 0).await, Read::empty(), "what was deleted is gone");
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "what was deleted is gone");
 }
 
-async fn topics_reach_whoever_listens(store: &impl Backend) {
+async fn topics_reach_all_listeners(store: &impl Backend) {
     let (topic, other) = (Key::new(["topic", "a"]), Key::new(["topic", "b"]));
     store.publish(&topic, "nobody listens".into()).await.unwrap();
     let mut one = store.listen(&topic).await.unwrap();
@@ -161,11 +162,11 @@ async fn topics_reach_whoever_listens(store: &impl Backend) {
     assert_eq!(heard(&mut two).await, "3", "whoever stays hears on");
 }
 
-async fn events_are_told_once_and_in_order(store: Arc<impl Backend>) {
+async fn events_are_replayed_once_and_in_order(store: Arc<impl Backend>) {
     let log = EventLog::new(store, "session", 7, LONG);
     let mut early = log.replay(Position(0)).await.expect("nothing was said, so nothing is missed");
     assert!(is_waiting(early.next()), "nothing is known yet");
-    // More than are read at once.
+    // More than one read returns.
     for number in 1..=200 {
         log.append(&text(number), false).await.unwrap();
     }
@@ -185,12 +186,12 @@ async fn events_are_told_once_and_in_order(store: Arc<impl Backend>) {
     }
 }
 
-async fn an_end_and_a_gap_are_told(store: Arc<impl Backend>) {
+async fn the_end_and_a_gap_are_reported(store: Arc<impl Backend>) {
     let log = EventLog::new(store, "session", 8, LONG);
     log.append(b"1", false).await.unwrap();
     for beyond in [2, u64::MAX] {
         let gap = log.replay(Position(beyond)).await;
-        assert!(matches!(gap, Err(ReplayError::Gap(Position(1)))), "{beyond} was never said");
+        assert!(matches!(gap, Err(ReplayError::Gap(Position(1)))), "{beyond} was never sent");
     }
     log.delete().await.unwrap();
     let gap = log.replay(Position(1)).await;
@@ -208,7 +209,7 @@ async fn put(store: &impl Backend, key: &Key, value: &str, expect: Expect) -> Op
     }
 }
 
-async fn read(store: &impl Backend, log: &Key, after: u64) -> Read {
+async fn read(store: &impl Backend, log: &Key, after: u64) -> LogSlice {
     store.read(log, Position(after), 1000).await.unwrap()
 }
 
@@ -217,7 +218,7 @@ async fn heard(listener: &mut BoxStream<'static, Bytes>) -> Bytes {
     next.expect("a topic does not end while somebody listens")
 }
 
-/// Whether a future does not end at once.
+/// Whether a future is pending when it is polled once.
 fn is_waiting(future: impl Future) -> bool {
     let mut future = std::pin::pin!(future);
     matches!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)

@@ -17,7 +17,7 @@ use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -141,7 +141,7 @@ impl ClientEnd {
     ///
     /// Panics if `params` is not an object.
     pub fn call(&mut self, method: Method, params: &Value) -> ExchangeId {
-        let params = Json::from_value(params).ok().and_then(|params| Object::new(params).ok());
+        let params = RawJson::from_value(params).ok().and_then(|params| Object::new(params).ok());
         let mut request = CallRequest::new(method, params.expect("params are an object"));
         request.progress = true;
         self.last += 1;
@@ -257,6 +257,7 @@ impl ServerEnd {
 /// A tool result with one text.
 pub fn text(text: &str) -> Response {
     let body = serde_json::json!({ "content": [{ "type": "text", "text": text }] });
-    let body = Json::from_value(&body).map_err(|error| ErrorObject::internal(error.to_string()))?;
+    let body =
+        RawJson::from_value(&body).map_err(|error| ErrorObject::internal(error.to_string()))?;
     Ok(Success::raw(body, Default::default()))
 }

@@ -9,7 +9,7 @@ use bowline_testing::pair::{Pair, text};
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use serde_json::json;
 
@@ -137,8 +137,9 @@ fn the_server_cancels_the_question_of_a_cancelled_call() {
     let exchange = pair.server.requests[0].parts.exchange;
     let answers = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&answers);
-    let reply =
-        Reply::new(move |answer: Result<Json, QuestionError>| heard.lock().unwrap().push(answer));
+    let reply = Reply::new(move |answer: Result<RawJson, QuestionError>| {
+        heard.lock().unwrap().push(answer)
+    });
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
     pair.server.emit(exchange, Outgoing::Ask(Question { request, reply }));
     pair.drive();

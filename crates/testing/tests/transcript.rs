@@ -10,7 +10,7 @@ use bowline_testing::ServerUnderTest;
 use bowline_testing::transcript::{Setup, Transcript};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -18,7 +18,7 @@ use bowline_types::subscription::SubscriptionFilter;
 
 /// A server with two tools: `echo`, and `slow` which takes ten seconds.
 async fn serve(request: Request) -> Response {
-    let success = |body: &str| Ok(Success::raw(Json::from_text(body).unwrap(), Meta::new()));
+    let success = |body: &str| Ok(Success::raw(RawJson::from_text(body).unwrap(), Meta::new()));
     let name: Option<String> = request.params.parse("name").unwrap();
     match (request.parts.method, name.as_deref()) {
         (Method::ServerDiscover, _) => {

@@ -23,7 +23,7 @@ use bowline_proto::transmit::Transmit;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -47,7 +47,7 @@ pub trait Host: Send + Sync + 'static {
     fn met(&self, _server: &ServerProfile) {}
 
     /// Answers a question of the server's. Dropped if the server takes the question back.
-    fn answer(&self, question: InputRequest) -> BoxFuture<Result<Json, ErrorObject>>;
+    fn answer(&self, question: InputRequest) -> BoxFuture<Result<RawJson, ErrorObject>>;
 
     /// The server logs something.
     fn log(&self, _message: LogMessageParams) {}
@@ -246,7 +246,7 @@ struct Driver {
     connection: ClientConnection,
     host: Arc<dyn Host>,
     callers: HashMap<ExchangeId, Caller, CountedKeys>,
-    answers: Calls<AskId, Result<Json, ErrorObject>>,
+    answers: Calls<AskId, Result<RawJson, ErrorObject>>,
     queue: VecDeque<Transmit>,
     /// Whoever waits for first contact.
     ready: Option<oneshot::Sender<Result<Arc<ServerProfile>, ConnectError>>>,
@@ -265,7 +265,7 @@ enum Woken {
     Read(Result<Option<Unit>, Error>),
     Written(Result<(), Error>),
     Command(Option<Command>),
-    Answered(AskId, Result<Result<Json, ErrorObject>, Panicked>),
+    Answered(AskId, Result<Result<RawJson, ErrorObject>, Panicked>),
     Timeout,
 }
 
@@ -467,7 +467,7 @@ impl Driver {
         true
     }
 
-    fn answer(&mut self, ask: AskId, answer: Result<Result<Json, ErrorObject>, Panicked>) {
+    fn answer(&mut self, ask: AskId, answer: Result<Result<RawJson, ErrorObject>, Panicked>) {
         let panicked = |Panicked| Err(ErrorObject::internal("the client failed while it answered"));
         self.connection.answer(ask, answer.unwrap_or_else(panicked), now());
     }

@@ -1,47 +1,47 @@
-//! How long a result stays good, and for whom (since 2026-07-28).
+//! Caching hints: how long and for which callers a result may be reused (since 2026-07-28).
 //!
-//! Hints are written strictly and read leniently: whatever cannot be understood is read as "do
-//! not reuse it" and "do not share it", because a hint must never make a result unreadable.
+//! Hints are written strictly and read leniently. A hint that cannot be read means "do not reuse,
+//! do not share", because a bad hint must never make a result unreadable.
 
 use std::time::Duration;
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json::RawJson;
 
 /// The caching hints of a result: the members `ttlMs` and `cacheScope`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheHint {
-    /// How long after its receipt the result is fresh; zero means that it never is.
+    /// How long the result is fresh after its receipt. Zero means not at all.
     pub ttl: Duration,
-    /// Who may be given the stored result.
+    /// Which callers may receive the stored result.
     pub scope: CacheScope,
 }
 
-/// Who may be given a stored result.
+/// Which callers may receive a stored result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CacheScope {
-    /// Anybody: the result is the same for all.
+    /// All callers: the result is the same for everyone.
     Public,
-    /// Only whoever presents the same authorization.
+    /// Only callers with the same authorization.
     #[default]
     Private,
 }
 
 impl CacheHint {
-    /// A result that anybody may reuse for this long.
+    /// A result that may be reused for all callers for this long.
     pub fn public(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Public }
     }
 
-    /// A result that only its caller may reuse for this long.
+    /// A result that may be reused for the same caller for this long.
     pub fn private(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Private }
     }
 
-    /// The time as it stands on the wire.
+    /// The time in milliseconds, as it stands on the wire.
     pub fn ttl_ms(self) -> u64 {
         u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX).min(MAX_TTL_MS)
     }
@@ -51,7 +51,7 @@ impl CacheHint {
 const MAX_TTL_MS: u64 = 9_007_199_254_740_991;
 
 impl CacheScope {
-    /// The word on the wire.
+    /// The string on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -70,19 +70,19 @@ impl Serialize for CacheHint {
 }
 
 impl<'de> Deserialize<'de> for CacheHint {
-    /// Reads the hints out of a whole result.
+    /// Reads the hints from the members of a whole result.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Members {
             #[serde(default)]
-            ttl_ms: Json,
+            ttl_ms: RawJson,
             #[serde(default)]
-            cache_scope: Json,
+            cache_scope: RawJson,
         }
 
         let members = Members::deserialize(deserializer)?;
-        // A negative number saturates to zero, as the specification asks; so does nonsense.
+        // The specification reads a negative number as zero; so is everything that is not a number.
         let ttl_ms = members.ttl_ms.parse::<f64>().map_or(0, |number| number as u64);
         let scope = match members.cache_scope.as_str() {
             r#""public""# => CacheScope::Public,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_read_as_do_not_reuse_and_do_not_share() {
+    fn unreadable_hints_mean_do_not_reuse_and_do_not_share() {
         for text in [r#"{"ttlMs":"60","cacheScope":1}"#, r#"{"ttlMs":[],"cacheScope":"everyone"}"#]
         {
             assert_eq!(read(text), CacheHint::default(), "{text}");

@@ -1,43 +1,43 @@
-//! Taking a request back.
+//! `notifications/cancelled`: cancelling a request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::RequestId;
 use crate::method::Method;
-use crate::rpc::Notice;
+use crate::rpc::Notification;
+use crate::setters::setters;
 
 /// `notifications/cancelled`.
 pub enum Cancelled {}
 
-impl Notice for Cancelled {
+impl Notification for Cancelled {
     const METHOD: Method = Method::Cancelled;
     type Params = CancelledParams;
 }
 
-/// Which request is taken back, and why.
+/// The request to cancel, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CancelledParams {
-    /// The request. The schema of 2025-11-25 lets it be missing; such a notice cancels nothing.
+    /// The request. The schema of 2025-11-25 makes it optional; without it the notification cancels
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Why, for logs and people.
+    /// The reason, for logs and people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl CancelledParams {
-    /// Takes a request back.
+    /// Cancels a request.
     pub fn new(request_id: RequestId) -> Self {
         Self { request_id: Some(request_id), reason: None }
     }
 
-    /// Says why.
-    #[must_use]
-    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
-        self
+    setters! {
+        /// Sets the reason.
+        with_reason(reason: impl Into<String>) { reason = Some(reason.into()) }
     }
 }
 

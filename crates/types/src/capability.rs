@@ -1,9 +1,9 @@
-//! What each side can do, as it declares it.
+//! The capabilities that each side declares.
 //!
-//! A member that is there declares a capability, whatever it holds; one that is missing means
-//! "unsupported". Reading is lenient, because a whole connection hangs on it: `true` counts as
-//! `{}`, `false` and `null` as missing, and unknown members are passed over. Questions are asked
-//! with `supports_…`, so that rules such as "an empty `elicitation` means forms" stand here once.
+//! A member that is present declares a capability; a missing one means "unsupported". Reading is
+//! lenient, because an error here would cost the whole connection: `true` counts as `{}`, `false`
+//! and `null` as missing, and unknown members are ignored. Ask through `supports_…`, so that rules
+//! such as "an empty `elicitation` means forms" stand in one place.
 
 use std::ops::Not;
 
@@ -16,15 +16,16 @@ mod server;
 
 pub use client::{ClientCapabilities, ElicitationCapability, SamplingCapability};
 use declared::flag;
-pub use extensions::{Extensions, InvalidExtension};
+pub use extensions::{DeclaredExtensions, InvalidExtension};
 pub use server::{ResourcesCapability, ServerCapabilities};
 
-/// A list that can be asked for, and may announce its changes.
+/// A list that a peer can request, with or without notifications of changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListCapability {
-    /// Whether changes of the list are announced. Meaningless for roots since 2026-07-28.
+    /// Whether the peer is notified of changes of the list. Has no meaning for roots since
+    /// 2026-07-28.
     #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub list_changed: bool,
 }

@@ -1,16 +1,17 @@
-//! Completion: what a user may have begun to type for an argument.
+//! Completion: suggestions for an argument while the user types it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::member::{self, constant};
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::rpc::Rpc;
+use crate::setters::setters;
 
-/// Asks how an argument may go on.
+/// `completion/complete`.
 pub enum Complete {}
 
 impl Rpc for Complete {
@@ -19,21 +20,21 @@ impl Rpc for Complete {
     type Result = CompleteResult;
 }
 
-/// What is to be completed.
+/// The argument to complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteParams {
-    /// What the argument belongs to.
+    /// The prompt or resource template that the argument belongs to.
     pub r#ref: Reference,
-    /// The argument, as far as it is typed.
+    /// The argument, with what the user has typed.
     pub argument: CompletionArgument,
-    /// What is known already (since 2025-06-18).
+    /// The values of other arguments (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
 }
 
 impl CompleteParams {
-    /// Completes an argument of a prompt or resource template from what is typed so far.
+    /// Completes an argument of a prompt or resource template. `value` is what the user has typed.
     pub fn new(
         reference: Reference,
         argument: impl Into<String>,
@@ -43,7 +44,7 @@ impl CompleteParams {
         Self { r#ref: reference, argument, context: None }
     }
 
-    /// Tells the value of another argument, chosen before.
+    /// Adds the value of another argument that the user has chosen already.
     #[must_use]
     pub fn with_chosen(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let context = self.context.get_or_insert_default();
@@ -51,28 +52,28 @@ impl CompleteParams {
         self
     }
 
-    /// The values of other arguments, chosen before.
+    /// The values of other arguments that the user has chosen already.
     pub fn chosen(&self) -> impl Iterator<Item = (&str, &str)> {
         let arguments = self.context.iter().flat_map(|context| &context.arguments);
         arguments.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
-/// The argument that is being typed.
+/// The argument that the user is typing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// Its name.
     pub name: String,
-    /// What is typed so far.
+    /// The text typed so far.
     pub value: String,
 }
 
-/// What is known while an argument is being typed (since 2025-06-18).
+/// What is known while the user types an argument (since 2025-06-18).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompletionContext {
-    /// The values of other arguments, chosen before.
+    /// The values of other arguments that the user has chosen already.
     #[serde(
         default,
         deserialize_with = "member::or_default",
@@ -81,7 +82,7 @@ pub struct CompletionContext {
     pub arguments: BTreeMap<String, String>,
 }
 
-/// What an argument belongs to.
+/// The prompt or resource template that an argument belongs to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reference {
@@ -89,8 +90,8 @@ pub enum Reference {
     Prompt(PromptReference),
     /// A resource template.
     Resource(ResourceReference),
-    /// Something that this library does not know.
-    Other(Json),
+    /// A reference of a type that this library does not know.
+    Other(RawJson),
 }
 
 impl Reference {
@@ -99,13 +100,13 @@ impl Reference {
         Self::Prompt(PromptReference { r#type: PromptType, name: name.into(), title: None })
     }
 
-    /// A resource template, by its text, or a resource, by its URI.
+    /// A resource template by its text, or a resource by its URI.
     pub fn resource(uri: impl Into<String>) -> Self {
         Self::Resource(ResourceReference { r#type: ResourceType, uri: uri.into() })
     }
 }
 
-/// How errors name this union.
+/// The name of this union in errors.
 const WHAT: &str = "completion reference";
 
 impl Serialize for Reference {
@@ -120,7 +121,7 @@ impl Serialize for Reference {
 
 impl<'de> Deserialize<'de> for Reference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let tag = member::tag::<D::Error>(&json, WHAT)?;
         match tag.as_str() {
             "ref/prompt" => member::variant(&json, WHAT, &tag).map(Self::Prompt),
@@ -140,12 +141,12 @@ pub struct PromptReference {
     r#type: PromptType,
     /// The name of the prompt.
     pub name: String,
-    /// Its name for people (since 2025-06-18); says nothing about which prompt is meant.
+    /// The name for people (since 2025-06-18). Does not identify the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// A resource template, by its text, or a resource, by its URI.
+/// A resource template by its text, or a resource by its URI.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceReference {
@@ -154,19 +155,19 @@ pub struct ResourceReference {
     pub uri: String,
 }
 
-/// How an argument may go on.
+/// The suggestions for an argument.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
     pub completion: Completion,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl CompleteResult {
-    /// These suggestions.
+    /// A result with these suggestions.
     pub fn new(completion: Completion) -> Self {
         Self { completion, meta: Meta::new() }
     }
@@ -184,10 +185,10 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// The most suggestions that one answer holds.
+    /// The most suggestions of one result.
     pub const MAX_VALUES: usize = 100;
 
-    /// Takes the first 100 suggestions, and tells if there are more.
+    /// Keeps the first 100 suggestions, and notes whether there are more.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         let mut values = values.into_iter();
         let first = values.by_ref().take(Self::MAX_VALUES).map(Into::into).collect();
@@ -195,14 +196,13 @@ impl Completion {
         Self { values: first, total: None, has_more }
     }
 
-    /// Tells how many suggestions there are in all.
-    #[must_use]
-    pub fn with_total(mut self, total: u64) -> Self {
-        self.total = Some(total);
-        self
+    setters! {
+        /// Sets the number of all suggestions.
+        with_total(total: u64) { total = Some(total) }
     }
 
-    /// Tells whether there are more than these. Suggestions that were cut off stay told.
+    /// Sets whether there are more suggestions. If [`new`](Self::new) left some out, there are more
+    /// in any case.
     #[must_use]
     pub fn with_more(mut self, has_more: bool) -> Self {
         self.has_more = Some(has_more || self.has_more == Some(true));
@@ -214,19 +214,19 @@ impl Completion {
         &self.values
     }
 
-    /// How many there are in all, if known.
+    /// The number of all suggestions, if known.
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Whether there are more than these, as far as known.
+    /// Whether there are more suggestions, as far as is known.
     pub fn has_more(&self) -> bool {
         let counted = self.total.is_some_and(|total| total > self.values.len() as u64);
         self.has_more.unwrap_or(counted)
     }
 }
 
-/// Suggestions as a peer sent them, which may be too many.
+/// Suggestions as a peer sent them, possibly more than 100.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireCompletion {

@@ -1,17 +1,17 @@
-//! Content blocks: what tools return, prompts say and models are asked with.
+//! Content blocks: the parts of tool results, prompts and sampling messages.
 //!
-//! A block is read by its `type`. Types that this library does not know are kept as they came
-//! ([`Content::Other`]), so that a newer peer's message survives being read and handed on.
+//! A block is read by its `type`. Blocks of unknown types are kept as JSON ([`Content::Other`]), so
+//! that a message of a newer peer can still be read and passed on.
 
 use std::ops::Not;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::implementation::{self, Icon};
-use crate::json::{Base64, Json, Object};
+use crate::json::{Base64, Object, RawJson};
 use crate::member::{self, constant};
 use crate::meta::Meta;
-use crate::resource::{Resource, ResourceContents, WireContents};
+use crate::resource::{ResourceContents, ResourceDefinition, WireContents};
 
 mod annotations;
 
@@ -21,28 +21,28 @@ pub use annotations::{Annotations, Role};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Text for model or user.
+    /// Text for the model or the user.
     Text(TextContent),
     /// An image.
     Image(ImageContent),
-    /// A sound (since 2025-03-26).
+    /// Audio (since 2025-03-26).
     Audio(AudioContent),
-    /// A resource that can be read by its URI (since 2025-06-18).
+    /// A link to a resource (since 2025-06-18).
     ResourceLink(ResourceLink),
     /// A resource with its contents.
     Resource(EmbeddedResource),
-    /// A model's wish to call a tool; in sampling only (since 2025-11-25).
+    /// The model's request to call a tool. Only in sampling (since 2025-11-25).
     ToolUse(ToolUseContent),
-    /// What the tool returned; in sampling only (since 2025-11-25).
+    /// The result of a tool that the model called. Only in sampling (since 2025-11-25).
     ToolResult(ToolResultContent),
     /// A block of a type that this library does not know.
-    Other(Json),
+    Other(RawJson),
 }
 
 impl Content {
-    /// The text of a block that is text and nothing more.
+    /// The text of a block that has nothing but text.
     pub(crate) fn plain_text(&self) -> Option<&str> {
-        // Whoever adds a member is reminded of it here.
+        // Without `..`, so that a new member fails to compile here.
         let Self::Text(TextContent { r#type: TextType, text, annotations, meta }) = self else {
             return None;
         };
@@ -54,12 +54,12 @@ impl Content {
         Self::Text(TextContent::new(text))
     }
 
-    /// An image from its bytes.
+    /// An image, from its bytes.
     pub fn image(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::Image(ImageContent::new(Base64::encode(bytes), mime_type))
     }
 
-    /// A sound from its bytes.
+    /// Audio, from its bytes.
     pub fn audio(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::Audio(AudioContent::new(Base64::encode(bytes), mime_type))
     }
@@ -74,8 +74,7 @@ impl Content {
         Self::Resource(EmbeddedResource::new(contents))
     }
 
-    /// Says for whom the block is and how much it matters. Blocks that cannot say so stay as
-    /// they are.
+    /// Sets audience and priority. Blocks of types without annotations stay unchanged.
     #[must_use]
     pub fn with_annotations(mut self, annotations: Annotations) -> Self {
         match &mut self {
@@ -89,7 +88,7 @@ impl Content {
         self
     }
 
-    /// For whom the block is and how much it matters, if it says so.
+    /// Audience and priority, if the block has any.
     pub fn annotations(&self) -> Option<&Annotations> {
         match self {
             Self::Text(block) => block.annotations.as_ref(),
@@ -109,9 +108,9 @@ impl Content {
         }
     }
 
-    /// Reads a block that may stand inside a tool result, which holds no tool use or tool result
-    /// of its own. That keeps reading from recursing as deep as a peer likes.
-    fn read_plain<E: serde::de::Error>(tag: &str, json: Json) -> Result<Self, E> {
+    /// Reads a block inside a tool result. It is not itself a tool use or tool result, so a peer
+    /// cannot make the reader recurse without limit.
+    fn read_plain<E: serde::de::Error>(tag: &str, json: RawJson) -> Result<Self, E> {
         match tag {
             "text" => member::variant(&json, WHAT, tag).map(Self::Text),
             "image" => member::variant(&json, WHAT, tag).map(Self::Image),
@@ -123,7 +122,7 @@ impl Content {
     }
 }
 
-/// How errors name this union.
+/// The name of this union in errors.
 const WHAT: &str = "content block";
 
 impl Serialize for Content {
@@ -143,8 +142,8 @@ impl Serialize for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
-        // Most blocks are text and say so first; whether that is true shows when they are read.
+        let json = RawJson::deserialize(deserializer)?;
+        // A shortcut for the most common block; if it is not text after all, reading it fails.
         if json.as_str().starts_with(r#"{"type":"text","#) {
             return Self::read_plain("text", json);
         }
@@ -169,7 +168,7 @@ impl From<String> for Content {
     }
 }
 
-/// Joins the text blocks of a list, one per line; other blocks are passed over.
+/// Joins the text blocks of a list, one per line. Other blocks are skipped.
 pub(crate) fn join_text(content: &[Content]) -> String {
     content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
 }
@@ -182,17 +181,17 @@ constant!(ResourceType = "resource");
 constant!(ToolUseType = "tool_use");
 constant!(ToolResultType = "tool_result");
 
-/// Text for model or user.
+/// Text for the model or the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TextContent {
     r#type: TextType,
     /// The text.
     pub text: String,
-    /// For whom it is and how much it matters.
+    /// Audience and priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -204,7 +203,7 @@ impl TextContent {
     }
 }
 
-/// Declares a block of bytes with a media type.
+/// Declares a block of encoded bytes with a media type.
 macro_rules! media {
     ($(#[$doc:meta])* $name:ident, $type:ident) => {
         $(#[$doc])*
@@ -217,16 +216,16 @@ macro_rules! media {
             pub data: Base64,
             /// The media type of the bytes.
             pub mime_type: String,
-            /// For whom it is and how much it matters.
+            /// Audience and priority.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub annotations: Option<Annotations>,
-            /// Anything more.
+            /// Further metadata.
             #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
             pub meta: Meta,
         }
 
         impl $name {
-            /// A block of bytes that are encoded already.
+            /// A block of bytes that are already encoded.
             pub fn new(data: Base64, mime_type: impl Into<String>) -> Self {
                 let mime_type = mime_type.into();
                 Self { r#type: $type, data, mime_type, annotations: None, meta: Meta::new() }
@@ -241,43 +240,43 @@ media! {
 }
 
 media! {
-    /// A sound (since 2025-03-26).
+    /// Audio (since 2025-03-26).
     AudioContent, AudioType
 }
 
-/// A resource that can be read by its URI (since 2025-06-18). It need not be listed anywhere.
+/// A link to a resource (since 2025-06-18). The server need not list that resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {
     r#type: ResourceLinkType,
-    /// Where it can be read.
+    /// The URI to read.
     pub uri: String,
-    /// Its name for programs.
+    /// The name for programs.
     pub name: String,
-    /// Its name for people.
+    /// The name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for the model.
+    /// What the resource is, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The media type of its contents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// For whom it is and how much it matters.
+    /// Audience and priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// How many bytes it holds before any encoding.
+    /// The size of the contents in bytes, before any encoding.
     #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Pictures to show for it (since 2025-11-25).
+    /// Icons to show (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -285,13 +284,13 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// A link to a resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::from(Resource::new(uri, name))
+        Self::from(ResourceDefinition::new(uri, name))
     }
 }
 
-impl From<Resource> for ResourceLink {
-    /// Links to a listed resource.
-    fn from(resource: Resource) -> Self {
+impl From<ResourceDefinition> for ResourceLink {
+    /// Makes a link to a listed resource.
+    fn from(resource: ResourceDefinition) -> Self {
         Self {
             r#type: ResourceLinkType,
             uri: resource.uri,
@@ -315,10 +314,10 @@ pub struct EmbeddedResource {
     r#type: ResourceType,
     /// The contents.
     pub resource: ResourceContents,
-    /// For whom it is and how much it matters.
+    /// Audience and priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -349,31 +348,31 @@ impl From<WireEmbedded> for EmbeddedResource {
     }
 }
 
-/// A model's wish to call a tool (since 2025-11-25).
+/// The model's request to call a tool (since 2025-11-25).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     r#type: ToolUseType,
-    /// Names this wish, for the result to refer to.
+    /// The id that the tool result refers to.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
     /// The arguments.
     pub input: Object,
-    /// Anything more; clients keep it, because some models need it back.
+    /// Further metadata. Clients keep it, because some models need it back.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ToolUseContent {
-    /// A wish to call a tool.
+    /// A request to call a tool.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Object) -> Self {
         let (id, name) = (id.into(), name.into());
         Self { r#type: ToolUseType, id, name, input, meta: Meta::new() }
     }
 }
 
-/// What a tool returned to a model that wished to call it (since 2025-11-25).
+/// The result of a tool that the model called (since 2025-11-25).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -381,26 +380,26 @@ pub struct ToolResultContent {
     r#type: ToolResultType,
     /// The [`ToolUseContent::id`] that this answers.
     pub tool_use_id: String,
-    /// What the tool said.
+    /// The result for the model.
     #[serde(default, deserialize_with = "plain_blocks")]
     pub content: Vec<Content>,
-    /// What the tool said, for programs. `null` is a value here.
+    /// The result for programs. `null` is a value here.
     #[serde(
         default,
         deserialize_with = "member::even_null",
         skip_serializing_if = "Option::is_none"
     )]
-    pub structured_content: Option<Json>,
+    pub structured_content: Option<RawJson>,
     /// Whether the tool failed.
     #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
     pub is_error: bool,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ToolResultContent {
-    /// The answer to a wish.
+    /// A success with this content.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<Content>) -> Self {
         Self {
             r#type: ToolResultType,
@@ -415,8 +414,8 @@ impl ToolResultContent {
 
 /// Reads blocks of which none is a tool use or tool result.
 fn plain_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
-    let blocks = Option::<Vec<Json>>::deserialize(deserializer)?.unwrap_or_default();
-    let read = |json: Json| Content::read_plain(&member::tag::<D::Error>(&json, WHAT)?, json);
+    let blocks = Option::<Vec<RawJson>>::deserialize(deserializer)?.unwrap_or_default();
+    let read = |json: RawJson| Content::read_plain(&member::tag::<D::Error>(&json, WHAT)?, json);
     blocks.into_iter().map(read).collect()
 }
 

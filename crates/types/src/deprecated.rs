@@ -1,4 +1,4 @@
-//! Features that work in every revision but that nobody should adopt anew since 2026-07-28.
+//! Features that still work in every revision, but that 2026-07-28 deprecates for new programs.
 
 pub mod logging;
 pub mod roots;

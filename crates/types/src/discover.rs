@@ -1,4 +1,5 @@
-//! What a server says about itself when it is asked (2026-07-28). Nobody has to ask.
+//! `server/discover` (2026-07-28): revisions, capabilities and identity of a server, before or
+//! instead of any other request.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use crate::meta::{self, Meta};
 use crate::method::Method;
 use crate::revision::Revision;
 use crate::rpc::Rpc;
+use crate::setters::setters;
 
 /// `server/discover`.
 pub enum Discover {}
@@ -19,25 +21,25 @@ impl Rpc for Discover {
     type Result = DiscoverResult;
 }
 
-/// What a server speaks and can do.
+/// The revisions and capabilities of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The revisions it speaks, as text: there may be some that are not known here.
+    /// The revisions that the server supports, as text, because some may be unknown here.
     pub supported_versions: Vec<String>,
-    /// What it can do.
+    /// The features that the server declares.
     pub capabilities: ServerCapabilities,
-    /// How to use it, for the model.
+    /// How to use the server, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Anything beside; usually who it is.
+    /// Further metadata; usually with the server's name and version.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl DiscoverResult {
-    /// A server that speaks these revisions and can do this.
+    /// A server with these revisions and capabilities.
     pub fn new(
         revisions: impl IntoIterator<Item = Revision>,
         capabilities: ServerCapabilities,
@@ -50,19 +52,19 @@ impl DiscoverResult {
         }
     }
 
-    /// Adds how to use it.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
+    setters! {
+        /// Sets how to use the server, for the model.
+        with_instructions(instructions: impl Into<String>) {
+            instructions = Some(instructions.into())
+        }
     }
 
-    /// The revisions it speaks that are known here, in its order.
+    /// The supported revisions that this library knows, in the server's order.
     pub fn revisions(&self) -> impl Iterator<Item = Revision> {
         self.supported_versions.iter().filter_map(|version| version.parse().ok())
     }
 
-    /// Who it says it is.
+    /// Name and version of the server, if it sent them.
     pub fn server_info(&self) -> Option<Implementation> {
         self.meta.parse(meta::key::SERVER_INFO)
     }
@@ -88,7 +90,7 @@ mod tests {
 
     // spec: DISC-3
     #[test]
-    fn what_belongs_to_the_engine_is_passed_over() {
+    fn members_of_the_protocol_layer_are_ignored() {
         let text = concat!(
             r#"{"resultType":"complete","ttlMs":0,"cacheScope":"public","#,
             r#""supportedVersions":[],"capabilities":{}}"#

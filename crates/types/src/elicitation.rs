@@ -1,16 +1,17 @@
-//! Asking the user: by a form that the client shows, or by a web page that the user visits.
+//! Elicitation: a server asks the user, by a form in the client or by a web page.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capability::ClientCapabilities;
-use crate::json::{Json, Object};
+use crate::json::{Object, RawJson};
 use crate::legacy::task::TaskMetadata;
 use crate::member::{self, constant};
 use crate::meta::Meta;
 use crate::method::Method;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
 pub mod schema;
 
@@ -25,29 +26,29 @@ impl Rpc for Elicit {
     type Result = ElicitResult;
 }
 
-/// `notifications/elicitation/complete`: what began with a URL is done (2025-11-25 only).
+/// `notifications/elicitation/complete`: the user has finished a URL elicitation (2025-11-25 only).
 pub enum ElicitationComplete {}
 
-impl Notice for ElicitationComplete {
+impl Notification for ElicitationComplete {
     const METHOD: Method = Method::ElicitationComplete;
     type Params = ElicitationCompleteParams;
 }
 
-/// What to ask the user, and how.
+/// A question to the user, by form or by URL.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitParams {
-    /// By a form. Missing `mode` means this, and this is written without it, because 2025-06-18
-    /// knows no modes.
+    /// By form. Without `mode` it is a form, and a form is written without `mode`, because
+    /// 2025-06-18 has no modes.
     Form(FormParams),
     /// By a web page.
     Url(UrlParams),
-    /// In a way that this library does not know; to be refused.
-    Other(Json),
+    /// By a mode that this library does not know. The receiver must refuse it.
+    Other(RawJson),
 }
 
 impl ElicitParams {
-    /// Asks by a form.
+    /// Asks by form.
     pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
         Self::Form(FormParams::new(message, schema))
     }
@@ -57,7 +58,7 @@ impl ElicitParams {
         Self::Url(UrlParams::new(message, url))
     }
 
-    /// What a client must declare to be asked this. Nothing is known of unknown ways.
+    /// The capabilities that a client needs to answer. None for unknown modes.
     pub fn required_capabilities(&self) -> ClientCapabilities {
         match self {
             Self::Form(_) => ClientCapabilities::new().with_form_elicitation(),
@@ -85,7 +86,7 @@ impl<'de> Deserialize<'de> for ElicitParams {
             mode: Option<String>,
         }
 
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let Tagged { mode } = json.parse().map_err(serde::de::Error::custom)?;
         match mode.as_deref() {
             None | Some("form") => member::variant(&json, "elicitation", "form").map(Self::Form),
@@ -95,22 +96,22 @@ impl<'de> Deserialize<'de> for ElicitParams {
     }
 }
 
-/// A form to show. Never ask for secrets this way.
+/// A form that the client shows. Never ask for secrets this way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FormParams {
-    /// What is asked, and why.
+    /// The question and its reason, for the user.
     pub message: String,
-    /// The fields.
+    /// The fields of the form.
     pub requested_schema: FormSchema,
-    /// Asks for a task (2025-11-25 only).
+    /// Asks to run the question as a task (2025-11-25 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
 
 impl FormParams {
-    /// Asks by a form.
+    /// Asks by form.
     pub fn new(message: impl Into<String>, schema: FormSchema) -> Self {
         Self { message: message.into(), requested_schema: schema, task: None }
     }
@@ -118,20 +119,20 @@ impl FormParams {
 
 constant!(UrlMode = "url");
 
-/// A web page to visit.
+/// A web page that the user visits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UrlParams {
     mode: UrlMode,
-    /// What is asked, and why.
+    /// The question and its reason, for the user.
     pub message: String,
-    /// Where. What a peer sent is checked by [`UrlParams::check_url`], not when it is read.
+    /// The URL. [`UrlParams::check_url`] checks it, not reading.
     pub url: String,
-    /// Names the question for [`ElicitationComplete`] (2025-11-25 only, and compulsory there).
+    /// The id for [`ElicitationComplete`]. Required in 2025-11-25, absent in other revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// Asks for a task (2025-11-25 only).
+    /// Asks to run the question as a task (2025-11-25 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
@@ -148,21 +149,20 @@ impl UrlParams {
         }
     }
 
-    /// Names the question.
-    #[must_use]
-    pub fn with_elicitation_id(mut self, id: impl Into<String>) -> Self {
-        self.elicitation_id = Some(id.into());
-        self
+    setters! {
+        /// Sets the id for [`ElicitationComplete`].
+        with_elicitation_id(id: impl Into<String>) { elicitation_id = Some(id.into()) }
     }
 
-    /// Checks that the URL is one a browser opens: `https` or `http`, a host, and no blanks.
+    /// Checks that a browser can open the URL: `https` or `http`, a host, and no whitespace.
     ///
     /// # Errors
     ///
     /// Names the URL and what is wrong with it.
-    pub fn check_url(&self) -> Result<(), InvalidUrl> {
-        let invalid =
-            |reason| Err(InvalidUrl { url: self.url.chars().take(200).collect(), reason });
+    pub fn check_url(&self) -> Result<(), InvalidElicitationUrl> {
+        let invalid = |reason| {
+            Err(InvalidElicitationUrl { url: self.url.chars().take(200).collect(), reason })
+        };
         let Some((scheme, rest)) = self.url.split_once("://") else {
             return invalid("it has no scheme; write `https://…`");
         };
@@ -181,44 +181,44 @@ impl UrlParams {
     }
 }
 
-/// A URL that cannot be visited.
+/// The error for a URL that a user must not be sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidUrl {
+pub struct InvalidElicitationUrl {
     url: String,
     reason: &'static str,
 }
 
-impl fmt::Display for InvalidUrl {
+impl fmt::Display for InvalidElicitationUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "elicitation URL `{}`: {}", self.url, self.reason)
     }
 }
 
-impl std::error::Error for InvalidUrl {}
+impl std::error::Error for InvalidElicitationUrl {}
 
-/// What the user did.
+/// The choice of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ElicitAction {
-    /// Answered. For a web page: agreed to visit it, and no more than that.
+    /// The user answered. For a web page: the user agreed to visit it; the outcome is not known.
     Accept,
-    /// Said no.
+    /// The user refused.
     Decline,
-    /// Made no choice.
+    /// The user closed the question without a choice.
     Cancel,
 }
 
-/// What the user did, and the answers.
+/// The choice of the user, and the answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did.
+    /// The choice of the user.
     pub action: ElicitAction,
-    /// The answers, by field; only of a form that was accepted. They are checked by
-    /// [`FormSchema::check`], not when they are read.
+    /// The answers by field, if the user accepted a form. [`FormSchema::check`] checks them, not
+    /// reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Object>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -234,44 +234,44 @@ impl ElicitResult {
         Self { action: ElicitAction::Accept, content: None, meta: Meta::new() }
     }
 
-    /// The user said no.
+    /// The user refused.
     pub fn decline() -> Self {
         Self { action: ElicitAction::Decline, content: None, meta: Meta::new() }
     }
 
-    /// The user made no choice.
+    /// The user closed the question without a choice.
     pub fn cancel() -> Self {
         Self { action: ElicitAction::Cancel, content: None, meta: Meta::new() }
     }
 }
 
-/// Which question is done (2025-11-25 only).
+/// The URL elicitation that is finished (2025-11-25 only).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationCompleteParams {
-    /// Its name.
+    /// The [`UrlParams::elicitation_id`].
     pub elicitation_id: String,
 }
 
 impl ElicitationCompleteParams {
-    /// This one is done.
+    /// The elicitation with this id is finished.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self { elicitation_id: elicitation_id.into() }
     }
 }
 
-/// `data` of [`URL_ELICITATION_REQUIRED`](crate::error::code::URL_ELICITATION_REQUIRED): what must
-/// be done first (2025-11-25 only).
+/// `data` of [`URL_ELICITATION_REQUIRED`](crate::error::code::URL_ELICITATION_REQUIRED): the
+/// elicitations that the user must finish first (2025-11-25 only).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UrlElicitationRequired {
-    /// The questions, each with its name.
+    /// The elicitations, each with its id.
     pub elicitations: Vec<UrlParams>,
 }
 
 impl UrlElicitationRequired {
-    /// These must be done first.
+    /// The user must finish these first.
     pub fn new(elicitations: Vec<UrlParams>) -> Self {
         Self { elicitations }
     }

@@ -1,24 +1,24 @@
-//! Messages that say nothing beyond their method.
+//! Params and results without members.
 
 use serde::{Deserialize, Serialize};
 
 use crate::meta::Meta;
 
-/// Params without members of their own. Members that a peer adds are passed over.
+/// Params without members. Members that a peer adds are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoParams {}
 
-/// A result that only says that it is done.
+/// A result without members: it only says that the request is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl EmptyResult {
-    /// Done, and nothing beside.
+    /// A result without metadata.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn members_nobody_asked_for_are_passed_over() {
+    fn unknown_members_are_ignored() {
         assert!(serde_json::from_str::<NoParams>(r#"{"cursor":"x"}"#).is_ok());
         let text = r#"{"resultType":"complete","_meta":{"a":1}}"#;
         let result: EmptyResult = serde_json::from_str(text).unwrap();

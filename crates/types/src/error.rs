@@ -1,7 +1,7 @@
-//! The error that one side sends the other.
+//! The error object that one side sends to the other.
 //!
-//! [`ErrorObject`] is what stands on the wire. Failures on this side of the wire have error types
-//! of their own in the crates where they happen, so that the two are never confused.
+//! [`ErrorObject`] stands on the wire. Local failures have error types of their own in the crates
+//! where they happen, so that the two are never confused.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,81 +9,81 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::ClientCapabilities;
-use crate::json::Json;
-use crate::read::Misread;
+use crate::json::RawJson;
+use crate::read::ReadError;
 use crate::revision::Revision;
 use crate::text::excerpt;
 
-/// The numbers that the specification and JSON-RPC define.
+/// The error codes of JSON-RPC, of the specification, and two of this library.
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON is not a valid message.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The method is unknown, or not offered here.
+    /// The method is unknown, or the receiver does not offer it.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The params do not fit the method.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Something went wrong on the other side.
+    /// The receiver failed for a reason that is not the sender's fault.
     pub const INTERNAL_ERROR: i64 = -32603;
     /// The resource does not exist (up to 2025-11-25).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// A URL elicitation must be done first (2025-11-25).
+    /// The user must finish a URL elicitation first (2025-11-25).
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-    /// A mirrored header is missing or differs from the body (2026-07-28).
+    /// A mirrored HTTP header is missing or differs from the body (2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The request needs a capability that the client did not declare (2026-07-28).
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-    /// The revision is not spoken here (2026-07-28).
+    /// The receiver does not support the revision (2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
     /// The user refused a sampling request (up to 2025-11-25).
     pub const USER_REJECTED: i64 = -1;
-    /// The client asks more often than it may. The specification has no code for this, so it is one
-    /// of ours, outside of what JSON-RPC reserves and with the number that HTTP gives it.
+    /// The client sends more requests than it may. The specification has no code for this, so this
+    /// library uses the number of the HTTP status, which JSON-RPC does not reserve.
     pub const TOO_MANY_REQUESTS: i64 = 429;
-    /// The server cannot take the request now, for reasons that are not the client's. Ours too, with
-    /// the number that HTTP gives it.
+    /// The server cannot take the request now, for a reason that is not the client's. The number of
+    /// the HTTP status, as above.
     pub const UNAVAILABLE: i64 = 503;
 }
 
-/// An error as it stands on the wire.
+/// An error object as it stands on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// What kind of error; see [`code`].
+    /// The kind of error; see [`code`].
     pub code: i64,
-    /// One sentence for people.
+    /// One sentence for people: where the error is, and what to do.
     pub message: String,
-    /// Anything more for programs.
+    /// Details for programs; the code says of which type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Json>,
+    pub data: Option<RawJson>,
 }
 
 impl ErrorObject {
-    /// An error with a code and a sentence.
+    /// Creates an error without data.
     #[cold]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Adds data for programs. Data that cannot be JSON is left out.
+    /// Sets the data. A value that cannot be written as JSON is left out.
     #[must_use]
     pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Self {
-        self.data = Json::from_value(data).ok();
+        self.data = RawJson::from_value(data).ok();
         self
     }
 
-    /// The text is not JSON.
+    /// The text that the peer sent is not JSON.
     pub fn parse_error(message: impl Into<String>) -> Self {
         Self::new(code::PARSE_ERROR, message)
     }
 
-    /// The JSON is not a valid message.
+    /// The JSON is not a valid JSON-RPC message.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// The method is unknown, or not offered here.
+    /// The method is unknown, or the receiver does not offer it.
     pub fn method_not_found(message: impl Into<String>) -> Self {
         Self::new(code::METHOD_NOT_FOUND, message)
     }
@@ -93,23 +93,24 @@ impl ErrorObject {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// The params cannot be read as what the method wants.
-    pub fn misread_params(error: Misread) -> Self {
+    /// The params do not have the shape that the method needs. The message names the member.
+    pub fn misread_params(error: ReadError) -> Self {
         Self::invalid_params(error.within("params").to_string())
     }
 
-    /// Something went wrong here that is not the caller's fault.
+    /// The receiver failed for a reason that is not the sender's fault.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// The request needs something that the client does not declare.
+    /// The request needs capabilities that the client does not declare. `required` goes into the
+    /// data.
     pub fn missing_capability(required: ClientCapabilities, message: impl Into<String>) -> Self {
         let data = MissingCapability { required_capabilities: required };
         Self::new(code::MISSING_CLIENT_CAPABILITY, message).with_data(&data)
     }
 
-    /// The revision asked for is not among those spoken here.
+    /// The receiver does not support the revision. The data lists the ones that it supports.
     pub fn unsupported_version(requested: &str, supported: &[Revision]) -> Self {
         let data = UnsupportedVersion {
             supported: supported.iter().map(ToString::to_string).collect(),
@@ -122,7 +123,7 @@ impl ErrorObject {
         Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(&data)
     }
 
-    /// The resource does not exist, in the code of the revision.
+    /// No resource has this URI. The code depends on the revision.
     pub fn resource_not_found(uri: &str, revision: Revision) -> Self {
         let code = if revision.has_resource_not_found_code() {
             code::RESOURCE_NOT_FOUND
@@ -133,7 +134,7 @@ impl ErrorObject {
         Self::new(code, format!("no resource has the URI `{}`", excerpt(uri))).with_data(&data)
     }
 
-    /// The client asks more often than it may, and may ask again after a while.
+    /// The client sends more requests than it may, and may send the next one after `wait`.
     pub fn too_many_requests(message: impl Into<String>, wait: Duration) -> Self {
         let data = TooManyRequests {
             retry_after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).saturating_add(1),
@@ -141,13 +142,14 @@ impl ErrorObject {
         Self::new(code::TOO_MANY_REQUESTS, message).with_data(&data)
     }
 
-    /// The server has not run the request and cannot now; the client may ask again in a second.
+    /// The server has not run the request and cannot run it now. The client may try again in a
+    /// second.
     pub fn unavailable(message: impl Into<String>) -> Self {
         let data = TooManyRequests { retry_after_ms: 1000 };
         Self::new(code::UNAVAILABLE, message).with_data(&data)
     }
 
-    /// The data as a type; `None` if there is none or it has another shape.
+    /// The data, read into a type. `None` if there is no data or it has another shape.
     pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
     }
@@ -165,23 +167,23 @@ impl std::error::Error for ErrorObject {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingCapability {
-    /// What the client would have to declare.
+    /// The capabilities that the client would have to declare.
     pub required_capabilities: ClientCapabilities,
 }
 
 /// `data` of [`code::UNSUPPORTED_PROTOCOL_VERSION`], and of a refused `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsupportedVersion {
-    /// What the server speaks, as dates that we may not know.
+    /// The revisions that the server supports, as text, because some may be unknown here.
     pub supported: Vec<String>,
-    /// What was asked for.
+    /// The revision that the client requested.
     pub requested: String,
 }
 
-/// `data` of a resource that does not exist.
+/// `data` of the error for a resource that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceNotFound {
-    /// The URI that was asked for.
+    /// The URI that the client requested.
     pub uri: String,
 }
 
@@ -189,7 +191,7 @@ pub struct ResourceNotFound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TooManyRequests {
-    /// How many milliseconds to wait before asking again.
+    /// The time to wait before the next attempt, in milliseconds.
     pub retry_after_ms: u64,
 }
 
@@ -210,7 +212,7 @@ mod tests {
 
     // spec: ERR-7
     #[test]
-    fn nothing_of_2026_07_28_has_a_code_that_older_programs_made_up() {
+    fn no_error_of_2026_07_28_has_a_code_that_older_programs_invented() {
         let made_up = -32019..=-32000;
         let errors = [
             ErrorObject::parse_error(""),
@@ -225,7 +227,7 @@ mod tests {
             ErrorObject::unavailable(""),
         ];
         assert!(errors.iter().all(|error| !made_up.contains(&error.code)), "{errors:?}");
-        // The one exception is prescribed, by the revisions before.
+        // The one exception is required by the revisions before 2026-07-28.
         assert!(made_up.contains(&code::RESOURCE_NOT_FOUND));
     }
 

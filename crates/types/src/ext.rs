@@ -1,4 +1,4 @@
-//! The vocabulary of official extensions. Each exists only between two sides that declare it.
+//! Types of official extensions. An extension exists only if both sides declare it.
 
 pub mod apps;
 pub mod tasks;

@@ -1,6 +1,6 @@
-//! Names that one side gives and the other repeats: request ids, progress tokens, cursors.
+//! Values that one side chooses and the other repeats: request ids, progress tokens, cursors.
 //!
-//! An id is compared by value but repeated by its exact text: a request with `"id": 1.0` is
+//! Ids are compared by value and repeated by their exact text. A request with `"id": 1.0` is
 //! answered with `"id":1.0`, and `7` is not `"7"`.
 
 use std::borrow::Cow;
@@ -21,10 +21,10 @@ pub struct RequestId(Repr);
 #[derive(Clone)]
 enum Repr {
     Integer(i64),
-    /// Written in another way than `i64` prints, such as `1.0` or `1e3`.
+    /// The value, and its text if that is not how `i64` prints: `1.0` or `1e3`.
     OddInteger(i64, Box<str>),
     Text(Box<str>),
-    /// Written with escapes that we would not write.
+    /// The value, and its text if that has escapes which this library does not write.
     OddText(Box<str>, Box<str>),
 }
 
@@ -33,7 +33,7 @@ impl RequestId {
     ///
     /// # Errors
     ///
-    /// If it is neither a string nor an integer of at most 2⁵³; the text says which.
+    /// If the text is neither a string nor an integer of at most 2⁵³. The error shows the text.
     pub fn from_json(text: &str) -> Result<Self, InvalidId> {
         match text.as_bytes().first() {
             Some(b'"') => Self::from_json_string(text),
@@ -58,7 +58,7 @@ impl RequestId {
         }
     }
 
-    /// The JSON text: exactly what was read, or what we write ourselves.
+    /// The JSON text: as the peer wrote it, or as this library writes it.
     pub fn to_json(&self) -> Cow<'_, str> {
         match &self.0 {
             Repr::Integer(value) => Cow::Owned(value.to_string()),
@@ -67,7 +67,7 @@ impl RequestId {
         }
     }
 
-    /// Does something with the JSON text, which most often is not even copied for it.
+    /// Passes the JSON text to a function, without allocating for plain integers.
     pub fn with_json<R>(&self, act: impl FnOnce(&str) -> R) -> R {
         match &self.0 {
             Repr::Integer(value) => act(itoa::Buffer::new().format(*value)),
@@ -100,7 +100,7 @@ impl RequestId {
 
 /// A string as JSON text.
 fn quote(value: &str) -> String {
-    // Writing a string into memory does not fail.
+    // Writing a string into memory cannot fail.
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for RequestId {
     }
 }
 
-/// JSON that cannot be an id.
+/// The error for JSON that is not a valid id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidId(String);
 
@@ -183,7 +183,8 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// What a request gives to hear of its progress: an integer or a string, chosen by its sender.
+/// The token by which a request receives progress notifications: an integer or a string that the
+/// sender of the request chooses.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub RequestId);
@@ -194,18 +195,18 @@ impl fmt::Display for ProgressToken {
     }
 }
 
-/// A place in a list, opaque to everyone but the server that gave it; an empty one is valid.
+/// A position in a list. Only the server that made it knows its meaning. An empty cursor is valid.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// Takes the text of a cursor.
+    /// Wraps the text of a cursor.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text as it was given.
+    /// The text as the server sent it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

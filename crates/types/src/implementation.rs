@@ -1,6 +1,6 @@
-//! Who a client or server says it is, and the icons that things may carry.
+//! Name and version of a client or server, and icons.
 //!
-//! All of this is self-reported: good for display and logs, never for decisions.
+//! Each side reports its own, unchecked. Use it for display and logs, never for decisions.
 
 use std::fmt;
 
@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::open_enum;
 use crate::member::or_default;
+use crate::setters::setters;
 use crate::text::excerpt;
 
 /// A program that speaks the protocol.
@@ -15,42 +16,42 @@ use crate::text::excerpt;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
-    /// Its name for programs.
+    /// The name for programs.
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its own version, in its own scheme.
+    /// The version, in the program's own scheme.
     pub version: String,
-    /// What it is for (since 2025-11-25).
+    /// What the program is for (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where to read more about it (since 2025-11-25).
+    /// A page about the program (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// Pictures of it (since 2025-11-25).
+    /// Icons of the program (since 2025-11-25).
     #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
 }
 
-/// A picture of a thing, by address.
+/// An image to show for a program, tool, resource or prompt, by URL.
 ///
-/// An icon whose address fails [`Icon::check_source`] is left out when a message is read, so a host
-/// never meets one. A host that shows an icon should ask [`Icon::check_origin`], fetch it without
-/// credentials, and believe the bytes rather than `mime_type`.
+/// Icons that fail [`Icon::check_source`] are left out when a message is read, so a host never
+/// receives them. Before a host shows an icon it should call [`Icon::check_origin`], fetch it
+/// without credentials, and detect its type from the bytes rather than from `mime_type`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where the picture is: an `https:` URL or a `data:` URI.
+    /// An `https:` URL or a `data:` URI.
     pub src: String,
-    /// What kind of picture it claims to be.
+    /// The media type that the sender claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The sizes it is made for, such as `48x48` or `any`; none given means any.
+    /// The sizes that it is made for, such as `48x48` or `any`. Empty means any size.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
-    /// The background it is made for; none given means any.
+    /// The background that it is made for. `None` means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
@@ -66,7 +67,7 @@ open_enum! {
 }
 
 impl Implementation {
-    /// A program with a name and a version.
+    /// A program with its required members.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -78,72 +79,48 @@ impl Implementation {
         }
     }
 
-    /// Names it for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
+
+        /// Sets what the program is for.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
+
+        /// Sets the URL of a page about the program.
+        with_website_url(url: impl Into<String>) { website_url = Some(url.into()) }
+
+        /// Adds an icon.
+        with_icon(icon: Icon) { icons.push(icon) }
     }
 
-    /// Says what it is for.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says where to read more about it.
-    #[must_use]
-    pub fn with_website_url(mut self, url: impl Into<String>) -> Self {
-        self.website_url = Some(url.into());
-        self
-    }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn with_icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// The name to show: the title, or else the name.
+    /// The name to show to people: the title, or else the name.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
 impl Icon {
-    /// A picture at an address.
+    /// An icon at a URL.
     pub fn new(src: impl Into<String>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: Vec::new(), theme: None }
     }
 
-    /// Says what kind of picture it is.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
+    setters! {
+        /// Sets the media type.
+        with_mime_type(mime_type: impl Into<String>) { mime_type = Some(mime_type.into()) }
+
+        /// Adds a size that the icon is made for, such as `48x48` or `any`.
+        with_size(size: impl Into<String>) { sizes.push(size.into()) }
+
+        /// Sets the background that the icon is made for.
+        with_theme(theme: IconTheme) { theme = Some(theme) }
     }
 
-    /// Adds a size it is made for, such as `48x48` or `any`.
-    #[must_use]
-    pub fn with_size(mut self, size: impl Into<String>) -> Self {
-        self.sizes.push(size.into());
-        self
-    }
-
-    /// Says which background it is made for.
-    #[must_use]
-    pub fn with_theme(mut self, theme: IconTheme) -> Self {
-        self.theme = Some(theme);
-        self
-    }
-
-    /// Checks that the address is one that may be fetched: `https:` or `data:` and nothing else.
+    /// Checks that the URL is safe to fetch: `https:` or `data:`.
     ///
     /// # Errors
     ///
-    /// Names the address and what is allowed.
+    /// Names the URL and the allowed schemes.
     pub fn check_source(&self) -> Result<(), UnsafeIcon> {
         match self.src.split_once(':') {
             Some((scheme, rest))
@@ -156,12 +133,12 @@ impl Icon {
         }
     }
 
-    /// Checks that the address may be fetched, and is where its server is: of the same scheme, host
-    /// and port as the server's own URL. A `data:` URI is nowhere, and so fine.
+    /// Checks that the URL is safe to fetch and has the origin of its server: the scheme, host and
+    /// port of the server's own URL. A `data:` URI has no origin and always passes.
     ///
     /// # Errors
     ///
-    /// Names the address and what is allowed.
+    /// Names the URL and what is allowed.
     pub fn check_origin(&self, server: &str) -> Result<(), UnsafeIcon> {
         self.check_source()?;
         match (origin(&self.src), origin(server)) {
@@ -178,7 +155,7 @@ impl Icon {
     }
 }
 
-/// Reads the icons of a thing without those that must not be fetched; `null` is none.
+/// Reads icons without those that fail [`Icon::check_source`]. `null` means none.
 pub(crate) fn safe_icons<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Icon>, D::Error> {
@@ -187,7 +164,8 @@ pub(crate) fn safe_icons<'de, D: Deserializer<'de>>(
     Ok(icons)
 }
 
-/// The scheme, host and port of a URL, if it has them and nothing that could hide them.
+/// The scheme, and the host with its port, of a URL. `None` if there is no host, or if it contains
+/// characters such as `@` or `\`, which could hide the real host.
 fn origin(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?;
@@ -201,7 +179,7 @@ fn origin(url: &str) -> Option<(String, String)> {
     Some((scheme, host))
 }
 
-/// An icon whose address must not be fetched.
+/// The error for an icon whose URL must not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsafeIcon {
     src: String,
@@ -274,7 +252,7 @@ mod tests {
         }
     }
 
-    /// The sources of the icons of a thing that is read with three of them, two unsafe.
+    /// Reads a type with three icons, two of them unsafe, and returns the sources that are left.
     fn read_icons<T: serde::de::DeserializeOwned>(
         rest: &str,
         icons: fn(T) -> Vec<Icon>,
@@ -287,11 +265,11 @@ mod tests {
 
     // spec: ICON-5, ICON-6
     #[test]
-    fn an_icon_that_must_not_be_fetched_is_left_out_wherever_it_stands() {
+    fn an_unsafe_icon_is_left_out_of_every_type() {
         use crate::content::Content;
-        use crate::prompt::Prompt;
-        use crate::resource::{Resource, ResourceTemplate};
-        use crate::tool::Tool;
+        use crate::prompt::PromptDefinition;
+        use crate::resource::{ResourceDefinition, ResourceTemplate};
+        use crate::tool::ToolDefinition;
 
         let link = |content: Content| match content {
             Content::ResourceLink(link) => link.icons,
@@ -299,9 +277,9 @@ mod tests {
         };
         for read in [
             read_icons(r#""name":"a","version":"1""#, |it: Implementation| it.icons),
-            read_icons(r#""name":"a","inputSchema":{}"#, |it: Tool| it.icons),
-            read_icons(r#""name":"a""#, |it: Prompt| it.icons),
-            read_icons(r#""name":"a","uri":"a://b""#, |it: Resource| it.icons),
+            read_icons(r#""name":"a","inputSchema":{}"#, |it: ToolDefinition| it.icons),
+            read_icons(r#""name":"a""#, |it: PromptDefinition| it.icons),
+            read_icons(r#""name":"a","uri":"a://b""#, |it: ResourceDefinition| it.icons),
             read_icons(r#""name":"a","uriTemplate":"a://{b}""#, |it: ResourceTemplate| it.icons),
             read_icons(r#""type":"resource_link","name":"a","uri":"a://b""#, link),
         ] {
@@ -311,7 +289,7 @@ mod tests {
 
     // spec: ICON-11
     #[test]
-    fn an_icon_comes_from_where_its_server_is() {
+    fn an_icon_has_the_origin_of_its_server() {
         let server = "https://mcp.example.com/mcp";
         for good in [
             "https://mcp.example.com/icon.png",
@@ -341,7 +319,7 @@ mod tests {
 
     // spec: ICON-4
     #[test]
-    fn whatever_an_icon_says_is_carried_and_not_believed() {
+    fn the_claims_of_an_icon_are_kept_unchecked() {
         let text = r#"{"name":"a","version":"1","icons":[{"src":"https://x/\"><script>","mimeType":"text/html","sizes":["-1x99999999999","../../etc"],"theme":"<script>"}]}"#;
         let program: Implementation = crate::read::read(text).unwrap();
         assert_eq!(serde_json::to_string(&program).unwrap(), text);
@@ -351,7 +329,7 @@ mod tests {
 
     // spec: CONT-5
     #[test]
-    fn people_see_the_title_before_the_name() {
+    fn the_title_is_shown_before_the_name() {
         let program = Implementation::new("a", "1");
         assert_eq!(program.display_name(), "a");
         assert_eq!(program.with_title("A").display_name(), "A");

@@ -1,8 +1,8 @@
-//! What a server needs from its client before it can complete a request.
+//! Questions that a server asks before it can complete a request.
 //!
-//! Since 2026-07-28 questions travel inside results: a request is answered "input required" with
-//! any number of questions, and the client sends the same request again with the answers. Nothing
-//! here says in which era a question is asked; up to 2025-11-25 each becomes a request of its own.
+//! Since 2026-07-28 a server asks inside a result: `inputRequests` carries any number of questions,
+//! and the client sends the same request again with the answers. Up to 2025-11-25 each question is
+//! a request of its own. These types serve both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,26 +14,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::capability::ClientCapabilities;
 use crate::deprecated::sampling::CreateMessageParams;
 use crate::elicitation::ElicitParams;
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::ordered::Ordered;
-use crate::read::Misread;
+use crate::read::ReadError;
+use crate::setters::setters;
 
-/// What a request came to.
+/// How a request ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<T> {
-    /// It is done.
+    /// With its result.
     Complete(T),
-    /// It needs something first.
+    /// With questions that the client must answer first.
     InputRequired(InputRequired),
-    /// It goes on as a task, in the shape that the revision or the extension gives it.
-    Task(Json),
+    /// With a task that continues it, in the shape of the revision or of the extension.
+    Task(RawJson),
 }
 
 impl<T> Outcome<T> {
-    /// The result, if the request is done.
+    /// The result, if the request is complete.
     pub fn complete(self) -> Option<T> {
         match self {
             Self::Complete(result) => Some(result),
@@ -41,7 +42,7 @@ impl<T> Outcome<T> {
         }
     }
 
-    /// Changes the result, if the request is done.
+    /// Converts the result, if the request is complete.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
         match self {
             Self::Complete(result) => Outcome::Complete(change(result)),
@@ -51,66 +52,66 @@ impl<T> Outcome<T> {
     }
 }
 
-/// Questions, and what the server wants to be reminded of. There is at least one of the two.
+/// Questions, and state for the retried request. At least one of the two is present.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InputRequired {
-    /// The questions. With none, the client may simply try again.
+    /// The questions. If there are none, the client just sends the request again.
     #[serde(
         default,
         deserialize_with = "member::or_default",
         skip_serializing_if = "InputRequests::is_empty"
     )]
     pub input_requests: InputRequests,
-    /// What the client repeats to the letter when it tries again, without looking into it.
+    /// State that the client returns unchanged in the retried request, without reading it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl InputRequired {
-    /// Asks.
+    /// Asks these questions.
     pub fn new(input_requests: InputRequests) -> Self {
         Self { input_requests, ..Self::default() }
     }
 
-    /// Asks for nothing but to be called again with this state.
+    /// Asks only for a retry with this state.
     pub fn again(request_state: impl Into<String>) -> Self {
         Self::default().with_request_state(request_state)
     }
 
-    /// Gives the client something to repeat.
-    #[must_use]
-    pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
-        self.request_state = Some(request_state.into());
-        self
+    setters! {
+        /// Sets the state that the client returns.
+        with_request_state(request_state: impl Into<String>) {
+            request_state = Some(request_state.into())
+        }
     }
 
-    /// Whether it holds neither question nor state, which it must not.
+    /// Whether there are neither questions nor state, which the protocol forbids.
     pub fn is_empty(&self) -> bool {
         self.input_requests.is_empty() && self.request_state.is_none()
     }
 }
 
-/// Questions by key, in the order in which they should be asked.
+/// Questions by key, in the order in which the client should ask them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputRequests(Ordered<InputRequest>);
 
 impl InputRequests {
-    /// No question.
+    /// No questions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a question under a key that its answer will have.
+    /// Adds a question. Its answer will have the same key.
     ///
     /// # Errors
     ///
-    /// If there is a question under that key already.
+    /// If the key is already in use.
     pub fn insert(
         &mut self,
         key: impl Into<String>,
@@ -134,17 +135,17 @@ impl InputRequests {
         self.0.iter()
     }
 
-    /// All questions with their keys, to be changed in place.
+    /// All questions with their keys, mutable.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut InputRequest)> {
         self.0.iter_mut()
     }
 
-    /// How many questions there are.
+    /// The number of questions.
     pub fn len(&self) -> usize {
         self.0.iter().len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no questions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -159,7 +160,7 @@ impl IntoIterator for InputRequests {
     }
 }
 
-/// A key that names two questions.
+/// The error for a key that two questions use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateInput(String);
 
@@ -171,22 +172,22 @@ impl fmt::Display for DuplicateInput {
 
 impl std::error::Error for DuplicateInput {}
 
-/// One question: a request without envelope, `{method, params}` on the wire.
+/// One question: a request without its envelope, `{method, params}` on the wire.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// `elicitation/create`: asks the user.
+    /// `elicitation/create`: a question to the user.
     Elicit(ElicitParams),
-    /// `sampling/createMessage`: asks the model.
+    /// `sampling/createMessage`: a request to the model.
     CreateMessage(Box<CreateMessageParams>),
-    /// `roots/list`: asks for the roots.
+    /// `roots/list`: a request for the roots.
     ListRoots,
-    /// A question of a kind that this library does not know, whole.
-    Other(Json),
+    /// A question that this library does not know, as JSON.
+    Other(RawJson),
 }
 
 impl InputRequest {
-    /// The method; `None` if this library does not know it.
+    /// The method. `None` if this library does not know it.
     pub fn method(&self) -> Option<Method> {
         match self {
             Self::Elicit(_) => Some(Method::ElicitationCreate),
@@ -196,7 +197,7 @@ impl InputRequest {
         }
     }
 
-    /// What a client must declare to be asked this. Nothing is known of unknown questions.
+    /// The capabilities that a client needs to answer. None for unknown questions.
     pub fn required_capabilities(&self) -> ClientCapabilities {
         match self {
             Self::Elicit(params) => params.required_capabilities(),
@@ -226,9 +227,9 @@ impl Serialize for InputRequest {
 }
 
 impl InputRequest {
-    /// The question as text. Much may stand in a question, so what writes it is there once, and not
-    /// once for whatever holds it.
-    fn to_json(&self) -> Result<Json, serde_json::Error> {
+    /// The question as JSON. Not generic over the serializer, so that this large function is
+    /// compiled only once.
+    fn to_json(&self) -> Result<RawJson, serde_json::Error> {
         #[derive(Serialize)]
         struct Wire<'a, T> {
             method: &'a str,
@@ -239,8 +240,8 @@ impl InputRequest {
         fn write<T: Serialize>(
             method: Method,
             params: Option<&T>,
-        ) -> Result<Json, serde_json::Error> {
-            Json::from_value(&Wire { method: method.name(), params })
+        ) -> Result<RawJson, serde_json::Error> {
+            RawJson::from_value(&Wire { method: method.name(), params })
         }
 
         match self {
@@ -258,12 +259,12 @@ impl<'de> Deserialize<'de> for InputRequest {
         struct Wire {
             method: String,
             #[serde(default)]
-            params: Option<Json>,
+            params: Option<RawJson>,
         }
 
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let Wire { method, params } = member::variant(&json, "input request", "{method, params}")?;
-        let params = params.unwrap_or_else(Json::empty_object);
+        let params = params.unwrap_or_else(RawJson::empty_object);
         match Method::named(&method) {
             Some(Method::ElicitationCreate) => {
                 member::variant(&params, "input request", &method).map(Self::Elicit)
@@ -277,16 +278,16 @@ impl<'de> Deserialize<'de> for InputRequest {
     }
 }
 
-/// Answers by the keys of their questions: bare results, still as text.
+/// Answers by the keys of their questions: results without envelope, as JSON text.
 ///
-/// Which type an answer has is known only by looking up the question, so nothing is read before
-/// somebody asks for it.
+/// The type of an answer depends on its question, so an answer is read only when a caller asks for
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct InputResponses(BTreeMap<String, Json>);
+pub struct InputResponses(BTreeMap<String, RawJson>);
 
 impl InputResponses {
-    /// No answer.
+    /// No answers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -301,30 +302,31 @@ impl InputResponses {
         key: impl Into<String>,
         answer: &T,
     ) -> Result<(), serde_json::Error> {
-        self.0.insert(key.into(), Json::from_value(answer)?);
+        self.0.insert(key.into(), RawJson::from_value(answer)?);
         Ok(())
     }
 
-    /// The answer under a key.
-    pub fn value(&self, key: &str) -> Option<&Json> {
+    /// The JSON of an answer.
+    pub fn value(&self, key: &str) -> Option<&RawJson> {
         self.0.get(key)
     }
 
-    /// The answer under a key as the result of the method that was asked; `None` if there is none.
+    /// The answer to a question, read as the result of the question's method. `None` if there is no
+    /// answer.
     ///
     /// # Errors
     ///
     /// If the answer does not have the shape of that result.
-    pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Misread> {
-        self.0.get(key).map(Json::parse).transpose()
+    pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ReadError> {
+        self.0.get(key).map(RawJson::parse).transpose()
     }
 
     /// All answers with their keys, sorted by key.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &RawJson)> {
         self.0.iter().map(|(key, answer)| (key.as_str(), answer))
     }
 
-    /// Whether there is none.
+    /// Whether there are no answers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

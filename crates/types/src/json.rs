@@ -1,7 +1,8 @@
-//! JSON that is carried, not read: kept as text until somebody wants it as a type.
+//! JSON that this library passes on: kept as text until a caller reads it into a type.
 //!
-//! Schemas, structured results and `_meta` values belong to programs on either side of us. Keeping
-//! their exact text preserves order, number spelling and unknown keywords, and costs one copy.
+//! Schemas, structured results and `_meta` values are defined by the programs on both sides.
+//! Keeping their exact text preserves the order of members, the spelling of numbers and unknown
+//! keywords, and costs one copy.
 
 use std::fmt;
 
@@ -10,31 +11,33 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::read::{Misread, read_owned};
+use crate::read::{ReadError, read_owned};
 
-/// Any JSON value, as its text.
+/// Any JSON value, kept as its text.
+///
+/// Not to be confused with the server's `Json<T>`, which turns a Rust value into a tool result.
 #[derive(Clone)]
-pub struct Json(Text);
+pub struct RawJson(Text);
 
 #[derive(Clone)]
 enum Text {
-    /// Read or written by `serde_json`.
+    /// Checked by `serde_json`.
     Raw(Box<RawValue>),
-    /// Checked by somebody else.
+    /// Checked by the caller.
     Checked(Box<str>),
 }
 
-impl Json {
-    /// Writes a value as JSON.
+impl RawJson {
+    /// Serializes a value.
     ///
     /// # Errors
     ///
-    /// If the value cannot be JSON, for example a map whose keys are not strings.
+    /// If the value cannot be written as JSON, for example a map whose keys are not strings.
     pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value).map(Self::raw)
     }
 
-    /// Takes JSON text, after checking that it is one value.
+    /// Checks that a text is one JSON value, and keeps it.
     ///
     /// # Errors
     ///
@@ -43,8 +46,8 @@ impl Json {
         RawValue::from_string(text.into()).map(Self::raw)
     }
 
-    /// Takes text that is known to be one JSON value, without blanks around it: it is not checked
-    /// again. If it is something else, writing it fails.
+    /// Keeps a text that the caller knows to be one JSON value without whitespace around it. The
+    /// text is not checked again. If it is not JSON, serializing it fails later.
     pub fn from_checked(text: impl Into<Box<str>>) -> Self {
         Self(Text::Checked(text.into()))
     }
@@ -53,16 +56,16 @@ impl Json {
         Self(Text::Raw(raw))
     }
 
-    /// Reads it as a type, which takes whole numbers however they are spelled.
+    /// Reads the value into a type. Integers may be spelled `1.0` or `1e3`.
     ///
     /// # Errors
     ///
-    /// If it does not have the shape of the type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+    /// If the value does not have the shape of the type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         read_owned(self.as_str())
     }
 
-    /// The text.
+    /// The JSON text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Text::Raw(raw) => raw.get(),
@@ -70,7 +73,7 @@ impl Json {
         }
     }
 
-    /// The text, taken out.
+    /// The JSON text, without a copy.
     pub fn into_text(self) -> String {
         match self.0 {
             Text::Raw(raw) => Box::<str>::from(raw).into(),
@@ -78,7 +81,7 @@ impl Json {
         }
     }
 
-    /// Whether it is a JSON object.
+    /// Whether the value is an object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
@@ -89,35 +92,35 @@ impl Json {
     }
 }
 
-impl Default for Json {
+impl Default for RawJson {
     /// `null`.
     fn default() -> Self {
         Self::raw(RawValue::NULL.to_owned())
     }
 }
 
-impl PartialEq for Json {
+impl PartialEq for RawJson {
     /// Compares the text: `1` and `1.0` differ.
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }
 }
 
-impl Eq for Json {}
+impl Eq for RawJson {}
 
-impl fmt::Debug for Json {
+impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl fmt::Display for Json {
+impl fmt::Display for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Serialize for Json {
+impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Text::Raw(raw) => raw.serialize(serializer),
@@ -129,46 +132,46 @@ impl Serialize for Json {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::<RawValue>::deserialize(deserializer).map(Self::raw)
     }
 }
 
-/// Declares a newtype of [`Json`] that is known to be an object.
+/// Declares a newtype of [`RawJson`] that is always an object.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Serialize)]
         #[serde(transparent)]
-        pub struct $name(Json);
+        pub struct $name(RawJson);
 
         impl $name {
-            /// Takes JSON that is an object.
+            /// Wraps JSON that is an object.
             ///
             /// # Errors
             ///
-            /// Gives the JSON back if it is not an object.
-            pub fn new(json: Json) -> Result<Self, Json> {
+            /// Returns the JSON if it is not an object.
+            pub fn new(json: RawJson) -> Result<Self, RawJson> {
                 if json.is_object() { Ok(Self(json)) } else { Err(json) }
             }
 
-            /// The JSON.
-            pub fn as_json(&self) -> &Json {
+            /// The object as JSON.
+            pub fn as_json(&self) -> &RawJson {
                 &self.0
             }
 
-            /// The text.
+            /// The JSON text.
             pub fn as_str(&self) -> &str {
                 self.0.as_str()
             }
 
-            /// Reads it as a type.
+            /// Reads the object into a type.
             ///
             /// # Errors
             ///
-            /// If it does not have the shape of the type.
-            pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+            /// If the object does not have the shape of the type.
+            pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
                 self.0.parse()
             }
         }
@@ -176,7 +179,7 @@ macro_rules! object {
         impl Default for $name {
             /// `{}`.
             fn default() -> Self {
-                Self(Json::empty_object())
+                Self(RawJson::empty_object())
             }
         }
 
@@ -188,7 +191,7 @@ macro_rules! object {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let json = Json::deserialize(deserializer)?;
+                let json = RawJson::deserialize(deserializer)?;
                 Self::new(json).map_err(|json| {
                     let shown: String = json.as_str().chars().take(40).collect();
                     D::Error::custom(format_args!("expected an object, found `{shown}`"))
@@ -199,16 +202,16 @@ macro_rules! object {
 }
 
 object! {
-    /// A JSON object whose members are not our business: settings, arguments, metadata.
+    /// A JSON object whose members this library does not read: settings, arguments, metadata.
     Object
 }
 
 object! {
-    /// A JSON Schema, kept word for word: keywords that we do not know are passed on (TOOL-18).
+    /// A JSON Schema, kept as its exact text. Unknown keywords are passed on (TOOL-18).
     Schema
 }
 
-/// Declares an enum of wire words that keeps words it does not know.
+/// Declares an enum of strings on the wire. Unknown strings are kept in `Other`.
 macro_rules! open_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -216,12 +219,12 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)*
-            /// A word that this library does not know.
+            /// A value that this library does not know.
             Other(String),
         }
 
         impl $name {
-            /// The word on the wire.
+            /// The string on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -260,7 +263,7 @@ macro_rules! open_enum {
 }
 pub(crate) use open_enum;
 
-/// Bytes written as base64 text (standard alphabet, padded).
+/// Bytes as base64 text (standard alphabet, padded).
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Base64(String);
@@ -272,7 +275,7 @@ impl Base64 {
         Self(base64::engine::general_purpose::STANDARD.encode(bytes))
     }
 
-    /// Decodes to bytes. What a peer sent is checked here, not when it is read.
+    /// Decodes the bytes. Text that a peer sent is checked here, not while the message is read.
     ///
     /// # Errors
     ///
@@ -296,7 +299,7 @@ impl fmt::Debug for Base64 {
     }
 }
 
-/// Text that is not base64.
+/// The error for text that is not base64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotBase64(String);
 
@@ -322,10 +325,10 @@ mod tests {
 
     #[test]
     fn text_that_was_checked_elsewhere_is_written_as_it_stands() {
-        let json = Json::from_checked(r#"{"b":1.0, "a":[]}"#);
+        let json = RawJson::from_checked(r#"{"b":1.0, "a":[]}"#);
         assert_eq!(serde_json::to_string(&json).unwrap(), r#"{"b":1.0, "a":[]}"#);
-        assert_eq!(json, Json::from_text(json.as_str()).unwrap());
-        assert!(serde_json::to_string(&Json::from_checked("{")).is_err());
+        assert_eq!(json, RawJson::from_text(json.as_str()).unwrap());
+        assert!(serde_json::to_string(&RawJson::from_checked("{")).is_err());
     }
 
     // spec: TOOL-14

@@ -1,5 +1,5 @@
-//! The vocabulary that ended with 2025-11-25: handshake, ping, level setting, resource
-//! subscriptions by request, and the experimental tasks of the core protocol.
+//! What 2026-07-28 removed: the handshake, `ping`, `logging/setLevel`, `resources/subscribe`, and
+//! the experimental tasks of the core protocol.
 
 pub mod initialize;
 pub mod ping;

@@ -1,70 +1,70 @@
-//! The vocabulary of the Model Context Protocol: what messages say, in all five revisions.
+//! The serde types of the Model Context Protocol, for all five revisions.
 //!
-//! There is one set of types, shaped like the newest revision, that reads every revision. What may
-//! be said in which revision is decided elsewhere, with the help of the first two modules here.
-//! Nothing here knows of JSON-RPC envelopes, transports or time.
+//! There is one set of types. It has the shape of the newest revision and reads every revision.
+//! Which method and member exists in which revision is told by [`revision`] and [`method`];
+//! `bowline-proto` enforces it. This crate knows no JSON-RPC envelopes, no transports and no time.
 //!
-//! Types that stand on the wire have public members, a `new` that takes the compulsory ones and
-//! `with_…` for the others. They ignore members they do not know and keep words they do not know.
-//! Some promise more than they check when they are read, because a peer's slip should not cost
-//! the whole message; then a `check_…` beside them tells whether the promise is kept.
+//! Wire types have public fields, a `new` with the required ones and a `with_…` for each optional
+//! one. They ignore members that they do not know, and keep enum values that they do not know. Some
+//! rules are not checked while a message is read, because one bad member should not cost the whole
+//! message. A `check_…` method beside the type checks such a rule.
 //!
 //! # Reading order
 //!
 //! What the protocol is:
 //!
 //! * [`revision`]: the five dated revisions, and every difference between them by name.
-//! * [`method`]: the one table of methods, with who sends what in which revision.
-//! * [`rpc`]: ties each method to the types of its params and result.
+//! * [`method`]: the one table of methods: which side sends which method in which revision.
+//! * [`rpc`]: the types of params and result of each method.
 //!
 //! What every message has:
 //!
 //! * [`id`]: request ids, progress tokens and cursors.
-//! * [`json`]: JSON that is carried and not read.
-//! * [`quote`]: strings of JSON, found and written quickly.
-//! * [`read`]: JSON that is read, with errors in plain words.
-//! * [`meta`]: `_meta`, the open map beside everything.
-//! * [`trace`]: the keys of `_meta` that belong to a trace.
-//! * [`error`]: the error that one side sends the other.
-//! * [`empty`]: params and results that say nothing.
-//! * [`text`]: parts of messages for people.
+//! * [`json`]: JSON that is passed on as text.
+//! * [`quote`]: finding the end of a JSON string, and writing one.
+//! * [`read`]: reading JSON into a type, with errors in plain words.
+//! * [`meta`]: `_meta`, the open map in every message.
+//! * [`trace`]: the keys of `_meta` that carry a trace context.
+//! * [`error`]: the error object that one side sends to the other.
+//! * [`empty`]: params and results without members.
+//! * [`text`]: counts and excerpts for error messages.
 //!
-//! Who is there:
+//! Capabilities and identity:
 //!
 //! * [`capability`]: what each side can do, and what it lacks for a request.
-//! * [`implementation`]: who each side says it is, and icons.
-//! * [`discover`]: what a server says about itself when asked.
+//! * [`implementation`]: name, version and icons of each side.
+//! * [`discover`]: the result of `server/discover`.
 //!
 //! What servers offer:
 //!
-//! * [`content`]: the blocks that tools return, prompts say and models are asked with.
+//! * [`content`]: the blocks of tool results, prompts and sampling.
 //! * [`tool`]: functions that a model may call.
-//! * [`resource`]: things that can be read by their URI.
-//! * [`template`]: URIs with places to fill in.
+//! * [`resource`]: things that a client reads by URI.
+//! * [`template`]: URI templates (RFC 6570): parsing, expanding, matching.
 //! * [`prompt`]: messages that a user may start from.
-//! * [`completion`]: suggestions while an argument is typed.
-//! * [`page`]: long lists, a page at a time.
-//! * [`cache`]: how long an answer stays good, and for whom.
-//! * [`namespace`]: names of several servers side by side.
+//! * [`completion`]: suggestions while a user types an argument.
+//! * [`page`]: lists that are sent in pages.
+//! * [`cache`]: how long, and for which callers, a result may be cached.
+//! * [`namespace`]: prefixes that keep the names of several servers apart.
 //!
-//! What happens meanwhile:
+//! While a request runs:
 //!
 //! * [`progress`]: how far a request has come.
-//! * [`cancel`]: taking a request back.
-//! * [`subscription`]: hearing of changes.
+//! * [`cancel`]: cancelling a request.
+//! * [`subscription`]: which changes a client wants to be notified of.
 //!
 //! What servers ask:
 //!
 //! * [`elicitation`]: asking the user, by form or by web page.
-//! * [`input`]: how questions and answers travel, and what a request came to.
+//! * [`input`]: questions inside results, and their answers inside retried requests.
 //!
-//! What only some speak:
+//! Not in every revision:
 //!
-//! * [`deprecated`]: sampling, roots and logging, which nobody should adopt anew.
-//! * [`legacy`]: what ended with 2025-11-25, such as the handshake.
+//! * [`deprecated`]: sampling, roots and logging. New programs should not use them.
+//! * [`legacy`]: what 2026-07-28 removed, such as the handshake.
 //! * [`ext`]: official extensions.
 
-// The groups of the reading order; within each the formatter sorts.
+// One group per group of the reading order above; the formatter sorts within a group.
 
 pub mod method;
 pub mod revision;
@@ -107,6 +107,7 @@ pub mod legacy;
 
 mod member;
 mod ordered;
+mod setters;
 
 pub use capability::{ClientCapabilities, ServerCapabilities};
 pub use content::{Content, Role};
@@ -114,12 +115,12 @@ pub use error::ErrorObject;
 pub use id::{Cursor, ProgressToken, RequestId};
 pub use implementation::{Icon, Implementation};
 pub use input::Outcome;
-pub use json::{Base64, Json, Object, Schema};
+pub use json::{Base64, Object, RawJson, Schema};
 pub use meta::Meta;
 pub use method::Method;
-pub use prompt::Prompt;
-pub use resource::{Resource, ResourceContents, ResourceTemplate};
+pub use prompt::PromptDefinition;
+pub use resource::{ResourceContents, ResourceDefinition, ResourceTemplate};
 pub use revision::{Era, Revision};
-pub use rpc::{Notice, Rpc};
+pub use rpc::{Notification, Rpc};
 pub use template::UriTemplate;
-pub use tool::{CallToolResult, Tool};
+pub use tool::{CallToolResult, ToolDefinition};

@@ -1,9 +1,8 @@
-//! Reads and writes members where serde's derive will not do, and unions by the member that names
-//! them.
+//! Serde functions for members that derived code cannot read or write, and for tagged unions.
 //!
-//! Peers write `null` where they mean "absent" and `3.0` where they mean 3; both are understood.
-//! A union is read in two steps, first its tag and then the type that the tag names, so that an
-//! error says which type was expected and what it lacks.
+//! Peers write `null` for an absent member and `3.0` for 3; both are accepted. A union is read in
+//! two steps, first its tag and then the type that the tag names, so that an error names the type
+//! and what it lacks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,9 +10,9 @@ use std::fmt;
 use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::json::Json;
+use crate::json::RawJson;
 
-/// Reads `null` as the default; with `#[serde(default)]` an absent member is the default too.
+/// Reads `null` as the default. With `#[serde(default)]` an absent member is the default too.
 pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -22,28 +21,28 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Reads an object whose members are anything; `null` is none. There are many of these, and what
-/// reads them is long: it is not repeated for each.
+/// Reads an object with members of any kind; `null` is an empty one. Never inlined, because many
+/// types need it and its code is long.
 #[inline(never)]
 pub(crate) fn any_members<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<BTreeMap<String, Json>, D::Error> {
+) -> Result<BTreeMap<String, RawJson>, D::Error> {
     or_default(deserializer)
 }
 
-/// Reads a member whose `null` is a value and not an absence.
+/// Reads a member whose `null` is a value, not an absence.
 pub(crate) fn even_null<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
+) -> Result<Option<RawJson>, D::Error> {
+    RawJson::deserialize(deserializer).map(Some)
 }
 
-/// Reads a count, written as any JSON number without sign and fraction; `null` is absent.
+/// Reads a count: any JSON number without sign and fraction. `null` means absent.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Option::<Count>::deserialize(deserializer).map(|count| count.map(|Count(number)| number))
 }
 
-/// Writes a number the way people do: `1`, not `1.0`.
+/// Writes a whole number as `1`, not as `1.0`.
 pub(crate) fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if number.fract() == 0.0 && number.abs() <= EXACT {
         serializer.serialize_i64(*number as i64)
@@ -52,7 +51,7 @@ pub(crate) fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok
     }
 }
 
-/// Writes a number that may be absent.
+/// Writes an optional number like [`number`].
 pub(crate) fn optional_number<S: Serializer>(
     value: &Option<f64>,
     serializer: S,
@@ -63,10 +62,10 @@ pub(crate) fn optional_number<S: Serializer>(
     }
 }
 
-/// Beyond 2^53 a float no longer names one integer.
+/// Beyond 2^53 a float does not stand for exactly one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A JSON number without sign and fraction, however it is spelled.
+/// A JSON number without sign and fraction: `3`, `3.0` or `3e2`.
 struct Count(u64);
 
 impl<'de> Deserialize<'de> for Count {
@@ -97,8 +96,8 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// Reads the `type` that names the variant of a union. `what` names the union in errors.
-pub(crate) fn tag<E: Error>(json: &Json, what: &str) -> Result<String, E> {
+/// Reads the `type` that names the variant of a union. `what` is the name of the union in errors.
+pub(crate) fn tag<E: Error>(json: &RawJson, what: &str) -> Result<String, E> {
     #[derive(Deserialize)]
     struct Tagged {
         r#type: String,
@@ -115,7 +114,7 @@ pub(crate) fn tag<E: Error>(json: &Json, what: &str) -> Result<String, E> {
 }
 
 /// Reads the variant of a union that its tag names.
-pub(crate) fn variant<T, E>(json: &Json, what: &str, tag: &str) -> Result<T, E>
+pub(crate) fn variant<T, E>(json: &RawJson, what: &str, tag: &str) -> Result<T, E>
 where
     T: DeserializeOwned,
     E: Error,
@@ -123,7 +122,7 @@ where
     json.parse().map_err(|error| E::custom(format_args!("{what} of type `{tag}`: {error}")))
 }
 
-/// Declares the member that always says the same word, such as `type` in a variant of a union.
+/// Declares the type of a member with a constant value, such as `type` in a variant of a union.
 macro_rules! constant {
     ($name:ident = $word:literal) => {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,7 +155,7 @@ mod tests {
         #[serde(default, deserialize_with = "or_default")]
         list: Vec<u8>,
         #[serde(default, deserialize_with = "even_null")]
-        any: Option<Json>,
+        any: Option<RawJson>,
         #[serde(default, deserialize_with = "count")]
         size: Option<u64>,
     }
@@ -168,7 +167,7 @@ mod tests {
     #[test]
     fn null_is_absent_except_where_it_is_a_value() {
         let null = sample(r#"{"list":null,"any":null,"size":null}"#).unwrap();
-        assert_eq!(null, Sample { list: vec![], any: Some(Json::default()), size: None });
+        assert_eq!(null, Sample { list: vec![], any: Some(RawJson::default()), size: None });
         assert_eq!(sample("{}").unwrap(), Sample { list: vec![], any: None, size: None });
     }
 
@@ -186,7 +185,7 @@ mod tests {
     #[test]
     fn a_tag_that_cannot_be_read_is_explained() {
         let error = |text: &str| {
-            let json = Json::from_text(text).unwrap();
+            let json = RawJson::from_text(text).unwrap();
             tag::<serde_json::Error>(&json, "content block").unwrap_err().to_string()
         };
         assert_eq!(error("[1]"), "content block: expected an object, found `[1]`");

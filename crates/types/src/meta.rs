@@ -1,35 +1,36 @@
-//! `_meta`: the open map that every message may carry beside its own members.
+//! `_meta`: the open map that every message may carry.
 //!
-//! Keys are `prefix/name` or bare names; some are reserved by the protocol. Values stay text.
+//! Keys are `prefix/name` or bare names. The protocol reserves some of them. Values are kept as
+//! JSON text.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::member;
 use crate::trace;
 
-/// The keys that the protocol itself uses.
+/// The keys that the protocol defines.
 pub mod key {
     /// Asks for progress notifications.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// The revision a request speaks (2026-07-28).
+    /// The revision of a request (2026-07-28).
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// What the client can do, per request (2026-07-28).
+    /// The capabilities of the client, in each request (2026-07-28).
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Who the client is, per request (2026-07-28).
+    /// Name and version of the client, in each request (2026-07-28).
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// The least severe log message wanted, per request (2026-07-28).
+    /// The least severe level of log messages that a request wants (2026-07-28).
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Who the server is, in results (2026-07-28).
+    /// Name and version of the server, in each result (2026-07-28).
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// The `subscriptions/listen` request a notification belongs to (2026-07-28).
+    /// The `subscriptions/listen` request that a notification belongs to (2026-07-28).
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// The task a message belongs to (2025-11-25).
+    /// The task that a message belongs to (2025-11-25).
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// What to tell the model while a task runs (2025-11-25).
+    /// The text for the model while a task runs (2025-11-25).
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
     /// W3C Trace Context, exempt from the prefix rule.
     pub const TRACEPARENT: &str = "traceparent";
@@ -42,7 +43,7 @@ pub mod key {
 /// A `_meta` object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Meta(BTreeMap<String, Json>);
+pub struct Meta(BTreeMap<String, RawJson>);
 
 impl Meta {
     /// An empty map.
@@ -50,12 +51,12 @@ impl Meta {
         Self::default()
     }
 
-    /// Sets a key of the caller's own.
+    /// Sets a key that the protocol does not define.
     ///
     /// # Errors
     ///
-    /// If the key breaks the grammar, is reserved by the protocol, or the value cannot be JSON; or
-    /// if the key is one of W3C tracing and the value breaks its rules.
+    /// If the key breaks the grammar or is reserved by the protocol, if the value cannot be written
+    /// as JSON, or if the key is one of W3C tracing and the value breaks its rules.
     pub fn set<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), InvalidKey> {
         check_key(key)?;
         if is_reserved(key) {
@@ -65,8 +66,8 @@ impl Meta {
             });
         }
         let invalid = |reason| InvalidKey { key: key.to_owned(), reason };
-        let value =
-            Json::from_value(value).map_err(|_| invalid("its value cannot be written as JSON"))?;
+        let value = RawJson::from_value(value)
+            .map_err(|_| invalid("its value cannot be written as JSON"))?;
         let is_traced = value.parse().is_ok_and(|text: String| trace::may_stand_at(key, &text));
         if trace::is_key(key) && !is_traced {
             return Err(invalid("its value does not follow W3C Trace Context or Baggage"));
@@ -76,44 +77,44 @@ impl Meta {
     }
 
     /// Sets a key that the protocol defines.
-    pub fn set_reserved(&mut self, key: &'static str, value: Json) {
+    pub fn set_reserved(&mut self, key: &'static str, value: RawJson) {
         self.0.insert(key.to_owned(), value);
     }
 
-    /// The value at a key.
-    pub fn value(&self, key: &str) -> Option<&Json> {
+    /// The JSON at a key.
+    pub fn value(&self, key: &str) -> Option<&RawJson> {
         self.0.get(key)
     }
 
-    /// The value at a key as a type; `None` if it is missing or of another shape.
+    /// The value at a key, read into a type. `None` if it is missing or has another shape.
     pub fn parse<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.0.get(key)?.parse().ok()
     }
 
     /// Removes a key.
-    pub fn remove(&mut self, key: &str) -> Option<Json> {
+    pub fn remove(&mut self, key: &str) -> Option<RawJson> {
         self.0.remove(key)
     }
 
-    /// Whether there is nothing in it; then it is left out of messages.
+    /// Whether the map is empty. An empty `_meta` is left out of messages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// All keys with their values, sorted by key.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 }
 
 impl<'de> Deserialize<'de> for Meta {
-    /// Reads `null` as empty: `_meta` is optional everywhere, and some peers write absence so.
+    /// Reads `null` as empty, because some peers write `null` for an absent `_meta`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         member::any_members(deserializer).map(Self)
     }
 }
 
-/// A `_meta` key that cannot be used.
+/// The error for a `_meta` key, or its value, that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidKey {
     key: String,
@@ -128,12 +129,12 @@ impl std::fmt::Display for InvalidKey {
 
 impl std::error::Error for InvalidKey {}
 
-/// Checks a key against the grammar: optional labels joined by dots and ended by a slash, then a
-/// name.
+/// Checks the grammar of a key: an optional prefix of labels that are joined by dots and end with a
+/// slash, then a name.
 ///
 /// # Errors
 ///
-/// Says which part breaks which rule.
+/// Names the part that breaks a rule, and the rule.
 pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     let invalid = |reason| Err(InvalidKey { key: key.to_owned(), reason });
     let (prefix, name) = match key.rsplit_once('/') {
@@ -158,8 +159,8 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     Ok(())
 }
 
-/// Whether the protocol reserves this key: it asks for progress, or the second label of its prefix
-/// is `modelcontextprotocol` or `mcp`.
+/// Whether the protocol reserves this key: `progressToken`, or a key with `modelcontextprotocol` or
+/// `mcp` as the second label of its prefix.
 pub fn is_reserved(key: &str) -> bool {
     let Some((prefix, _)) = key.rsplit_once('/') else { return key == key::PROGRESS_TOKEN };
     prefix.split('.').nth(1).is_some_and(|label| matches!(label, "modelcontextprotocol" | "mcp"))
@@ -223,7 +224,7 @@ mod tests {
 
     // spec: META-9, META-10
     #[test]
-    fn what_the_protocol_uses_itself_cannot_be_set_by_hand() {
+    fn keys_of_the_protocol_cannot_be_set_by_hand() {
         for reserved in [key::PROGRESS_TOKEN, key::RELATED_TASK, key::MODEL_IMMEDIATE_RESPONSE] {
             assert!(Meta::new().set(reserved, &1).is_err(), "{reserved}");
         }
@@ -261,7 +262,7 @@ mod tests {
 
     // spec: META-1
     #[test]
-    fn values_are_kept_whatever_they_are() {
+    fn values_of_any_kind_are_kept() {
         let text = r#"{"com.example/odd":[1.0,null],"io.modelcontextprotocol/new":{"b":1,"a":2}}"#;
         let meta: Meta = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&meta).unwrap(), text);

@@ -1,16 +1,16 @@
-//! The one table of methods: who may send what, in which revisions, and what is special about it.
+//! The one table of methods: which side may send which method in which revision.
 //!
-//! Dispatch, era gating, HTTP headers, the client's API, documentation and tests all read this
-//! table. A method without a row for a revision does not exist there, whatever is registered.
+//! Dispatch, admission, HTTP headers, the client's API and tests all read this table. A method that
+//! has no row for a revision does not exist there, even if a server registers a handler for it.
 
 use std::fmt;
 
 use crate::revision::Revision;
 use Direction::{Both, FromClient, FromServer};
-use Kind::{Notification, Request};
+use MessageKind::{Notification, Request};
 use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// A method or notification that the specification or an official extension defines.
+/// A request or notification that the specification or an official extension defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each variant is the camel case of its wire name in `METHODS`")]
 pub enum Method {
@@ -52,16 +52,16 @@ pub enum Method {
     Tasks,
 }
 
-/// Whether a message wants an answer.
+/// Whether a method is a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// It carries an id and is answered exactly once.
+pub enum MessageKind {
+    /// Has an id and is answered exactly once.
     Request,
-    /// It carries no id and is never answered.
+    /// Has no id and is never answered.
     Notification,
 }
 
-/// Who may send a message.
+/// Which side sends a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Clients only.
@@ -72,7 +72,7 @@ pub enum Direction {
     Both,
 }
 
-/// What the specification says of one method.
+/// What the specification says about one method.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The method.
@@ -80,8 +80,8 @@ pub struct Row {
     /// Its name on the wire.
     pub name: &'static str,
     /// Request or notification.
-    pub kind: Kind,
-    /// Who sends it up to and including 2025-11-25.
+    pub kind: MessageKind,
+    /// Which side sends it up to 2025-11-25.
     pub direction: Direction,
     since: Revision,
     until: Revision,
@@ -184,60 +184,61 @@ pub static METHODS: &[Row] = &[
 ];
 
 impl Method {
-    /// The method with this name on the wire, whatever the revision.
+    /// Finds a method by its name on the wire, in any revision.
     pub fn named(name: &str) -> Option<Self> {
         METHODS.iter().find(|row| row.name == name).map(|row| row.method)
     }
 
-    /// What the table says of it.
+    /// The row of this method in [`METHODS`].
     pub fn row(self) -> &'static Row {
-        // The order of the table is the order of the variants; a test holds the two together.
+        // The table has the order of the variants; a test checks that.
         METHODS.get(self as usize).unwrap_or(&METHODS[0])
     }
 
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Whether clients send it as a message of its own in this revision.
+    /// Whether clients send this method as a message in this revision.
     pub fn is_from_client(self, revision: Revision) -> bool {
         self.row().is_sent_by(FromClient, revision)
     }
 
-    /// Whether servers send it as a message of its own in this revision.
+    /// Whether servers send this method as a message in this revision.
     pub fn is_from_server(self, revision: Revision) -> bool {
         self.row().is_sent_by(FromServer, revision)
     }
 
-    /// Whether it may ask the client for input before it completes.
+    /// Whether the server may ask the client for input before it answers this request.
     pub fn may_ask(self) -> bool {
         self.row().asks
     }
 
-    /// Whether its complete results carry caching hints since 2026-07-28.
+    /// Whether results of this request carry caching hints (since 2026-07-28).
     pub fn is_cacheable(self) -> bool {
         self.row().cacheable
     }
 
-    /// Whether it stays open and carries notifications until one side ends it.
+    /// Whether the request stays open and carries notifications until one side ends it.
     pub fn streams(self) -> bool {
         self.row().streams
     }
 
-    /// Whether doing it twice does no more than doing it once, so that it may be sent again when
-    /// nobody knows whether it arrived.
+    /// Whether a second run of this request has no further effect. A client may then send it again
+    /// when it does not know whether the first one arrived.
     pub fn is_idempotent(self) -> bool {
         !self.row().acts
     }
 
-    /// Whether it belongs to an extension in this revision and exists only where both sides
-    /// declared that extension.
+    /// Whether the method belongs to an extension in this revision. It then exists only if both
+    /// sides declared that extension.
     pub fn is_extension(self, revision: Revision) -> bool {
         self.row().extension && revision.has_extensions()
     }
 
-    /// The member of `params` that names what is called, mirrored into `Mcp-Name`.
+    /// The member of `params` that names the tool, resource, prompt or task. HTTP clients repeat
+    /// its value in the header `Mcp-Name`.
     pub fn named_by(self) -> Option<&'static str> {
         self.row().named_by
     }
@@ -250,12 +251,12 @@ impl fmt::Display for Method {
 }
 
 impl Row {
-    /// Whether the method exists in this revision, in whatever form.
+    /// Whether the method exists in this revision, as a message or inside `inputRequests`.
     pub fn exists_in(&self, revision: Revision) -> bool {
         self.since <= revision && revision <= self.until
     }
 
-    /// Whether it travels inside `inputRequests` in this revision instead of as a message.
+    /// Whether the method stands inside `inputRequests` in this revision and is not a message.
     pub fn is_embedded_in(&self, revision: Revision) -> bool {
         self.embedded && revision.has_input_requests()
     }
@@ -279,7 +280,8 @@ impl Row {
         self
     }
 
-    /// Since 2026-07-28 it stands inside a result and is answered inside a retry.
+    /// Since 2026-07-28 the method stands in `inputRequests` of a result, and a retried request
+    /// answers it.
     const fn embeds(mut self) -> Self {
         self.embedded = true;
         self
@@ -291,7 +293,7 @@ impl Row {
         self
     }
 
-    /// Since 2026-07-28 it belongs to an extension and only one side sends it.
+    /// Since 2026-07-28 the method belongs to an extension and only one side sends it.
     const fn extends(mut self, direction: Direction) -> Self {
         self.extension = true;
         self.becomes(direction)
@@ -312,7 +314,7 @@ impl Row {
         self
     }
 
-    /// What it does has effects that add up: it calls a tool, asks a user or a model.
+    /// A second run has effects of its own: the method calls a tool, or asks a user or a model.
     const fn acts(mut self) -> Self {
         self.acts = true;
         self
@@ -324,7 +326,7 @@ impl Row {
     }
 }
 
-const fn row(method: Method, name: &'static str, kind: Kind, direction: Direction) -> Row {
+const fn row(method: Method, name: &'static str, kind: MessageKind, direction: Direction) -> Row {
     Row {
         method,
         name,
@@ -379,12 +381,12 @@ mod tests {
     // spec: ST-6
     #[test]
     fn servers_send_no_requests_in_the_stateless_revision() {
-        let requests = METHODS.iter().filter(|row| row.kind == Kind::Request);
+        let requests = METHODS.iter().filter(|row| row.kind == MessageKind::Request);
         assert_eq!(requests.filter(|row| row.method.is_from_server(Revision::LATEST)).count(), 0);
     }
 
     #[test]
-    fn what_has_effects_is_not_sent_twice() {
+    fn methods_with_effects_are_not_idempotent() {
         let acting = METHODS.iter().filter(|row| !row.method.is_idempotent());
         let acting: Vec<_> = acting.map(|row| row.name).collect();
         let expected =

@@ -1,21 +1,22 @@
-//! Names of several servers side by side: `namespace__name`.
+//! Namespaces that keep the names of several servers apart: `namespace__name`.
 //!
-//! A host that has several servers, or a server that stands for others, needs names for their tools
-//! and prompts that cannot collide, whatever the servers call them. Both parts are free of anything
-//! that the grammar of tool names, or the stricter one of most models' interfaces, does not allow.
+//! A host with several servers, or a server that mounts others, needs tool and prompt names that
+//! cannot collide. Namespaces use only characters that tool names, and the stricter function names
+//! of most model APIs, allow.
 
 use std::fmt;
 
-/// What stands between a namespace and a name in it.
+/// Separates a namespace from a name.
 pub const SEPARATOR: &str = "__";
 
-/// The most characters of a namespace, so that most of those of a tool's name are left to the tool.
+/// The most characters of a namespace. The rest of the 128 characters of a tool name is for the
+/// tool.
 const LONGEST: usize = 32;
 
-/// What the tools and prompts of one server among several have before their names.
+/// The prefix for the names of one server's tools and prompts.
 ///
-/// No namespace holds or ends in what separates the two, so that the first `__` always ends it: the
-/// same name in two namespaces is never the same.
+/// A namespace neither contains `__` nor ends with `_`, so the first `__` always ends it, and equal
+/// names in two namespaces stay different.
 ///
 /// ```
 /// use bowline_types::namespace::Namespace;
@@ -33,8 +34,8 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// If it is not 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`, where `_` stands
-    /// neither first nor last nor beside another.
+    /// If it is not 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`, or if it begins or
+    /// ends with `_` or contains `__`.
     pub fn new(text: impl Into<String>) -> Result<Self, InvalidNamespace> {
         let text = text.into();
         match problem(&text) {
@@ -50,12 +51,12 @@ impl Namespace {
         &self.0
     }
 
-    /// How a name in this namespace is written.
+    /// Puts a name into this namespace.
     pub fn qualify(&self, name: &str) -> String {
         format!("{}{SEPARATOR}{name}", self.0)
     }
 
-    /// The two parts of a qualified name; `None` if it is not one.
+    /// Splits a qualified name into namespace and name. `None` if it has no namespace.
     pub fn split(qualified: &str) -> Option<(&str, &str)> {
         qualified.split_once(SEPARATOR)
     }
@@ -67,7 +68,7 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// A text that cannot be a namespace.
+/// The error for a text that is not a valid namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidNamespace {
     text: String,
@@ -75,7 +76,7 @@ pub struct InvalidNamespace {
 }
 
 impl InvalidNamespace {
-    /// What is wrong with it.
+    /// The rule that the text breaks.
     pub fn reason(&self) -> &'static str {
         self.reason
     }

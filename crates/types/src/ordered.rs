@@ -1,7 +1,7 @@
 //! A JSON object whose members keep their order.
 //!
-//! The order in which a form declares its fields, or a server its questions, is the order in which
-//! a person sees them; maps of the standard library would lose it.
+//! Users see the fields of a form, and the questions of a server, in the order in which the server
+//! sent them. The maps of the standard library would lose that order.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,17 +10,17 @@ use std::marker::PhantomData;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Named values in order; no name twice.
+/// Members in order. No name occurs twice.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ordered<T>(Vec<(String, T)>);
 
 impl<T> Ordered<T> {
-    /// Takes members whose names are known to differ.
+    /// Wraps members. The caller knows that their names differ.
     pub(crate) fn from_distinct(members: Vec<(String, T)>) -> Self {
         Self(members)
     }
 
-    /// Adds a member at the end, or replaces the one of that name where it stands.
+    /// Replaces the member of this name in its place, or adds one at the end.
     pub(crate) fn set(&mut self, name: String, value: T) {
         match self.0.iter_mut().find(|(there, _)| *there == name) {
             Some((_, place)) => *place = value,

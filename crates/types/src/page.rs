@@ -1,40 +1,41 @@
-//! Long lists come in pages: a cursor goes in, the cursor of the next page comes out.
+//! Lists that are sent in pages: the request carries a cursor, the result the cursor of the next
+//! page.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::Cursor;
 
-/// Which page of a list is wanted.
+/// The page of a list that a client requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PageParams {
-    /// The place that the page before gave; `None` asks for the first page.
+    /// The `nextCursor` of the page before. `None` requests the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
 }
 
 impl PageParams {
-    /// Asks for the first page.
+    /// Requests the first page.
     pub fn first() -> Self {
         Self::default()
     }
 
-    /// Asks for the page after the one that gave this cursor.
+    /// Requests the page after the one that returned this cursor.
     pub fn after(cursor: Cursor) -> Self {
         Self { cursor: Some(cursor) }
     }
 }
 
 /// A result that is one page of a list.
-pub trait Page {
-    /// What the list holds.
+pub trait PagedResult {
+    /// The type of the list's items.
     type Item;
 
-    /// The items of this page, and the cursor of the next one if there is a next one.
+    /// The items of this page, and the cursor of the next page if there is one.
     fn into_parts(self) -> (Vec<Self::Item>, Option<Cursor>);
 }
 
-/// Declares a request for the pages of a list, with its result.
+/// Declares a list request, its result with one page, and their traits.
 macro_rules! list {
     (
         $(#[$rpc_doc:meta])* $rpc:ident = $method:ident,
@@ -56,21 +57,21 @@ macro_rules! list {
         pub struct $result {
             $(#[$items_doc])*
             pub $items: Vec<$item>,
-            /// Where the next page begins; `None` on the last one.
+            /// The cursor of the next page. `None` on the last one.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub next_cursor: Option<$crate::id::Cursor>,
-            /// Anything more.
+            /// Further metadata.
             #[serde(rename = "_meta", default, skip_serializing_if = "crate::meta::Meta::is_empty")]
             pub meta: $crate::meta::Meta,
         }
 
         impl $result {
-            /// A page that is the last one.
+            /// The last page of a list.
             pub fn new($items: Vec<$item>) -> Self {
                 Self { $items, next_cursor: None, meta: $crate::meta::Meta::new() }
             }
 
-            /// Says where the next page begins.
+            /// Sets the cursor of the next page.
             #[must_use]
             pub fn with_next_cursor(mut self, cursor: $crate::id::Cursor) -> Self {
                 self.next_cursor = Some(cursor);
@@ -78,7 +79,7 @@ macro_rules! list {
             }
         }
 
-        impl $crate::page::Page for $result {
+        impl $crate::page::PagedResult for $result {
             type Item = $item;
 
             fn into_parts(self) -> (Vec<$item>, Option<$crate::id::Cursor>) {

@@ -1,59 +1,54 @@
-//! How far a request has come, told while it runs.
+//! Progress notifications while a request runs.
 //!
-//! Sent only to those who gave a token. That `progress` rises from one notice to the next is kept
-//! by whoever sends them.
+//! A receiver sends them only if the request carries a progress token. This type does not check
+//! that `progress` increases; the sender does.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ProgressToken;
 use crate::method::Method;
-use crate::rpc::Notice;
+use crate::rpc::Notification;
+use crate::setters::setters;
 
 /// `notifications/progress`.
-pub enum Progress {}
+pub enum ProgressNotification {}
 
-impl Notice for Progress {
+impl Notification for ProgressNotification {
     const METHOD: Method = Method::Progress;
     type Params = ProgressParams;
 }
 
-/// How far it has come.
+/// The progress of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressParams {
-    /// What the request gave to hear of its progress.
+    /// The token of the request.
     pub progress_token: ProgressToken,
-    /// What is done, in any unit; more than in the notice before.
+    /// How much is done, in any unit. More than in the notification before.
     #[serde(serialize_with = "crate::member::number")]
     pub progress: f64,
-    /// What there is to do in the same unit, if that is known.
+    /// How much there is to do, in the same unit, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::member::optional_number")]
     pub total: Option<f64>,
-    /// What is being done, for people (since 2025-03-26).
+    /// What is being done now, for people (since 2025-03-26).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl ProgressParams {
-    /// So much is done.
+    /// Progress without total and message.
     pub fn new(token: ProgressToken, progress: f64) -> Self {
         Self { progress_token: token, progress, total: None, message: None }
     }
 
-    /// Says what there is to do.
-    #[must_use]
-    pub fn with_total(mut self, total: f64) -> Self {
-        self.total = Some(total);
-        self
-    }
+    setters! {
+        /// Sets how much there is to do.
+        with_total(total: f64) { total = Some(total) }
 
-    /// Says what is being done.
-    #[must_use]
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
+        /// Sets what is being done now.
+        with_message(message: impl Into<String>) { message = Some(message.into()) }
     }
 }
 

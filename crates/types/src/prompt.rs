@@ -1,4 +1,4 @@
-//! Prompts: messages that a server prepares for the user to choose.
+//! Prompts: templates of messages that a server offers to users.
 
 use std::collections::BTreeMap;
 use std::ops::Not;
@@ -12,40 +12,41 @@ use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::page::list;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
-/// A prompt that can be asked for.
+/// The definition of a prompt, as `prompts/list` sends it (`Prompt` in the schema).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Prompt {
-    /// Its name for programs.
+pub struct PromptDefinition {
+    /// The name for programs.
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is good for.
+    /// What the prompt is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it can be filled in with.
+    /// The arguments that it takes.
     #[serde(
         default,
         deserialize_with = "member::or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub arguments: Vec<PromptArgument>,
-    /// Pictures to show for it (since 2025-11-25).
+    /// Icons to show (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
-impl Prompt {
+impl PromptDefinition {
     /// A prompt with a name and no arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -58,99 +59,79 @@ impl Prompt {
         }
     }
 
-    /// Gives it a name for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
+
+        /// Sets what the prompt is for.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
+
+        /// Adds an argument.
+        with_argument(argument: PromptArgument) { arguments.push(argument) }
+
+        /// Adds an icon.
+        with_icon(icon: Icon) { icons.push(icon) }
     }
 
-    /// Says what it is good for.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Adds an argument.
-    #[must_use]
-    pub fn with_argument(mut self, argument: PromptArgument) -> Self {
-        self.arguments.push(argument);
-        self
-    }
-
-    /// Adds a picture to show for it.
-    #[must_use]
-    pub fn with_icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// The name to show people: `title`, else `name`.
+    /// The name to show to people: `title`, or else `name`.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// Something a prompt can be filled in with; values are always text.
+/// An argument of a prompt. Its value is always text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// Its name for programs.
+    /// The name for programs.
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What to fill in.
+    /// What the value means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether the prompt makes no sense without it.
+    /// Whether the client must send it.
     #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
     pub required: bool,
 }
 
 impl PromptArgument {
-    /// An argument that may be left out.
+    /// An optional argument.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, required: false }
     }
 
-    /// An argument that may not be left out.
+    /// A required argument.
     pub fn required(name: impl Into<String>) -> Self {
         Self { required: true, ..Self::new(name) }
     }
 
-    /// Gives it a name for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
+
+        /// Sets what the value means.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
     }
 
-    /// Says what to fill in.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// The name to show people: `title`, else `name`.
+    /// The name to show to people: `title`, or else `name`.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
 list! {
-    /// Asks for the prompts of a server, page by page.
+    /// `prompts/list`: the prompts of a server, page by page.
     ListPrompts = PromptsList,
-    /// A page of prompts.
+    /// One page of prompts.
     ListPromptsResult {
         /// The prompts.
-        prompts: Prompt
+        prompts: PromptDefinition
     }
 }
 
-/// Asks for the messages of a prompt.
+/// `prompts/get`: the messages of a prompt.
 pub enum GetPrompt {}
 
 impl Rpc for GetPrompt {
@@ -159,13 +140,13 @@ impl Rpc for GetPrompt {
     type Result = GetPromptResult;
 }
 
-/// Which prompt is wanted, filled in with what.
+/// The name of a prompt, and values for its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptParams {
-    /// The prompt.
+    /// The name of the prompt.
     pub name: String,
-    /// Values for its arguments.
+    /// The values, by the name of the argument.
     #[serde(
         default,
         deserialize_with = "member::or_default",
@@ -175,44 +156,42 @@ pub struct GetPromptParams {
 }
 
 impl GetPromptParams {
-    /// A prompt without arguments.
+    /// A request without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), arguments: BTreeMap::new() }
     }
 
-    /// Fills in an argument.
-    #[must_use]
-    pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.arguments.insert(name.into(), value.into());
-        self
+    setters! {
+        /// Sets the value of an argument.
+        with_argument(name: impl Into<String>, value: impl Into<String>) {
+            arguments.insert(name.into(), value.into())
+        }
     }
 }
 
-/// A prompt, filled in.
+/// The messages of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What it is good for.
+    /// What the prompt is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The messages, for the model.
     pub messages: Vec<PromptMessage>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl GetPromptResult {
-    /// These messages.
+    /// A result with these messages.
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self { description: None, messages, meta: Meta::new() }
     }
 
-    /// Says what it is good for.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
+    setters! {
+        /// Sets what the prompt is for.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
     }
 }
 
@@ -220,14 +199,14 @@ impl GetPromptResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// What is said.
+    /// The one content block of the message.
     pub content: Content,
 }
 
 impl PromptMessage {
-    /// A message of either side.
+    /// A message of either role.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         Self { role, content: content.into() }
     }
@@ -243,10 +222,10 @@ impl PromptMessage {
     }
 }
 
-/// Tells that the list of prompts is not what it was.
+/// `notifications/prompts/list_changed`.
 pub enum PromptListChanged {}
 
-impl Notice for PromptListChanged {
+impl Notification for PromptListChanged {
     const METHOD: Method = Method::PromptsListChanged;
     type Params = NoParams;
 }
@@ -270,7 +249,10 @@ mod tests {
     #[test]
     fn unknown_members_are_ignored_and_null_is_absent() {
         let text = r#"{"name":"a","new":1,"arguments":null,"icons":null,"_meta":null}"#;
-        assert_eq!(serde_json::from_str::<Prompt>(text).unwrap(), Prompt::new("a"));
+        assert_eq!(
+            serde_json::from_str::<PromptDefinition>(text).unwrap(),
+            PromptDefinition::new("a")
+        );
         let text = r#"{"name":"a","required":null}"#;
         let argument: PromptArgument = serde_json::from_str(text).unwrap();
         assert!(!argument.required);
@@ -279,8 +261,8 @@ mod tests {
     // spec: CONT-5
     #[test]
     fn prompts_and_arguments_are_shown_by_their_title_or_name() {
-        assert_eq!(Prompt::new("a").display_name(), "a");
-        assert_eq!(Prompt::new("a").with_title("A").display_name(), "A");
+        assert_eq!(PromptDefinition::new("a").display_name(), "a");
+        assert_eq!(PromptDefinition::new("a").with_title("A").display_name(), "A");
         assert_eq!(PromptArgument::new("a").display_name(), "a");
         assert_eq!(PromptArgument::new("a").with_title("A").display_name(), "A");
     }

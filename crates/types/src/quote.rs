@@ -1,17 +1,21 @@
-//! Strings of JSON: where they end, and how they are written.
+//! Finds the end of JSON strings, and writes JSON strings.
+//!
+//! Every message passes through here several times, so the search looks at 8, 16 or 64 bytes at
+//! once.
 
-/// How many bytes come before the first that cannot stand for itself in a string.
+/// Counts the bytes before the first one that needs an escape or ends the string: `"`, `\`, or a
+/// control character.
 pub fn plain_run(bytes: &[u8]) -> usize {
     let mut at = 0;
     let rest = |at: usize| bytes.get(at..).unwrap_or_default();
-    // Most strings are names, and end within the first word.
+    // Most strings are short names and end within the first 8 bytes.
     if let Some(word) = rest(at).first_chunk() {
         at = special_in(*word);
         if at < word.len() {
             return at;
         }
     }
-    // In a longer one many are looked at together, and in a long one even more.
+    // Longer strings are searched 16 bytes at a time, very long ones 64.
     at += strides::<16>(rest(at), FEW);
     if at >= FEW * 16 {
         at += strides::<64>(rest(at), usize::MAX);
@@ -27,10 +31,11 @@ pub fn plain_run(bytes: &[u8]) -> usize {
     at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
-/// As many short strides as it takes until long ones pay.
+/// The number of 16-byte chunks after which the search uses 64-byte chunks.
 const FEW: usize = 8;
 
-/// How many bytes are in strides in which none is special; which of them is, is not asked.
+/// Counts the bytes of the leading chunks that have no special byte. Does not look for the position
+/// of the special byte within a chunk, so that the compiler can use vector instructions.
 fn strides<const LENGTH: usize>(bytes: &[u8], most: usize) -> usize {
     let is_plain = |stride: &&[u8; LENGTH]| {
         !stride.iter().fold(false, |special, byte| special | is_special(*byte))
@@ -39,24 +44,25 @@ fn strides<const LENGTH: usize>(bytes: &[u8], most: usize) -> usize {
     strides.iter().take(most).take_while(is_plain).count() * LENGTH
 }
 
-/// Whether a byte cannot stand for itself in a string.
+/// Whether a byte ends a string or must be escaped in it.
 fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// How many bytes of a word come before the first special one.
+/// Counts the bytes of a word before its first special byte.
 fn special_in(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES << 7;
     let word = u64::from_le_bytes(word);
-    // Sets the high bit of every byte below a bound, and perhaps of bytes behind such a one.
+    // Sets the high bit of every byte below the bound. A borrow may also set it in bytes after such
+    // a byte, but only the first one is used.
     let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let special = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH;
     (special.trailing_zeros() / 8) as usize
 }
 
-/// Writes a string as JSON.
+/// Appends a string as JSON, with quotes and escapes.
 pub fn quote(json: &mut String, text: &str) {
     json.push('"');
     let mut rest = text;
@@ -109,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_ends_where_it_does_however_long_it_is() {
+    fn runs_of_every_length_are_counted_exactly() {
         for length in (0..300).chain([1_000, 4_095, 4_096]) {
             let mut text = "ü".repeat(length / 2) + &"a".repeat(length % 2);
             assert_eq!(plain_run(text.as_bytes()), length);
@@ -121,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Longer than a word, the short strides and two long ones together.
+    /// Longer than one word, all short chunks and two long chunks together.
     const LONG: usize = 8 + FEW * 16 + 2 * 64 + 9;
 
     #[test]
@@ -145,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_text_is_read_back_by_others_whatever_it_holds_and_where() {
+    fn every_text_is_quoted_as_serde_json_does() {
         for special in (0..0x80).map(char::from).chain(['ü', '\u{2028}', '𝄞']) {
             for at in [0, 1, 7, 8, 20, 135, 136, 150, 199, 200, LONG] {
                 let text = format!("{}{special}{}", "a".repeat(at), "b".repeat(LONG - at));

@@ -1,8 +1,8 @@
-//! Reads what a peer wrote as a type, and says in plain words where it does not fit.
+//! Reads JSON from a peer into a type, with errors in plain words.
 //!
-//! Serde does the work, with two differences. A struct is read from an object only: derived code
-//! would take an array too, by position. And an error says which member is wrong and what was
-//! expected there, instead of a column in a text that nobody sees and a type of ours.
+//! Serde does the work, with two differences. A struct is read only from an object; derived code
+//! would also take an array, by position. And an error names the member that is wrong and what was
+//! expected there, not a column of the text and the name of a Rust type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ mod strict;
 mod words;
 
 pub use integers::plain_integers;
-use strict::{Strict, Trail};
+use strict::{ErrorPath, Strict};
 
 /// Reads JSON text as a type.
 ///
@@ -33,12 +33,11 @@ use strict::{Strict, Trail};
 /// # Errors
 ///
 /// If the text is not JSON, or does not have the shape of the type.
-pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Misread> {
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ReadError> {
     read_seed(PhantomData, text)
 }
 
-/// Reads JSON text as a type, which takes whole numbers however they are spelled: `1.0` and `1e3` are
-/// integers to JSON Schema, and so they are here.
+/// Reads JSON text as a type, and accepts integers spelled `1.0` or `1e3`, as JSON Schema does.
 ///
 /// ```
 /// use bowline_types::read::{read, read_owned};
@@ -50,60 +49,63 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Misread> {
 /// # Errors
 ///
 /// If the text is not JSON, or does not have the shape of the type.
-pub fn read_owned<T: DeserializeOwned>(text: &str) -> Result<T, Misread> {
+pub fn read_owned<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     read(text).or_else(|error| match plain_integers(text) {
-        // Looked for only now, because hardly anybody writes integers like this.
+        // Only after a failure, because such integers are rare.
         Cow::Owned(plain) if error.is_json => read(&plain),
         _ => Err(error),
     })
 }
 
-/// Takes bytes as text, which JSON is.
+/// Checks that bytes are UTF-8, as JSON must be.
 ///
 /// # Errors
 ///
 /// If they are not UTF-8.
-pub fn text(bytes: &[u8]) -> Result<&str, Misread> {
+pub fn text(bytes: &[u8]) -> Result<&str, ReadError> {
     std::str::from_utf8(bytes).map_err(|error| not_text(&error))
 }
 
-/// What to say of bytes that are not UTF-8.
+/// The error for bytes that are not UTF-8.
 #[cold]
-pub fn not_text(error: &std::str::Utf8Error) -> Misread {
+pub fn not_text(error: &std::str::Utf8Error) -> ReadError {
     let reason = format!("not UTF-8 at byte {}", error.valid_up_to());
-    Misread { path: String::new(), reason, is_json: false }
+    ReadError { path: String::new(), reason, is_json: false }
 }
 
-/// Reads JSON text as whatever a seed makes of it.
+/// Reads JSON text with a seed.
 ///
 /// # Errors
 ///
 /// If the text is not JSON, or does not have the shape that the seed wants.
-pub fn read_seed<'a, S: DeserializeSeed<'a>>(seed: S, text: &'a str) -> Result<S::Value, Misread> {
-    let trail = Trail::default();
+pub fn read_seed<'a, S: DeserializeSeed<'a>>(
+    seed: S,
+    text: &'a str,
+) -> Result<S::Value, ReadError> {
+    let path = ErrorPath::default();
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = seed.deserialize(Strict::new(&mut json, &trail));
+    let value = seed.deserialize(Strict::new(&mut json, &path));
     let value = value.and_then(|value| json.end().map(|()| value));
-    value.map_err(|error| Misread::along(&error, text, &trail.into_steps()))
+    value.map_err(|error| ReadError::along(&error, text, &path.into_steps()))
 }
 
-/// Why a text cannot be read as what was wanted, and which part of it.
+/// The reason why a JSON text does not fit a type, and the path of the part that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct ReadError {
     path: String,
     reason: String,
     is_json: bool,
 }
 
-impl Misread {
-    /// Puts an error of `serde_json` into words, given the text that was read.
+impl ReadError {
+    /// Puts an error of `serde_json` into plain words, given the text that was read.
     pub fn new(error: &serde_json::Error, text: &str) -> Self {
         Self::along(error, text, &[])
     }
 
     #[cold]
     fn along(error: &serde_json::Error, text: &str, steps: &[Option<usize>]) -> Self {
-        // Some shapes are refused as if they were bad syntax, numbers out of range for one.
+        // `serde_json` reports some wrong shapes as bad syntax, for example numbers out of range.
         let is_json = error.is_data() || serde_json::from_str::<IgnoredAny>(text).is_ok();
         let place = path::Place::of(error, text);
         let reason = words::reason(error);
@@ -117,13 +119,13 @@ impl Misread {
         Self { path, reason, is_json }
     }
 
-    /// Where the part that does not fit is, as far down as is known: `messages[2].role`. Empty if
-    /// it is the whole.
+    /// The path of the part that does not fit, as exact as is known: `messages[2].role`. Empty if
+    /// it is the whole text.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is wrong with it: `expected a string, found the number 7`.
+    /// What is wrong: `expected a string, found the number 7`.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -133,21 +135,21 @@ impl Misread {
         self.is_json
     }
 
-    /// The same, seen from something larger in which all that was read has this path.
+    /// Prefixes the path, for text that is part of a larger message at this path.
     #[must_use]
     pub fn within(mut self, path: &str) -> Self {
         self.path = path::join(path, &self.path);
         self
     }
 
-    /// The same, seen from an object of which all that was read is the member of this name.
+    /// Prefixes the path, for text that is the member of this name in an object.
     #[must_use]
     pub fn at_member(self, name: &str) -> Self {
         self.within(&path::step(name))
     }
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => f.write_str(&self.reason),
@@ -156,7 +158,7 @@ impl fmt::Display for Misread {
     }
 }
 
-impl std::error::Error for Misread {}
+impl std::error::Error for ReadError {}
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Resources: what a server lets others read, by URI or by a template of URIs.
+//! Resources that clients can read, by URI or by a template of URIs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::page::list;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 use crate::template::{InvalidTemplate, UriTemplate};
 
 mod contents;
@@ -17,44 +18,44 @@ mod contents;
 pub(crate) use contents::WireContents;
 pub use contents::{ResourceBody, ResourceContents};
 
-/// Something that can be read.
+/// The definition of a resource, as `resources/list` sends it (`Resource` in the schema).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Resource {
-    /// Where it can be read.
+pub struct ResourceDefinition {
+    /// The URI to read.
     pub uri: String,
-    /// Its name for programs.
+    /// The name for programs.
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for the model.
+    /// What the resource is, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The media type of its contents.
+    /// The media type of the contents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// For whom it is and how much it matters.
+    /// Audience and priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// How many bytes it holds before any encoding.
+    /// The size of the contents in bytes, before any encoding.
     #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Pictures to show for it (since 2025-11-25).
+    /// Icons to show (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
-impl Resource {
-    /// A resource with its URI and its name.
+impl ResourceDefinition {
+    /// A resource with its required members.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -69,64 +70,42 @@ impl Resource {
         }
     }
 
-    /// Gives it a name for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
+
+        /// Sets what the resource is, for the model.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
+
+        /// Sets the media type of the contents.
+        with_mime_type(mime_type: impl Into<String>) { mime_type = Some(mime_type.into()) }
+
+        /// Sets audience and priority.
+        with_annotations(annotations: Annotations) { annotations = Some(annotations) }
+
+        /// Sets the size of the contents in bytes, before any encoding.
+        with_size(size: u64) { size = Some(size) }
+
+        /// Adds an icon.
+        with_icon(icon: Icon) { icons.push(icon) }
     }
 
-    /// Tells the model what it is.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says the media type of its contents.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Says for whom it is and how much it matters.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// Says how many bytes it holds before any encoding.
-    #[must_use]
-    pub fn with_size(mut self, size: u64) -> Self {
-        self.size = Some(size);
-        self
-    }
-
-    /// Adds a picture to show for it.
-    #[must_use]
-    pub fn with_icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// The name to show people: `title`, else `name`.
+    /// The name to show to people: `title`, or else `name`.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// A family of resources whose URIs follow a template.
+/// Resources whose URIs follow a template, as `resources/templates/list` sends them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The template of their URIs (RFC 6570), as its server wrote it.
+    /// The template of their URIs (RFC 6570), as text; see [`Self::template`].
     pub uri_template: String,
-    /// Its name for programs.
+    /// The name for programs.
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What these resources are, for the model.
@@ -135,23 +114,23 @@ pub struct ResourceTemplate {
     /// The media type of their contents, if all share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// For whom they are and how much they matter.
+    /// Audience and priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Pictures to show for them (since 2025-11-25).
+    /// Icons to show (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ResourceTemplate {
-    /// A family of resources with the template of their URIs and a name.
+    /// A template with its required members.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -165,77 +144,59 @@ impl ResourceTemplate {
         }
     }
 
-    /// Gives it a name for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
+
+        /// Sets what these resources are, for the model.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
+
+        /// Sets the media type that all of them share.
+        with_mime_type(mime_type: impl Into<String>) { mime_type = Some(mime_type.into()) }
+
+        /// Sets audience and priority.
+        with_annotations(annotations: Annotations) { annotations = Some(annotations) }
+
+        /// Adds an icon.
+        with_icon(icon: Icon) { icons.push(icon) }
     }
 
-    /// Tells the model what these resources are.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says the media type that all of them share.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Says for whom they are and how much they matter.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds a picture to show for them.
-    #[must_use]
-    pub fn with_icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// The name to show people: `title`, else `name`.
+    /// The name to show to people: `title`, or else `name`.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 
-    /// Reads the template, to fill it in or to match URIs with it.
+    /// Parses the template, to expand it or to match URIs with it.
     ///
     /// # Errors
     ///
-    /// If it is not a template of RFC 6570.
+    /// If the text is not a template of RFC 6570.
     pub fn template(&self) -> Result<UriTemplate, InvalidTemplate> {
         UriTemplate::parse(&self.uri_template)
     }
 }
 
 list! {
-    /// Asks for the resources of a server, page by page.
+    /// `resources/list`: the resources of a server, page by page.
     ListResources = ResourcesList,
-    /// A page of resources.
+    /// One page of resources.
     ListResourcesResult {
         /// The resources.
-        resources: Resource
+        resources: ResourceDefinition
     }
 }
 
 list! {
-    /// Asks for the resource templates of a server, page by page.
+    /// `resources/templates/list`: the resource templates of a server, page by page.
     ListResourceTemplates = ResourcesTemplatesList,
-    /// A page of resource templates.
+    /// One page of resource templates.
     ListResourceTemplatesResult {
         /// The templates.
         resource_templates: ResourceTemplate
     }
 }
 
-/// Reads a resource.
+/// `resources/read`.
 pub enum ReadResource {}
 
 impl Rpc for ReadResource {
@@ -244,34 +205,34 @@ impl Rpc for ReadResource {
     type Result = ReadResourceResult;
 }
 
-/// Which resource to read.
+/// The resource to read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// Where it is.
+    /// The URI of the resource.
     pub uri: String,
 }
 
 impl ReadResourceParams {
-    /// Reads what is at this URI.
+    /// Reads the resource with this URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
 }
 
-/// What was read: one item, or several when the resource is a collection.
+/// The contents of a resource: one item, or several if the resource is a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// The contents, never empty for a resource that exists.
+    /// The contents. Never empty for a resource that exists.
     pub contents: Vec<ResourceContents>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ReadResourceResult {
-    /// What was read.
+    /// A result with these contents.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self { contents, meta: Meta::new() }
     }
@@ -283,32 +244,32 @@ impl From<ResourceContents> for ReadResourceResult {
     }
 }
 
-/// Tells that the list of resources is not what it was.
+/// `notifications/resources/list_changed`.
 pub enum ResourceListChanged {}
 
-impl Notice for ResourceListChanged {
+impl Notification for ResourceListChanged {
     const METHOD: Method = Method::ResourcesListChanged;
     type Params = NoParams;
 }
 
-/// Tells that a resource, or something below it, is not what it was.
+/// `notifications/resources/updated`: a resource, or one below it, has changed.
 pub enum ResourceUpdated {}
 
-impl Notice for ResourceUpdated {
+impl Notification for ResourceUpdated {
     const METHOD: Method = Method::ResourcesUpdated;
     type Params = ResourceUpdatedParams;
 }
 
-/// Which resource changed.
+/// The resource that has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceUpdatedParams {
-    /// Where it is; may be below the URI that was subscribed to.
+    /// Its URI. It may be below the URI of the subscription.
     pub uri: String,
 }
 
 impl ResourceUpdatedParams {
-    /// What is at this URI changed.
+    /// The resource with this URI has changed.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }

@@ -1,26 +1,30 @@
-//! Ties each method to the types of its params and result.
+//! The types of params and result of each method.
 //!
-//! Decoding goes by the method that was asked, never by the shape of what arrives.
+//! A result is read as the type of the method that was called. Its shape never decides its type.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::method::Method;
 
-/// A request whose params and result are known.
+/// A request, with the types of its params and its result.
+///
+/// Implemented by empty enums such as [`CallTool`](crate::tool::CallTool), which only name the
+/// request.
 pub trait Rpc {
-    /// Its row in the method table.
+    /// The method.
     const METHOD: Method;
-    /// What is sent, beside `_meta`.
+    /// The params without `_meta`.
     type Params: Serialize + DeserializeOwned + Send;
-    /// What a complete answer holds.
+    /// The result, once it is complete. A result that asks for input is an
+    /// [`InputRequired`](crate::input::InputRequired) instead.
     type Result: Serialize + DeserializeOwned + Send;
 }
 
-/// A notification whose params are known.
-pub trait Notice {
-    /// Its row in the method table.
+/// A notification, with the type of its params.
+pub trait Notification {
+    /// The method.
     const METHOD: Method;
-    /// What is sent, beside `_meta`.
+    /// The params without `_meta`.
     type Params: Serialize + DeserializeOwned + Send;
 }

@@ -1,8 +1,9 @@
-//! Hearing of changes: the stream of 2026-07-28 that carries only the notices asked for.
+//! Subscriptions (2026-07-28): one stream per `subscriptions/listen` that carries the notifications
+//! which the client asked for.
 //!
-//! The notices themselves stand with what changes: [`crate::tool`], [`crate::resource`],
-//! [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 they came unasked, or after
-//! `resources/subscribe` ([`crate::legacy::subscribe`]).
+//! The notifications stand in the modules of the things that change: [`crate::tool`],
+//! [`crate::resource`], [`crate::prompt`], [`crate::ext::tasks`]. Up to 2025-11-25 servers sent
+//! them unasked, or after `resources/subscribe` ([`crate::legacy::subscribe`]).
 
 use std::ops::Not;
 
@@ -11,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::capability::ServerCapabilities;
 use crate::capability::declared::flag;
 use crate::id::RequestId;
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::member::or_default;
 use crate::meta::{self, Meta};
 use crate::method::Method;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
-/// `subscriptions/listen`: stays open; a result comes only when the server ends it.
+/// `subscriptions/listen`: stays open. Its result comes only when the server ends the stream.
 pub enum Listen {}
 
 impl Rpc for Listen {
@@ -26,15 +28,15 @@ impl Rpc for Listen {
     type Result = ListenResult;
 }
 
-/// `notifications/subscriptions/acknowledged`: the first notice on a stream.
+/// `notifications/subscriptions/acknowledged`: the first notification of a stream.
 pub enum Acknowledged {}
 
-impl Notice for Acknowledged {
+impl Notification for Acknowledged {
     const METHOD: Method = Method::SubscriptionsAcknowledged;
     type Params = AcknowledgedParams;
 }
 
-/// Which notices are wanted. Omitted and `false` mean the same.
+/// The notifications that a client wants. A missing member means the same as `false`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -57,48 +59,30 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Nothing.
+    /// No notifications.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Wants changes of the list of tools.
-    #[must_use]
-    pub fn with_tools_list_changed(mut self) -> Self {
-        self.tools_list_changed = true;
-        self
+    setters! {
+        /// Asks for changes of the list of tools.
+        with_tools_list_changed() { tools_list_changed = true }
+
+        /// Asks for changes of the list of prompts.
+        with_prompts_list_changed() { prompts_list_changed = true }
+
+        /// Asks for changes of the list of resources.
+        with_resources_list_changed() { resources_list_changed = true }
+
+        /// Asks for changes of a resource, by URI.
+        with_resource(uri: impl Into<String>) { resource_subscriptions.push(uri.into()) }
+
+        /// Asks for changes of a task, by id.
+        with_task(task_id: impl Into<String>) { task_ids.push(task_id.into()) }
     }
 
-    /// Wants changes of the list of prompts.
-    #[must_use]
-    pub fn with_prompts_list_changed(mut self) -> Self {
-        self.prompts_list_changed = true;
-        self
-    }
-
-    /// Wants changes of the list of resources.
-    #[must_use]
-    pub fn with_resources_list_changed(mut self) -> Self {
-        self.resources_list_changed = true;
-        self
-    }
-
-    /// Wants changes of a resource.
-    #[must_use]
-    pub fn with_resource(mut self, uri: impl Into<String>) -> Self {
-        self.resource_subscriptions.push(uri.into());
-        self
-    }
-
-    /// Wants changes of a task.
-    #[must_use]
-    pub fn with_task(mut self, task_id: impl Into<String>) -> Self {
-        self.task_ids.push(task_id.into());
-        self
-    }
-
-    /// What of this a server with these capabilities can honour. Tasks pass if the server has the
-    /// extension; which of them the caller may see is not known here.
+    /// The part of this filter that a server with these capabilities can honour. Tasks stay if the
+    /// server declares the extension; the caller checks which tasks the client may see.
     #[must_use]
     #[inline]
     pub fn honoured_by(mut self, server: &ServerCapabilities) -> Self {
@@ -114,47 +98,47 @@ impl SubscriptionFilter {
         self
     }
 
-    /// Whether nothing is wanted.
+    /// Whether the filter asks for nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What a client wants to hear.
+/// The params of `subscriptions/listen`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListenParams {
-    /// The notices it wants.
+    /// The notifications that the client wants.
     pub notifications: SubscriptionFilter,
 }
 
 impl ListenParams {
-    /// Wants these.
+    /// Asks for these notifications.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self { notifications }
     }
 }
 
-/// What a server will tell.
+/// The params of the acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AcknowledgedParams {
-    /// The part of the client's wish that it honours.
+    /// The part of the client's filter that the server honours.
     pub notifications: SubscriptionFilter,
 }
 
 impl AcknowledgedParams {
-    /// Honours these.
+    /// Honours these notifications.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self { notifications }
     }
 }
 
-/// The end of a stream that the server ends itself.
+/// The result with which a server ends a stream itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListenResult {
-    /// Names the stream at [`meta::key::SUBSCRIPTION_ID`].
+    /// Names the stream by [`meta::key::SUBSCRIPTION_ID`].
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -163,13 +147,13 @@ impl ListenResult {
     /// Ends the stream that the request with this id opened.
     pub fn new(subscription: &RequestId) -> Self {
         let mut meta = Meta::new();
-        // An id is JSON to begin with.
-        let id = Json::from_value(subscription).unwrap_or_default();
+        // An id always has a JSON form.
+        let id = RawJson::from_value(subscription).unwrap_or_default();
         meta.set_reserved(meta::key::SUBSCRIPTION_ID, id);
         Self { meta }
     }
 
-    /// The request that opened the stream.
+    /// The id of the request that opened the stream.
     pub fn subscription(&self) -> Option<RequestId> {
         self.meta.parse(meta::key::SUBSCRIPTION_ID)
     }
@@ -182,7 +166,7 @@ mod tests {
 
     // spec: SUB-1
     #[test]
-    fn a_wish_is_written_as_it_was_read() {
+    fn a_filter_is_written_as_it_was_read() {
         for text in [
             r#"{"notifications":{}}"#,
             r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}}"#,
@@ -198,7 +182,7 @@ mod tests {
 
     // spec: SUB-2
     #[test]
-    fn what_is_omitted_and_what_is_false_are_both_unwanted() {
+    fn a_missing_member_means_the_same_as_false() {
         let text = r#"{"toolsListChanged":false,"taskIds":null,"moonPhases":true}"#;
         let filter: SubscriptionFilter = serde_json::from_str(text).unwrap();
         assert!(filter.is_empty());

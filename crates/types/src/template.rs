@@ -1,8 +1,8 @@
-//! URI templates (RFC 6570): read, filled in, and matched back to what they were filled in with.
+//! URI templates (RFC 6570): parsing, expanding, and matching URIs.
 //!
-//! All four levels are understood. RFC 6570 leaves matching open; [`UriTemplate::match_uri`] says
-//! what it means here. Nothing is compiled to a regular expression, so that no URI can make the
-//! matching slow.
+//! All four levels are supported. RFC 6570 does not define matching; [`UriTemplate::match_uri`]
+//! documents the rules of this library. It uses no regular expressions, so no URI can make matching
+//! slow.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ pub use expand::PrefixOfMany;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UriTemplate {
     text: String,
-    /// What stands before the first expression.
+    /// The text before the first expression.
     head: String,
-    /// The expressions, each with what stands between it and the next.
+    /// The expressions, each with the text between it and the next one.
     steps: Vec<Step>,
 }
 
@@ -32,7 +32,7 @@ struct Step {
     literal: String,
 }
 
-/// What stands between braces.
+/// One expression: the part between braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Expression {
     operator: Operator,
@@ -48,9 +48,9 @@ struct Variable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Modifier {
     None,
-    /// `{name:3}`: at most so many characters of the value.
+    /// `{name:3}`: the first characters of the value, at most this many.
     Prefix(usize),
-    /// `{name*}`: each member of the value for itself.
+    /// `{name*}`: every item of the value separately.
     Explode,
 }
 
@@ -75,28 +75,29 @@ enum Operator {
 }
 
 impl UriTemplate {
-    /// The longest template that is read, in bytes.
+    /// The longest template that [`Self::parse`] accepts, in bytes.
     pub const MAX_LENGTH: usize = 8 * 1024;
 
-    /// The most variables that a template may use, each counted as often as it is used.
+    /// The most variables of a template. A variable that is used twice counts twice.
     pub const MAX_VARIABLES: usize = 64;
 
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     ///
-    /// Says what is wrong and where, if the text is not a template of RFC 6570 or goes beyond
-    /// [`Self::MAX_LENGTH`] or [`Self::MAX_VARIABLES`].
+    /// If the text is not a template of RFC 6570, or exceeds [`Self::MAX_LENGTH`] or
+    /// [`Self::MAX_VARIABLES`]. The error names the reason and the position.
     pub fn parse(text: &str) -> Result<Self, InvalidTemplate> {
         parse::template(text)
     }
 
-    /// The template as it was written.
+    /// The text of the template.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The names of the variables, in the order of their use; a name used twice comes twice.
+    /// The names of the variables in the order of their use. A variable that is used twice occurs
+    /// twice.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let expressions = self.steps.iter().map(|step| &step.expression);
         expressions.flat_map(|it| &it.variables).map(|variable| variable.name.as_str())
@@ -117,9 +118,9 @@ impl FromStr for UriTemplate {
     }
 }
 
-/// What the variables of a template stand for.
+/// The values of a template's variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, Value>);
+pub struct Variables(BTreeMap<String, TemplateValue>);
 
 impl Variables {
     /// No variables.
@@ -129,47 +130,46 @@ impl Variables {
 
     /// Sets a variable.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<TemplateValue>) -> Self {
         self.0.insert(name.into(), value.into());
         self
     }
 
-    /// What a variable stands for.
-    pub fn value(&self, name: &str) -> Option<&Value> {
+    /// The value of a variable.
+    pub fn value(&self, name: &str) -> Option<&TemplateValue> {
         self.0.get(name)
     }
 
-    /// What a variable stands for, as one text; see [`Value::to_text`].
+    /// The value of a variable as one text; see [`TemplateValue::to_text`].
     pub fn text(&self, name: &str) -> Option<Cow<'_, str>> {
-        self.value(name).map(Value::to_text)
+        self.value(name).map(TemplateValue::to_text)
     }
 
-    /// All variables that stand for something, sorted by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+    /// All variables that have a value, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &TemplateValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 }
 
-impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Variables {
+impl<N: Into<String>, V: Into<TemplateValue>> FromIterator<(N, V)> for Variables {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
         variables.into_iter().fold(Self::new(), |all, (name, value)| all.with(name, value))
     }
 }
 
-/// What one variable stands for.
+/// The value of one variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum TemplateValue {
     /// One text.
     Text(String),
-    /// Several texts; none at all is like no value.
+    /// Several texts. An empty list counts as no value.
     List(Vec<String>),
-    /// Names with values; none at all is like no value.
+    /// Names with values. An empty list counts as no value.
     Pairs(Vec<(String, String)>),
 }
 
-impl Value {
-    /// The value as one text: members of a list, and names with their values, joined by commas as
-    /// they would stand in a URI.
+impl TemplateValue {
+    /// The value as one text. Items, and names with their values, are joined by commas as in a URI.
     pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -182,25 +182,25 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for TemplateValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for TemplateValue {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<Vec<String>> for Value {
+impl From<Vec<String>> for TemplateValue {
     fn from(items: Vec<String>) -> Self {
         Self::List(items)
     }
 }
 
-/// A text that is not a URI template.
+/// The error for a text that is not a URI template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidTemplate {
     text: String,
@@ -209,7 +209,7 @@ pub struct InvalidTemplate {
 }
 
 impl InvalidTemplate {
-    /// Where reading stopped, in bytes from the beginning.
+    /// The position of the error, in bytes from the beginning.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -225,7 +225,7 @@ impl fmt::Display for InvalidTemplate {
 impl std::error::Error for InvalidTemplate {}
 
 impl Operator {
-    /// What stands before the first value.
+    /// The text before the first value.
     fn first(self) -> &'static str {
         match self {
             Self::Simple | Self::Reserved => "",
@@ -238,7 +238,7 @@ impl Operator {
         }
     }
 
-    /// What stands between values.
+    /// The character between values.
     fn separator(self) -> char {
         match self {
             Self::Simple | Self::Reserved | Self::Fragment => ',',
@@ -249,35 +249,35 @@ impl Operator {
         }
     }
 
-    /// Whether values are written with their names.
+    /// Whether the URI contains the names of the variables.
     fn is_named(self) -> bool {
         matches!(self, Self::Parameter | Self::Query | Self::Continuation)
     }
 
-    /// Whether values may hold reserved characters as they are.
+    /// Whether values may contain reserved characters without encoding.
     fn allows_reserved(self) -> bool {
         matches!(self, Self::Reserved | Self::Fragment)
     }
 }
 
-/// Characters that never need encoding in a URI.
+/// Whether a character never needs encoding in a URI.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Characters that mean something in a URI unless they are encoded.
+/// Whether a character has a meaning in a URI unless it is encoded.
 fn is_reserved(byte: u8) -> bool {
     matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
         || matches!(byte, b'!' | b'$' | b'&' | b'\'' | b'(' | b')')
         || matches!(byte, b'*' | b'+' | b',' | b';' | b'=')
 }
 
-/// Whether an encoded octet such as `%2F` stands at the beginning.
+/// Whether the text begins with an encoded octet such as `%2F`.
 fn starts_with_octet(bytes: &[u8]) -> bool {
     matches!(bytes, [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
-/// Appends one byte in encoded form.
+/// Appends one byte, percent-encoded.
 fn push_octet(out: &mut String, byte: u8) {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];

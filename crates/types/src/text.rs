@@ -1,14 +1,15 @@
-//! Parts of messages for people: counts, and what a peer wrote.
+//! Counts and excerpts for messages that people read.
 
-/// How much of a peer's text is repeated in a message.
+/// The most characters of a peer's text that a message repeats.
 const LONGEST: usize = 100;
 
-/// A number of things: `1 round`, `2 rounds`.
+/// A number with its noun: `1 round`, `2 rounds`.
 pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The beginning of a text that a peer chose, fit to stand in a message of one line.
+/// The beginning of a peer's text, for a message of one line: control characters are escaped, and
+/// long text is cut.
 pub fn excerpt(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars().take(LONGEST) {

@@ -1,4 +1,4 @@
-//! Tools: what a server can do for a model, how it is called and what comes back.
+//! Tools: their definitions, calls and results.
 
 use std::fmt;
 use std::ops::Not;
@@ -9,58 +9,60 @@ use serde::{Deserialize, Serialize};
 use crate::content::{Content, join_text};
 use crate::empty::NoParams;
 use crate::implementation::{self, Icon};
-use crate::json::{Json, Object, Schema, open_enum};
+use crate::json::{Object, RawJson, Schema, open_enum};
 use crate::legacy::task::TaskMetadata;
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::page::list;
-use crate::read::{Misread, read};
-use crate::rpc::{Notice, Rpc};
+use crate::read::{ReadError, read};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
 mod annotations;
 mod plain;
 
 pub use annotations::ToolAnnotations;
 
-/// Something a model can call.
+/// The definition of a tool, as `tools/list` sends it (`Tool` in the schema).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Tool {
-    /// Its name for programs; see [`check_name`].
+pub struct ToolDefinition {
+    /// The name for programs; see [`check_name`].
     pub name: String,
-    /// Its name for people (since 2025-06-18).
+    /// The name for people (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, for the model.
+    /// What the tool does, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What its arguments look like; the root is an object.
+    /// The schema of the arguments, which are an object.
     pub input_schema: Schema,
-    /// What [`CallToolResult::structured_content`] looks like (since 2025-06-18).
+    /// The schema of [`CallToolResult::structured_content`] (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Schema>,
-    /// What calling it may do to the world (since 2025-03-26). Read it through [`Tool::hints`].
+    /// Hints about the effects of a call (since 2025-03-26). Read them through
+    /// [`ToolDefinition::hints`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
-    /// How it may be run (2025-11-25 only).
+    /// How the tool may run (2025-11-25 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
-    /// Pictures to show for it (since 2025-11-25).
+    /// Icons to show (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "implementation::safe_icons",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub icons: Vec<Icon>,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
-impl Tool {
-    /// A tool with a name and the schema of its arguments.
+impl ToolDefinition {
+    /// A tool with its required members.
     pub fn new(name: impl Into<String>, input_schema: Schema) -> Self {
         Self {
             name: name.into(),
@@ -75,46 +77,26 @@ impl Tool {
         }
     }
 
-    /// Gives it a name for people.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
+    setters! {
+        /// Sets the name for people.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
 
-    /// Tells the model what it does.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
+        /// Sets what the tool does, for the model.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
 
-    /// Says what its structured results look like.
-    #[must_use]
-    pub fn with_output_schema(mut self, schema: Schema) -> Self {
-        self.output_schema = Some(schema);
-        self
-    }
+        /// Sets the schema of the structured results.
+        with_output_schema(schema: Schema) { output_schema = Some(schema) }
 
-    /// Says what calling it may do to the world.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
+        /// Sets the hints about the effects of a call.
+        with_annotations(annotations: ToolAnnotations) { annotations = Some(annotations) }
 
-    /// Says whether it may run as a task.
-    #[must_use]
-    pub fn with_task_support(mut self, support: TaskSupport) -> Self {
-        self.execution = Some(ToolExecution { task_support: Some(support) });
-        self
-    }
+        /// Sets whether a call may run as a task.
+        with_task_support(support: TaskSupport) {
+            execution = Some(ToolExecution { task_support: Some(support) })
+        }
 
-    /// Adds a picture to show for it.
-    #[must_use]
-    pub fn with_icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
+        /// Adds an icon.
+        with_icon(icon: Icon) { icons.push(icon) }
     }
 
     /// The name to show people: `title`, else `annotations.title`, else `name`.
@@ -123,51 +105,52 @@ impl Tool {
         self.title.as_deref().or_else(annotated).unwrap_or(&self.name)
     }
 
-    /// What calling it may do to the world, with the defaults of the specification for a tool
-    /// that does not say. Only hints: a server that is not trusted may say anything.
+    /// The hints about the effects of a call, with the defaults of the specification where the tool
+    /// gives none. A server that is not trusted may send any hints.
     pub fn hints(&self) -> &ToolAnnotations {
         static UNSAID: ToolAnnotations = ToolAnnotations::new();
         self.annotations.as_ref().unwrap_or(&UNSAID)
     }
 
-    /// Whether it may run as a task of the core protocol (2025-11-25); unsaid means forbidden.
+    /// Whether a call may run as a task of the core protocol (2025-11-25). Forbidden if the tool
+    /// does not say.
     pub fn task_support(&self) -> TaskSupport {
         let said = self.execution.as_ref().and_then(|execution| execution.task_support.clone());
         said.unwrap_or(TaskSupport::Forbidden)
     }
 }
 
-/// How a tool may be run (2025-11-25 only).
+/// How a tool may run (2025-11-25 only).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether calls may become tasks. Read it through [`Tool::task_support`].
+    /// Whether a call may run as a task. Read it through [`ToolDefinition::task_support`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
 open_enum! {
-    /// Whether calls of a tool may become tasks of the core protocol (2025-11-25 only).
+    /// Whether a call of a tool may run as a task of the core protocol (2025-11-25 only).
     TaskSupport {
-        /// They never do.
+        /// A call never runs as a task.
         Forbidden = "forbidden",
-        /// They do when the caller asks for it.
+        /// A call runs as a task if the client asks for it.
         Optional = "optional",
-        /// They always do, so the caller must ask for it.
+        /// A call always runs as a task, so the client must ask for it.
         Required = "required",
     }
 }
 
-/// The longest tool name that clients are told to expect.
+/// The longest tool name that every client must accept, in characters.
 pub const MAX_TOOL_NAME: usize = 128;
 
-/// Checks a tool name against what clients are told to expect: 1 to 128 characters out of
+/// Checks a tool name against the recommendation of the specification: 1 to 128 characters out of
 /// `A–Z`, `a–z`, `0–9`, `_`, `-` and `.`.
 ///
 /// # Errors
 ///
-/// Says which rule the name breaks.
+/// Names the rule that the name breaks.
 pub fn check_name(name: &str) -> Result<(), InvalidToolName> {
     let length = name.chars().count();
     let is_fine = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -182,7 +165,7 @@ pub fn check_name(name: &str) -> Result<(), InvalidToolName> {
     Err(InvalidToolName { name: name.chars().take(MAX_TOOL_NAME).collect(), reason })
 }
 
-/// A tool name that clients may refuse.
+/// The error for a tool name that clients may refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidToolName {
     name: String,
@@ -198,16 +181,16 @@ impl fmt::Display for InvalidToolName {
 impl std::error::Error for InvalidToolName {}
 
 list! {
-    /// Asks for the tools of a server, page by page.
+    /// `tools/list`: the tools of a server, page by page.
     ListTools = ToolsList,
-    /// A page of tools.
+    /// One page of tools.
     ListToolsResult {
         /// The tools.
-        tools: Tool
+        tools: ToolDefinition
     }
 }
 
-/// Calls a tool.
+/// `tools/call`.
 pub enum CallTool {}
 
 impl Rpc for CallTool {
@@ -216,16 +199,16 @@ impl Rpc for CallTool {
     type Result = CallToolResult;
 }
 
-/// Which tool to call, with what.
+/// The name and arguments of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallToolParams {
     /// The tool.
     pub name: String,
-    /// Its arguments, as [`Tool::input_schema`] wants them.
+    /// The arguments, which must fit [`ToolDefinition::input_schema`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Object>,
-    /// Asks for a task (2025-11-25 only).
+    /// Asks to run the call as a task (2025-11-25 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
@@ -236,82 +219,77 @@ impl CallToolParams {
         Self { name: name.into(), arguments: None, task: None }
     }
 
-    /// Adds the arguments.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Object) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
+    setters! {
+        /// Sets the arguments.
+        with_arguments(arguments: Object) { arguments = Some(arguments) }
 
-    /// Asks for a task.
-    #[must_use]
-    pub fn with_task(mut self, task: TaskMetadata) -> Self {
-        self.task = Some(task);
-        self
+        /// Asks to run the call as a task.
+        with_task(task: TaskMetadata) { task = Some(task) }
     }
 }
 
-/// What a tool returned.
+/// The result of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What it said, for the model.
+    /// The result for the model.
     #[serde(default, deserialize_with = "member::or_default")]
     pub content: Vec<Content>,
-    /// What it said, for programs: an object, or since 2026-07-28 any JSON, `null` included.
+    /// The result for programs: an object, or since 2026-07-28 any JSON value including `null`.
     #[serde(
         default,
         deserialize_with = "member::even_null",
         skip_serializing_if = "Option::is_none"
     )]
-    pub structured_content: Option<Json>,
-    /// Whether the tool failed. The model sees the content all the same, and may try again.
+    pub structured_content: Option<RawJson>,
+    /// Whether the tool failed. The model still receives the content, and may try again.
     #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
     pub is_error: bool,
-    /// Anything more.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl CallToolResult {
-    /// A success that says these blocks.
+    /// A success with these blocks.
     pub fn new(content: Vec<Content>) -> Self {
         Self { content, ..Self::default() }
     }
 
-    /// A success that says one text.
+    /// A success with one text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self::new(vec![Content::text(text)])
     }
 
-    /// A failure that the model is told about.
+    /// A failure, with a text for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::from_text(text) }
     }
 
-    /// A success for programs, with the same JSON as text for everybody else.
+    /// A success with structured content, and the same JSON as text for clients that do not read
+    /// structured content.
     ///
     /// # Errors
     ///
-    /// If the value cannot be JSON.
+    /// If the value cannot be written as JSON.
     pub fn structured<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        let json = Json::from_value(value)?;
+        let json = RawJson::from_value(value)?;
         Ok(Self { structured_content: Some(json.clone()), ..Self::from_text(json.as_str()) })
     }
 
-    /// The text blocks, one per line; empty if there is no text.
+    /// The text blocks, one per line. Empty if there are none.
     pub fn text(&self) -> String {
         join_text(&self.content)
     }
 
-    /// Reads the structured content as a type. A peer that sent none, because its revision has
-    /// none, is expected to have sent the same JSON as text.
+    /// Reads the structured content into a type. Without structured content, which older revisions
+    /// do not have, the text blocks are read as JSON instead.
     ///
     /// # Errors
     ///
-    /// If what was sent does not have the shape of the type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+    /// If neither has the shape of the type.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         match &self.structured_content {
             Some(json) => json.parse(),
             None => read(&self.text()),
@@ -331,10 +309,10 @@ impl From<&str> for CallToolResult {
     }
 }
 
-/// Tells that the list of tools is not what it was.
+/// `notifications/tools/list_changed`.
 pub enum ToolListChanged {}
 
-impl Notice for ToolListChanged {
+impl Notification for ToolListChanged {
     const METHOD: Method = Method::ToolsListChanged;
     type Params = NoParams;
 }

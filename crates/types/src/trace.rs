@@ -1,6 +1,6 @@
-//! Whether the trace keys of `_meta` follow W3C [Trace Context] and [Baggage].
+//! Checks the trace keys of `_meta` against W3C [Trace Context] and [Baggage].
 //!
-//! What breaks the rules is worth nothing to a tracing system, and is not handed on.
+//! A value that breaks the rules is of no use to a tracing system, so it is not passed on.
 //!
 //! [Trace Context]: https://www.w3.org/TR/trace-context/
 //! [Baggage]: https://www.w3.org/TR/baggage/
@@ -13,15 +13,16 @@ const MOST_STATES: usize = 32;
 /// The most bytes of a `tracestate` key or value.
 const LONGEST_STATE: usize = 256;
 
-/// The most bytes of a `baggage`; no system has to hand on more.
+/// The most bytes of a `baggage`. The specification lets a system drop more.
 const LONGEST_BAGGAGE: usize = 8192;
 
-/// Whether a key of `_meta` belongs to a trace.
+/// Whether a key of `_meta` carries trace context.
 pub fn is_key(meta_key: &str) -> bool {
     matches!(meta_key, key::TRACEPARENT | key::TRACESTATE | key::BAGGAGE)
 }
 
-/// Whether a text may stand at a key of `_meta`. Nothing is known of keys that belong to no trace.
+/// Whether the value of a key of `_meta` follows its specification. Keys without trace context
+/// accept every text.
 pub fn may_stand_at(meta_key: &str, text: &str) -> bool {
     match meta_key {
         key::TRACEPARENT => is_traceparent(text),
@@ -31,7 +32,8 @@ pub fn may_stand_at(meta_key: &str, text: &str) -> bool {
     }
 }
 
-/// Whether a text is a `traceparent`: version, trace, span and flags in lower hexadecimal.
+/// Whether a text is a `traceparent`: version, trace id, span id and flags in lower-case
+/// hexadecimal.
 pub fn is_traceparent(text: &str) -> bool {
     let mut parts = text.splitn(5, '-');
     let (Some(version), Some(trace), Some(span), Some(flags)) =
@@ -39,7 +41,7 @@ pub fn is_traceparent(text: &str) -> bool {
     else {
         return false;
     };
-    // Versions to come may add something; the first one ends here.
+    // Later versions may have more parts; version 00 has exactly four.
     let ends_well = parts.next().is_none() || version != "00";
     ends_well
         && is_hexadecimal(version, 2)
@@ -49,7 +51,7 @@ pub fn is_traceparent(text: &str) -> bool {
         && is_hexadecimal(flags, 2)
 }
 
-/// Whether a text is a `tracestate`: a list of `key=value`, each key once.
+/// Whether a text is a `tracestate`: a list of `key=value` with distinct keys.
 pub fn is_tracestate(text: &str) -> bool {
     let mut keys = Vec::new();
     for member in members(text) {
@@ -62,7 +64,7 @@ pub fn is_tracestate(text: &str) -> bool {
     keys.len() <= MOST_STATES
 }
 
-/// Whether a text is a `baggage`: a list of `key=value`, each with any properties.
+/// Whether a text is a `baggage`: a list of `key=value`, each with optional properties.
 pub fn is_baggage(text: &str) -> bool {
     let is_pair = |text: &str| {
         text.split_once('=').is_some_and(|(key, value)| {
@@ -76,7 +78,7 @@ pub fn is_baggage(text: &str) -> bool {
     text.len() <= LONGEST_BAGGAGE && members(text).all(is_member)
 }
 
-/// The members of a list, which may be empty.
+/// The members of a comma-separated list. Members may be empty.
 fn members(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(|member| member.trim_matches([' ', '\t'])).filter(|it| !it.is_empty())
 }
@@ -85,12 +87,12 @@ fn is_hexadecimal(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Hexadecimal that is not zero.
+/// Whether a text is hexadecimal of this length and not zero.
 fn is_id(text: &str, length: usize) -> bool {
     is_hexadecimal(text, length) && text.bytes().any(|it| it != b'0')
 }
 
-/// `vendor` or `tenant@vendor`.
+/// Whether a text is `vendor` or `tenant@vendor`.
 fn is_state_key(key: &str) -> bool {
     let may_follow =
         |it: u8| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
@@ -105,7 +107,7 @@ fn is_state_value(value: &str) -> bool {
     !value.is_empty() && value.len() <= LONGEST_STATE && value.bytes().all(may_stand)
 }
 
-/// A token of HTTP.
+/// Whether a text is a token of HTTP.
 fn is_token(text: &str) -> bool {
     let may_stand = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
     !text.is_empty() && text.bytes().all(may_stand)

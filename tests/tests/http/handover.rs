@@ -7,7 +7,7 @@ use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
 use bowline::{Notify, Server};
 use bowline_http::server::{Body, Endpoint};
-use bowline_http::store::Memory;
+use bowline_http::store::MemoryBackend;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ async fn what_is_told_while_another_stream_takes_over_is_told_once() {
 // spec: RESUME-5, HTTP-25
 #[tokio::test]
 async fn a_stream_that_is_not_read_ends_elsewhere_when_its_endpoint_is_gone() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let (server, play) = server();
     let a = server.http().store(store.clone()).build().unwrap();
     let b = Stage::with(|http| http.store(store)).await;

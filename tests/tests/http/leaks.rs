@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline::types::revision::Revision;
-use bowline_http::store::Memory;
+use bowline_http::store::MemoryBackend;
 use serde_json::json;
 
 use crate::stage::{Random, Stage, call, initialize, limits, listen, request, within};
@@ -66,7 +66,7 @@ async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
 /// What a server holds for its clients: sessions, tasks, descriptors, bytes in its store.
 type Held = (usize, usize, usize, usize);
 
-fn held(stage: &Stage, store: &Memory) -> Held {
+fn held(stage: &Stage, store: &MemoryBackend) -> Held {
     let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
     (stage.endpoint.sessions(), tasks, descriptors, store.bytes())
@@ -75,7 +75,7 @@ fn held(stage: &Stage, store: &Memory) -> Held {
 /// Waits until what is held is as it should be; gives what it is if that takes too long.
 async fn settled(
     stage: &Stage,
-    store: &Memory,
+    store: &MemoryBackend,
     is_settled: impl Fn(Held) -> bool,
 ) -> Result<Held, Held> {
     let begun = Instant::now();
@@ -105,7 +105,7 @@ fn is_back(held: Held, before: Held) -> bool {
 // spec: SESS-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_of_clients_that_are_gone() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let kept = store.clone();
     let limits = limits(|it| {
         it.session_idle = Duration::from_millis(500);

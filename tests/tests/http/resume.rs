@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use bowline::types::revision::Revision;
-use bowline_http::store::Memory;
+use bowline_http::store::MemoryBackend;
 use bowline_http::store::memory::MemoryLimits;
 use serde_json::json;
 
 use crate::stage::{Random, Session, Stage, limits, text_of, within};
 use crate::wire::{Event, Wire};
 
-fn memory(change: impl FnOnce(&mut MemoryLimits)) -> Arc<Memory> {
+fn memory(change: impl FnOnce(&mut MemoryLimits)) -> Arc<MemoryBackend> {
     let mut limits = MemoryLimits::default();
     change(&mut limits);
-    Arc::new(Memory::new(limits))
+    Arc::new(MemoryBackend::new(limits))
 }
 
 fn place(event: &Event) -> (u64, u64) {

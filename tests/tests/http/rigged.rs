@@ -4,9 +4,9 @@ use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bowline_http::store::Memory;
+use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::{
-    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, Position, Read, Result, Written,
+    Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Written,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 /// A store in which a test makes things happen.
 pub(crate) struct Rigged {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryBackend,
     rig: Mutex<Option<Rig>>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Rig {
 
 impl Rigged {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { memory: Memory::default(), rig: Mutex::new(None) })
+        Arc::new(Self { memory: MemoryBackend::default(), rig: Mutex::new(None) })
     }
 
     pub(crate) fn rig(&self, rig: impl Into<Option<Rig>>) {
@@ -43,7 +43,7 @@ impl Rigged {
 
     fn inner<'a, T: Send + 'a>(
         &'a self,
-        work: impl FnOnce(&'a Memory) -> BoxFuture<'a, Result<T>>,
+        work: impl FnOnce(&'a MemoryBackend) -> BoxFuture<'a, Result<T>>,
     ) -> BoxFuture<'a, Result<T>> {
         match *self.rig.lock().unwrap() {
             Some(Rig::Fails) => Box::pin(ready(Err(Error::new("out of order")))),
@@ -129,7 +129,7 @@ impl Backend for Rigged {
         log: &'a Key,
         after: Position,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Read>> {
+    ) -> BoxFuture<'a, Result<LogSlice>> {
         self.inner(|inner| inner.read(log, after, limit))
     }
 

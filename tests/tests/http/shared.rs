@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
-use bowline_http::store::Memory;
+use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::events::EventLog;
 use bytes::Bytes;
@@ -21,15 +21,15 @@ use crate::wire::{Request, Wire};
 struct Pair {
     a: Stage,
     b: Stage,
-    store: Arc<Memory>,
+    store: Arc<MemoryBackend>,
 }
 
 impl Pair {
     async fn open() -> Self {
-        Self::on(Arc::new(Memory::default())).await
+        Self::on(Arc::new(MemoryBackend::default())).await
     }
 
-    async fn on(store: Arc<Memory>) -> Self {
+    async fn on(store: Arc<MemoryBackend>) -> Self {
         let a = Stage::with(|http| http.store(store.clone())).await;
         let b = Stage::with(|http| http.store(store.clone())).await;
         Self { a, b, store }
@@ -198,7 +198,7 @@ async fn a_client_that_was_sent_away_comes_back_elsewhere() {
 // spec: RESUME-5, RESUME-6
 #[tokio::test]
 async fn a_stream_that_is_forgotten_is_an_error_elsewhere_too() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.resumption = Duration::ZERO);
     let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
     let b = Stage::with(|http| http.store(store)).await;
@@ -216,7 +216,7 @@ async fn a_stream_that_is_forgotten_is_an_error_elsewhere_too() {
 // spec: RESUME-5, HTTP-25
 #[tokio::test]
 async fn a_stream_whose_endpoint_stops_ends_elsewhere_too() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.drain = Duration::ZERO);
     let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
     let b = Stage::with(|http| http.store(store)).await;
@@ -239,7 +239,7 @@ async fn a_stream_whose_endpoint_stops_ends_elsewhere_too() {
 // spec: RESUME-5
 #[tokio::test]
 async fn a_stream_whose_endpoint_is_gone_is_no_silence() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.session_idle = Duration::from_millis(100));
     let stage = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -387,7 +387,7 @@ async fn a_session_outlives_the_endpoint_that_opened_it() {
 // spec: SESS-7
 #[tokio::test]
 async fn a_session_that_has_to_make_room_is_only_forgotten_here() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.sessions = 1);
     let stage = Stage::with(|http| http.store(store).limits(limits)).await;
     let first = stage.session(Revision::V2025_11_25).await;
@@ -401,7 +401,7 @@ async fn a_session_that_has_to_make_room_is_only_forgotten_here() {
 // spec: SESS-7, SESS-8, SESS-15
 #[tokio::test]
 async fn a_session_expires_unless_it_is_used_somewhere() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let set = || limits(|it| it.session_idle = Duration::from_millis(100));
     let a = Stage::with(|http| http.store(store.clone()).limits(set())).await;
     let b = Stage::with(|http| http.store(store.clone()).limits(set())).await;
@@ -426,7 +426,7 @@ async fn a_session_expires_unless_it_is_used_somewhere() {
 // spec: SESS-16
 #[tokio::test]
 async fn somebody_elses_session_is_unknown_everywhere() {
-    let store = Arc::new(Memory::default());
+    let store = Arc::new(MemoryBackend::default());
     let endpoint = || server().0.http().store(store.clone()).build().unwrap();
     let (a, b) = (endpoint(), endpoint());
     let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));

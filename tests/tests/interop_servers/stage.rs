@@ -6,7 +6,7 @@ use bowline::client::{ClientBuilder, SamplingAnswer, SamplingRequest};
 use bowline::types::content::{Content, ToolUseContent};
 use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::types::deprecated::roots::Root;
-use bowline::types::json::{Json, Object};
+use bowline::types::json::{Object, RawJson};
 use bowline::types::revision::Revision;
 use bowline::{Client, Question, client};
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ fn say(request: &SamplingRequest) -> SamplingAnswer {
     match request.params().tools.first() {
         None => request.answer(model, "a bowline"),
         Some(tool) => {
-            let input = Object::new(Json::from_value(&json!({ "knot": "bowline" })).unwrap());
+            let input = Object::new(RawJson::from_value(&json!({ "knot": "bowline" })).unwrap());
             let content = ToolUseContent::new("use-2", &tool.name, input.unwrap());
             request.answer(model, Content::ToolUse(content))
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::types::tool::Tool;
+use bowline::types::tool::ToolDefinition;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -21,7 +21,7 @@ pub(crate) async fn check(stage: &Stage) {
 // spec: PAGE-1, PAGE-4, PAGE-5
 async fn listing(stage: &Stage) {
     let tools = stage.client.tools().all().await.unwrap();
-    let find = |name: &str| -> &Tool {
+    let find = |name: &str| -> &ToolDefinition {
         tools.iter().find(|tool| tool.name == name).unwrap_or_else(|| panic!("no tool `{name}`"))
     };
     for name in ["echo", "fail", "gallery", "sleep", "chatter", "seen", "greet", "sample", "roots"]

@@ -78,7 +78,7 @@ mod tests {
     use bowline_types::content::ToolUseContent;
     use bowline_types::deprecated::sampling::ToolChoice;
     use bowline_types::json::{Object, Schema};
-    use bowline_types::tool::Tool;
+    use bowline_types::tool::ToolDefinition;
 
     use super::*;
 
@@ -106,7 +106,7 @@ mod tests {
 
     fn answered(mode: Option<ToolChoiceMode>, block: impl Into<Content>) -> Result<(), String> {
         let mut params =
-            CreateMessageParams::new([], 1).with_tool(Tool::new("t", Schema::default()));
+            CreateMessageParams::new([], 1).with_tool(ToolDefinition::new("t", Schema::default()));
         params.tool_choice = mode.map(ToolChoice::new);
         result(&params, &CreateMessageResult::new("m", block))
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn an_answer_that_was_cut_short_may_lack_the_tool() {
         let params = CreateMessageParams::new([], 1)
-            .with_tool(Tool::new("t", Schema::default()))
+            .with_tool(ToolDefinition::new("t", Schema::default()))
             .with_tool_choice(ToolChoice::new(ToolChoiceMode::Required));
         let cut = CreateMessageResult::new("m", "te").with_stop_reason(StopReason::MaxTokens);
         assert_eq!(result(&params, &cut), Ok(()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bowline_store::{Backend, Memory};
+use bowline_store::{Backend, MemoryBackend};
 
 use super::gate::Gate;
 use super::limits::HttpLimits;
@@ -43,7 +43,7 @@ impl HttpConfig {
             sse2024: false,
             #[cfg(feature = "http2")]
             http2: false,
-            store: Arc::new(Memory::default()),
+            store: Arc::new(MemoryBackend::default()),
             is_shared: false,
         }
     }

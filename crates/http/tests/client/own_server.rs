@@ -13,7 +13,7 @@ use bowline_proto::server::ServerConfig;
 use bowline_transport::connect::{Link, connect};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -39,7 +39,7 @@ impl Drop for Alarm {
 }
 
 async fn serve(tools: Tools, request: Request) -> Response {
-    let success = |body: &str| Ok(Success::raw(Json::from_text(body).unwrap(), Meta::new()));
+    let success = |body: &str| Ok(Success::raw(RawJson::from_text(body).unwrap(), Meta::new()));
     let name: Option<String> = request.params.parse("name").unwrap();
     match (request.parts.method, name.as_deref()) {
         (Method::ServerDiscover, _) => {

@@ -16,7 +16,7 @@ use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -245,7 +245,7 @@ impl User {
 }
 
 impl Host for User {
-    fn answer(&self, _: InputRequest) -> BoxFuture<Result<Json, ErrorObject>> {
+    fn answer(&self, _: InputRequest) -> BoxFuture<Result<RawJson, ErrorObject>> {
         Box::pin(ready(Err(ErrorObject::internal("nobody answers here"))))
     }
 
@@ -293,7 +293,7 @@ pub(crate) async fn session() -> (Link, Double, Arc<User>) {
 
 /// A call of a tool.
 pub(crate) fn tool(name: &str) -> CallRequest {
-    let params = Json::from_value(&json!({ "name": name, "arguments": {} })).unwrap();
+    let params = RawJson::from_value(&json!({ "name": name, "arguments": {} })).unwrap();
     CallRequest::new(Method::ToolsCall, Object::new(params).unwrap())
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use bowline_types::error::{ErrorObject, code};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::page::PageParams;
 use bowline_types::resource::ReadResourceParams;
@@ -195,8 +195,8 @@ fn carries_input(request: &CallRequest) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Input {
-        input_responses: Option<Json>,
-        request_state: Option<Json>,
+        input_responses: Option<RawJson>,
+        request_state: Option<RawJson>,
     }
 
     let input = request.params.parse();

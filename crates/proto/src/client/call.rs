@@ -6,7 +6,7 @@ use std::time::Duration;
 use bowline_types::cache::CacheHint;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::text::counted;
@@ -96,7 +96,7 @@ impl CallRequest {
 #[derive(Clone, Debug)]
 pub struct CallAnswer {
     /// The JSON object of the result, as it came.
-    pub result: Json,
+    pub result: RawJson,
     /// How long it stays fresh and for whom, if the server said so.
     pub cache: Option<CacheHint>,
     /// Whether it was kept from before, and the server was not asked again.
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn call(params: &str) -> CallRequest {
-        CallRequest::new(Method::ToolsList, Object::new(Json::from_checked(params)).unwrap())
+        CallRequest::new(Method::ToolsList, Object::new(RawJson::from_checked(params)).unwrap())
     }
 
     #[test]

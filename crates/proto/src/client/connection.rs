@@ -22,7 +22,7 @@ use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
@@ -201,7 +201,7 @@ impl ClientConnection {
     }
 
     /// Answers a question of the server's. Ignored if it was cancelled meanwhile.
-    pub fn answer(&mut self, ask: AskId, answer: Result<Json, ErrorObject>, now: Instant) {
+    pub fn answer(&mut self, ask: AskId, answer: Result<RawJson, ErrorObject>, now: Instant) {
         match self.asks.remove(&ask) {
             Some(Origin::Request(id)) => {
                 let frame = match &answer {

@@ -14,7 +14,7 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::{ErrorObject, UnsupportedVersion, code};
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
@@ -71,7 +71,7 @@ pub(super) fn first(config: &ClientConfig) -> Step {
 pub(super) fn probed(
     config: &ClientConfig,
     asked: Asked,
-    outcome: Result<&Json, &ErrorObject>,
+    outcome: Result<&RawJson, &ErrorObject>,
 ) -> Step {
     match outcome {
         Ok(result) => match result.parse::<DiscoverResult>() {
@@ -117,7 +117,7 @@ pub(super) fn unanswered(config: &ClientConfig) -> Step {
 }
 
 /// What follows from the answer to a handshake.
-pub(super) fn shaken(config: &ClientConfig, outcome: Result<&Json, &ErrorObject>) -> Step {
+pub(super) fn shaken(config: &ClientConfig, outcome: Result<&RawJson, &ErrorObject>) -> Step {
     let result = match outcome {
         Ok(result) => result,
         Err(error) => return refusal(error),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bowline_types::input::InputRequired;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 
 use super::CallRequest;
 use super::connection::AskId;
@@ -29,7 +29,7 @@ pub(super) struct Flight {
 pub(super) struct Round {
     pub(super) flight: Flight,
     open: BTreeMap<AskId, String>,
-    responses: Vec<(String, Json)>,
+    responses: Vec<(String, RawJson)>,
     state: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Round {
     }
 
     /// Takes an answer.
-    pub(super) fn answer(&mut self, ask: AskId, response: Json) {
+    pub(super) fn answer(&mut self, ask: AskId, response: RawJson) {
         if let Some(key) = self.open.remove(&ask) {
             self.responses.push((key, response));
         }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use bowline_types::json::Schema;
-use bowline_types::tool::Tool;
+use bowline_types::tool::ToolDefinition;
 use serde_json::{Map, Value};
 
 /// The keyword that marks a property.
@@ -61,7 +61,7 @@ impl Mirrored {
 
 /// Keeps the tools whose marks obey the rules. Of each other one, `warn` is told the tool and the
 /// reason, in words for a log.
-pub fn retain_valid(tools: &mut Vec<Tool>, mut warn: impl FnMut(&str)) {
+pub fn retain_valid(tools: &mut Vec<ToolDefinition>, mut warn: impl FnMut(&str)) {
     tools.retain(|tool| match mirrored(&tool.input_schema) {
         Ok(_) => true,
         Err(reason) => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::subscription::SubscriptionFilter;
 
 use super::ExchangeId;
@@ -107,16 +107,16 @@ pub struct Question {
 }
 
 /// Takes the answer to a [`Question`]. Dropped unanswered only if the whole connection is dropped.
-pub struct Reply(Box<dyn FnOnce(Result<Json, QuestionError>) + Send>);
+pub struct Reply(Box<dyn FnOnce(Result<RawJson, QuestionError>) + Send>);
 
 impl Reply {
     /// A reply that calls a function once.
-    pub fn new(deliver: impl FnOnce(Result<Json, QuestionError>) + Send + 'static) -> Self {
+    pub fn new(deliver: impl FnOnce(Result<RawJson, QuestionError>) + Send + 'static) -> Self {
         Self(Box::new(deliver))
     }
 
     /// Delivers the answer.
-    pub fn deliver(self, answer: Result<Json, QuestionError>) {
+    pub fn deliver(self, answer: Result<RawJson, QuestionError>) {
         (self.0)(answer);
     }
 }

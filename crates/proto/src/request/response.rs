@@ -7,10 +7,10 @@ use bowline_types::completion::CompleteResult;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::prompt::{GetPromptResult, ListPromptsResult};
-use bowline_types::read::{Misread, read};
+use bowline_types::read::{ReadError, read};
 use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult,
 };
@@ -69,13 +69,13 @@ impl ResultText {
     /// # Errors
     ///
     /// If it does not have the shape of the type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Misread> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         read(self.as_str())
     }
 }
 
-impl From<Json> for ResultText {
-    fn from(json: Json) -> Self {
+impl From<RawJson> for ResultText {
+    fn from(json: RawJson) -> Self {
         Self(Kept::Once(json.into_text()))
     }
 }
@@ -166,13 +166,13 @@ impl Success {
     }
 
     /// A finished result that is JSON already, fitted to the caller's revision by its maker.
-    pub fn raw(body: Json, meta: Meta) -> Self {
+    pub fn raw(body: RawJson, meta: Meta) -> Self {
         Self { body: body.into(), meta, kind: SuccessKind::Complete, cache: CacheHint::default() }
     }
 
     /// An empty result.
     pub fn empty() -> Self {
-        Self::raw(Json::empty_object(), Meta::new())
+        Self::raw(RawJson::empty_object(), Meta::new())
     }
 
     /// Says how long the result stays fresh, and for whom.

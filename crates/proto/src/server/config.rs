@@ -2,7 +2,7 @@
 
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
 
 use crate::limits::Limits;
@@ -13,7 +13,7 @@ use crate::wire::modern;
 pub struct ServerConfig {
     info: Implementation,
     /// The same, serialized once to stamp results with.
-    info_json: Json,
+    info_json: RawJson,
     revisions: Vec<Revision>,
     limits: Limits,
     log_level: LoggingLevel,

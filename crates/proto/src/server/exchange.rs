@@ -10,7 +10,7 @@ use std::time::Instant;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::{ProgressToken, RequestId};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
@@ -142,13 +142,13 @@ impl Exchange {
 
     /// The answer with which a server ends a subscription itself.
     pub fn end(&self, config: &ServerConfig) -> Bytes {
-        self.answer(Ok(Success::raw(Json::empty_object(), self.subscription_meta())), config)
+        self.answer(Ok(Success::raw(RawJson::empty_object(), self.subscription_meta())), config)
     }
 
     /// `_meta` that marks what belongs to this subscription.
     fn subscription_meta(&self) -> Meta {
         let mut meta = Meta::new();
-        meta.set_reserved(key::SUBSCRIPTION_ID, Json::from_value(&self.id).unwrap_or_default());
+        meta.set_reserved(key::SUBSCRIPTION_ID, RawJson::from_value(&self.id).unwrap_or_default());
         meta
     }
 

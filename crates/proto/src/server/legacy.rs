@@ -9,7 +9,7 @@ use bowline_types::discover::DiscoverResult;
 use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
@@ -134,7 +134,8 @@ impl Session {
         info.project(self.revision);
         let mut result = InitializeResult::new(self.revision, self.capabilities.clone(), info);
         result.instructions = discovered.instructions;
-        let body = Json::from_value(&result).map_err(|e| ErrorObject::internal(e.to_string()))?;
+        let body =
+            RawJson::from_value(&result).map_err(|e| ErrorObject::internal(e.to_string()))?;
         Ok(Success::raw(body, result.meta))
     }
 

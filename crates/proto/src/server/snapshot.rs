@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
-use bowline_types::read::Misread;
+use bowline_types::json::RawJson;
+use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ impl SessionSnapshot {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn from_json(json: &Json) -> Result<Self, Misread> {
+    pub fn from_json(json: &RawJson) -> Result<Self, ReadError> {
         json.parse()
     }
 
@@ -60,8 +60,8 @@ impl SessionSnapshot {
     /// # Errors
     ///
     /// If something in it cannot be written as JSON.
-    pub fn to_json(&self) -> Result<Json, serde_json::Error> {
-        Json::from_value(self)
+    pub fn to_json(&self) -> Result<RawJson, serde_json::Error> {
+        RawJson::from_value(self)
     }
 
     /// Makes the changes here that were made in `ours` since `base`: what the client set in two

@@ -3,7 +3,7 @@
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::key;
 use bowline_types::method::Method;
 use bytes::Bytes;
@@ -107,6 +107,6 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(
 }
 
 /// A serialized `Implementation`, kept to stamp results with.
-pub(crate) fn server_info(info: &bowline_types::implementation::Implementation) -> Json {
-    Json::from_value(info).unwrap_or_default()
+pub(crate) fn server_info(info: &bowline_types::implementation::Implementation) -> RawJson {
+    RawJson::from_value(info).unwrap_or_default()
 }

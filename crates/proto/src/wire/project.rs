@@ -18,10 +18,10 @@ use bowline_types::implementation::Implementation;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::meta::Meta;
 use bowline_types::progress::ProgressParams;
-use bowline_types::prompt::{GetPromptResult, ListPromptsResult, Prompt};
+use bowline_types::prompt::{GetPromptResult, ListPromptsResult, PromptDefinition};
 use bowline_types::resource::{
-    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,
+    ResourceDefinition, ResourceTemplate,
 };
 use bowline_types::revision::Revision;
 
@@ -134,7 +134,7 @@ impl Project for ReadResourceResult {
     }
 }
 
-impl Project for Resource {
+impl Project for ResourceDefinition {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.title, revision.has_titles());
         self.annotations.project(revision);
@@ -164,7 +164,7 @@ impl Project for ListPromptsResult {
     }
 }
 
-impl Project for Prompt {
+impl Project for PromptDefinition {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.title, revision.has_titles());
         for argument in &mut self.arguments {

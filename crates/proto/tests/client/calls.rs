@@ -5,7 +5,7 @@ use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::ResponseMessage;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::ExchangeId;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn time_for_a_call_begins_again_when_its_server_has_its_answer() {
     client.now += seconds(9);
     client.connection.answer(
         ask,
-        Ok(Json::from_value(&json!({ "roots": [] })).unwrap()),
+        Ok(RawJson::from_value(&json!({ "roots": [] })).unwrap()),
         client.now,
     );
     client.pass(seconds(9));
@@ -58,7 +58,7 @@ fn noise_counts_from_the_last_message_also_if_that_was_read_elsewhere() {
     for _ in 0..2 {
         let id = client.call(1);
         assert!(!noise(&mut client) && !noise(&mut client));
-        let result = Json::from_value(&json!({ "content": [] })).unwrap();
+        let result = RawJson::from_value(&json!({ "content": [] })).unwrap();
         let response = ResponseMessage { id: Some(id.into()), outcome: Ok(result), members: None };
         client.connection.receive(Unit::Read("".into(), Box::new(response)), client.now);
     }

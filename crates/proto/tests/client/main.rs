@@ -18,7 +18,7 @@ use bowline_proto::request::ExchangeId;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Client {
     }
 
     fn request(&mut self, exchange: u64, method: Method, params: &Value) {
-        let params = Object::new(Json::from_value(params).unwrap()).unwrap();
+        let params = Object::new(RawJson::from_value(params).unwrap()).unwrap();
         self.connection.call(ExchangeId(exchange), CallRequest::new(method, params), self.now);
     }
 

@@ -7,7 +7,7 @@ use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
 use serde_json::json;
 
@@ -74,7 +74,7 @@ fn what_was_not_promised_is_not_sent() {
             server.emit(standing, Outgoing::Change(change));
         }
         let call = server.call(1).parts.exchange;
-        let message = LogMessageParams::new(LoggingLevel::Error, Json::empty_object());
+        let message = LogMessageParams::new(LoggingLevel::Error, RawJson::empty_object());
         server.emit(call, Outgoing::Log(message));
         assert_eq!(server.said().len(), sent);
     }

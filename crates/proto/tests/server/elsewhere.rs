@@ -5,7 +5,7 @@ use bowline_proto::server::SessionSnapshot;
 use bowline_proto::transmit::Route;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde_json::json;
@@ -44,7 +44,7 @@ impl Server {
     /// Whether a log message of a level is told.
     fn tells(&mut self, level: LoggingLevel) -> bool {
         let number = self.call(3).parts.exchange;
-        let message = LogMessageParams::new(level, Json::empty_object());
+        let message = LogMessageParams::new(level, RawJson::empty_object());
         self.emit(number, Outgoing::Log(message));
         !self.said().is_empty()
     }

@@ -19,7 +19,7 @@ use bowline_proto::transmit::Transmit;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::revision::Revision;
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ impl Server {
         self.hear(json!({ "id": 0, "method": "initialize", "params": params }));
         let number = self.calls()[0].parts.exchange;
         let discovered = DiscoverResult::new([revision], capabilities);
-        let body = Json::from_value(&discovered).unwrap();
+        let body = RawJson::from_value(&discovered).unwrap();
         self.connection.complete(number, Ok(Success::raw(body, Meta::new())));
         self.said().remove(0)
     }

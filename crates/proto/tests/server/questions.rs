@@ -5,12 +5,12 @@ use std::sync::mpsc::{Receiver, channel};
 use bowline_proto::request::{ExchangeId, Outgoing, Question, QuestionError, Reply, Success};
 use bowline_proto::transmit::Route;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use serde_json::{Value, json};
 
 use crate::{LEGACY, Server, limited, modern};
 
-type Answer = Result<Json, QuestionError>;
+type Answer = Result<RawJson, QuestionError>;
 
 impl Server {
     /// A call asks the client.

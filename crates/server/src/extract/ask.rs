@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -145,7 +145,7 @@ impl Ask {
         }
         let running = rounds.begin_step();
         let result = step().await.map_err(Into::into)?;
-        rounds.keep_step(key, Json::from_value(&result).map_err(|error| broken(&error))?);
+        rounds.keep_step(key, RawJson::from_value(&result).map_err(|error| broken(&error))?);
         drop(running);
         Ok(result)
     }
@@ -185,7 +185,7 @@ impl Ask {
     fn put<T: 'static>(
         &self,
         request: InputRequest,
-        read: impl Fn(&Json) -> Result<T, AnswerError> + Send + 'static,
+        read: impl Fn(&RawJson) -> Result<T, AnswerError> + Send + 'static,
     ) -> Asking<T> {
         let call = self.0.clone();
         // Numbered now and not when first polled, so that the order is that of the code.

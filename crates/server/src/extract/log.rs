@@ -4,7 +4,7 @@ use std::fmt;
 
 use bowline_proto::request::Outgoing;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use serde::Serialize;
 
 use super::FromCall;
@@ -91,7 +91,7 @@ impl Log {
         if !self.0.wants_log(level) {
             return;
         }
-        let Ok(data) = Json::from_value(data) else { return };
+        let Ok(data) = RawJson::from_value(data) else { return };
         let message = LogMessageParams::new(level, redact(data)).with_logger(self.0.name());
         self.0.mention(Outgoing::Log(message));
     }

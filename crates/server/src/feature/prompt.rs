@@ -57,7 +57,7 @@ pub(crate) use entry::PromptEntry;
 /// ```
 #[derive(Clone)]
 pub struct Prompt {
-    definition: wire::Prompt,
+    definition: wire::PromptDefinition,
     signature: Arc<Signature>,
     handler: ErasedHandler<GetPromptResult>,
     /// The layers around the handler, if there are any.
@@ -89,7 +89,7 @@ impl Prompt {
     {
         let mut signature = Signature::default();
         H::describe(&mut signature);
-        let mut definition = wire::Prompt::new(name);
+        let mut definition = wire::PromptDefinition::new(name);
         definition.arguments = arguments::of(&signature);
         Self {
             definition,
@@ -197,7 +197,7 @@ impl Prompt {
     }
 
     /// What clients are told about the prompt.
-    pub fn definition(&self) -> &wire::Prompt {
+    pub fn definition(&self) -> &wire::PromptDefinition {
         &self.definition
     }
 }

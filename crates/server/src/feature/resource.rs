@@ -52,7 +52,7 @@ pub(crate) use reader::{Reader, asked};
 #[derive(Clone)]
 pub struct Resource {
     /// Of a family, `uri` is the template.
-    definition: wire::Resource,
+    definition: wire::ResourceDefinition,
     kind: Kind,
     signature: Arc<Signature>,
     handler: ErasedHandler<ReadResourceResult>,
@@ -132,7 +132,7 @@ impl Resource {
         handler: ErasedHandler<ReadResourceResult>,
     ) -> Self {
         // Until it is given a name, it is named after where it is.
-        let mut definition = wire::Resource::new(uri.clone(), uri);
+        let mut definition = wire::ResourceDefinition::new(uri.clone(), uri);
         definition.mime_type = signature.media_type().map(str::to_owned);
         Self {
             definition,

@@ -11,7 +11,7 @@ use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
 use bowline_types::method::Method;
-use bowline_types::read::Misread;
+use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
 
@@ -184,7 +184,7 @@ fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
 }
 
 /// What the state of a call is bound to; the same as [`Binding::of_request`] of its request.
-fn binding(call: &Call) -> Result<Binding, Misread> {
+fn binding(call: &Call) -> Result<Binding, ReadError> {
     let parts = call.parts();
     let arguments = match parts.method {
         // The URI says it all.

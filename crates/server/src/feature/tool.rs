@@ -55,7 +55,7 @@ pub(crate) use entry::ToolEntry;
 /// ```
 #[derive(Clone)]
 pub struct Tool {
-    definition: wire::Tool,
+    definition: wire::ToolDefinition,
     signature: Arc<Signature>,
     /// What arguments are checked against.
     input: Terms,
@@ -98,7 +98,7 @@ impl Tool {
         let (input, output) = signature.take_schemas();
         let input = input.unwrap_or_else(schema::no_arguments);
         let (seen, checked) = output.map(|output| (output.published, output.terms)).unzip();
-        let mut definition = wire::Tool::new(name, input.published);
+        let mut definition = wire::ToolDefinition::new(name, input.published);
         definition.output_schema = seen;
         Self {
             definition,
@@ -243,7 +243,7 @@ impl Tool {
     }
 
     /// What clients are told about the tool.
-    pub fn definition(&self) -> &wire::Tool {
+    pub fn definition(&self) -> &wire::ToolDefinition {
         &self.definition
     }
 
@@ -253,7 +253,7 @@ impl Tool {
     }
 }
 
-impl From<Tool> for wire::Tool {
+impl From<Tool> for wire::ToolDefinition {
     /// What clients and models are told about the tool.
     fn from(tool: Tool) -> Self {
         tool.definition

@@ -8,9 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bowline_proto::request::Parts;
-use bowline_types::prompt::Prompt;
-use bowline_types::resource::{Resource, ResourceTemplate};
-use bowline_types::tool::Tool;
+use bowline_types::prompt::PromptDefinition;
+use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
+use bowline_types::tool::ToolDefinition;
 
 use super::set::Item;
 
@@ -19,13 +19,13 @@ use super::set::Item;
 #[non_exhaustive]
 pub enum Definition<'a> {
     /// A tool.
-    Tool(&'a Tool),
+    Tool(&'a ToolDefinition),
     /// A resource.
-    Resource(&'a Resource),
+    Resource(&'a ResourceDefinition),
     /// A family of resources.
     ResourceTemplate(&'a ResourceTemplate),
     /// A prompt.
-    Prompt(&'a Prompt),
+    Prompt(&'a PromptDefinition),
 }
 
 impl Definition<'_> {

@@ -3,9 +3,9 @@
 use bowline_proto::members::Members;
 use bowline_proto::request::Parts;
 use bowline_types::method::Method;
-use bowline_types::page::Page;
+use bowline_types::page::PagedResult;
 use bowline_types::resource::{
-    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, ResourceDefinition, ResourceTemplate,
 };
 use bowline_types::template::UriTemplate;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ const MOST_PAGES: usize = 100;
 
 /// Whether a resource is listed, or a template that makes its URI.
 pub(super) async fn resource(mount: &Mount, uri: &str, parts: &Parts) -> bool {
-    let is_it = |resource: &Resource| resource.uri == uri;
+    let is_it = |resource: &ResourceDefinition| resource.uri == uri;
     any::<ListResourcesResult>(mount, Method::ResourcesList, parts, is_it).await
         || template(mount, uri, parts).await
 }
@@ -32,7 +32,7 @@ pub(super) async fn template(mount: &Mount, text: &str, parts: &Parts) -> bool {
 }
 
 /// Whether any item of a list that a mounted server shows the caller passes a test.
-async fn any<P: Page + DeserializeOwned>(
+async fn any<P: PagedResult + DeserializeOwned>(
     mount: &Mount,
     method: Method,
     parts: &Parts,

@@ -15,13 +15,13 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
-use bowline_types::page::Page;
-use bowline_types::prompt::{ListPromptsResult, Prompt};
+use bowline_types::page::PagedResult;
+use bowline_types::prompt::{ListPromptsResult, PromptDefinition};
 use bowline_types::read::read;
 use bowline_types::resource::{
-    ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, ResourceDefinition, ResourceTemplate,
 };
-use bowline_types::tool::{ListToolsResult, Tool};
+use bowline_types::tool::{ListToolsResult, ToolDefinition};
 use serde::de::DeserializeOwned;
 
 use super::{Router, not_offered};
@@ -111,13 +111,13 @@ impl Source {
 }
 
 /// A page that is being made of others.
-struct Merging<P: Page> {
+struct Merging<P: PagedResult> {
     items: Vec<P::Item>,
     next: Option<Cursor>,
     cache: CacheHint,
 }
 
-impl<P: Page> Default for Merging<P> {
+impl<P: PagedResult> Default for Merging<P> {
     fn default() -> Self {
         // The parts of the page can only shorten that.
         let cache = CacheHint::public(std::time::Duration::MAX);
@@ -151,7 +151,7 @@ impl<P: Merged> Merging<P> {
 }
 
 /// A page whose items can be made one with those of other servers.
-trait Merged: Page<Item: Send> + ResultBody + DeserializeOwned + Send {
+trait Merged: PagedResult<Item: Send> + ResultBody + DeserializeOwned + Send {
     fn new(items: Vec<Self::Item>, next: Option<Cursor>) -> Self;
 
     /// Names an item so that it cannot be taken for another server's.
@@ -184,11 +184,11 @@ macro_rules! merged {
 
 // Resources keep their URIs, by which they are also spoken of in texts that nobody can rewrite.
 merged! {
-    ListToolsResult of Tool, if supports_tools,
+    ListToolsResult of ToolDefinition, if supports_tools,
         by |tool, namespace| tool.name = namespace.qualify(&tool.name);
-    ListPromptsResult of Prompt, if supports_prompts,
+    ListPromptsResult of PromptDefinition, if supports_prompts,
         by |prompt, namespace| prompt.name = namespace.qualify(&prompt.name);
-    ListResourcesResult of Resource, if supports_resources, by |_, _| {};
+    ListResourcesResult of ResourceDefinition, if supports_resources, by |_, _| {};
     ListResourceTemplatesResult of ResourceTemplate, if supports_resources, by |_, _| {};
 }
 

@@ -139,7 +139,7 @@ fn a_result_that_is_sometimes_left_out_may_still_be_null() {
 #[test]
 fn a_schema_by_hand_is_published_word_for_word() {
     let text = r#"{"x-order":1,"type":"object","a":1.0}"#;
-    let (published, terms) = by_hand(&Json::from_text(text).unwrap()).unwrap();
+    let (published, terms) = by_hand(&RawJson::from_text(text).unwrap()).unwrap();
     assert_eq!(published.as_str(), text);
     assert_eq!(terms.origin, Origin::Hand);
     assert_eq!(by_hand(&[1]).unwrap_err(), "`[1]` is not an object");

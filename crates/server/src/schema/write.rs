@@ -1,13 +1,13 @@
 //! Writes schemas in an order that people and models read well, and always the same.
 
-use bowline_types::json::{Json, Schema};
+use bowline_types::json::{RawJson, Schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 /// Writes a schema; the properties of its root in the order in which they were declared, as far
 /// as that is known.
 pub(super) fn schema(schema: &Value, declared: &[String]) -> Schema {
-    let json = Json::from_value(&Ordered { value: schema, place: Place::Schema { declared } });
+    let json = RawJson::from_value(&Ordered { value: schema, place: Place::Schema { declared } });
     // Everything in a `Value` can be written, and a schema that is no object says nothing.
     json.ok().and_then(|json| Schema::new(json).ok()).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use bowline_proto::request::{Owner, Request};
 use bowline_types::method::Method;
-use bowline_types::read::{Misread, plain_integers, read_seed, text};
+use bowline_types::read::{ReadError, plain_integers, read_seed, text};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// What sealed state is bound to.
@@ -26,7 +26,7 @@ impl Binding {
         method: Method,
         name: &str,
         arguments: &[u8],
-    ) -> Result<Self, Misread> {
+    ) -> Result<Self, ReadError> {
         let mut bound = Vec::new();
         match owner.identity() {
             None => bound.push(0),
@@ -68,7 +68,7 @@ fn push(bound: &mut Vec<u8>, part: &[u8]) {
 }
 
 /// JSON in one form: members sorted by name, no spaces, whole numbers without fraction.
-fn canonical(json: &[u8]) -> Result<Vec<u8>, Misread> {
+fn canonical(json: &[u8]) -> Result<Vec<u8>, ReadError> {
     let mut out = Vec::new();
     read_seed(Canonical(&mut out), &plain_integers(text(json)?))?;
     Ok(out)

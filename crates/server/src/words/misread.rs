@@ -10,7 +10,7 @@ use serde::de;
 pub(super) struct Misread {
     name: Option<String>,
     /// What is wrong within the text, if it is JSON.
-    inner: Option<read::Misread>,
+    inner: Option<read::ReadError>,
     reason: String,
 }
 
@@ -27,7 +27,7 @@ impl Misread {
     }
 
     /// The same for a part of a text that is JSON.
-    pub(super) fn within(inner: read::Misread) -> Self {
+    pub(super) fn within(inner: read::ReadError) -> Self {
         Self { name: None, inner: Some(inner), reason: String::new() }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bowline_types::read::read_seed;
-use bowline_types::template::{Value, Variables};
+use bowline_types::template::{TemplateValue, Variables};
 use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
@@ -53,11 +53,11 @@ impl<'de> Deserializer<'de> for All<'de> {
 
 /// The texts with their names, one after the other.
 struct Named<'a, I> {
-    next: Option<(&'a str, &'a Value)>,
+    next: Option<(&'a str, &'a TemplateValue)>,
     rest: I,
 }
 
-impl<'de, I: Iterator<Item = (&'de str, &'de Value)>> MapAccess<'de> for Named<'de, I> {
+impl<'de, I: Iterator<Item = (&'de str, &'de TemplateValue)>> MapAccess<'de> for Named<'de, I> {
     type Error = Misread;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -85,12 +85,12 @@ pub(super) enum One<'a> {
     Pairs(&'a [(String, String)]),
 }
 
-impl<'a> From<&'a Value> for One<'a> {
-    fn from(value: &'a Value) -> Self {
+impl<'a> From<&'a TemplateValue> for One<'a> {
+    fn from(value: &'a TemplateValue) -> Self {
         match value {
-            Value::Text(text) => Self::Text(text),
-            Value::List(items) => Self::List(items),
-            Value::Pairs(pairs) => Self::Pairs(pairs),
+            TemplateValue::Text(text) => Self::Text(text),
+            TemplateValue::List(items) => Self::List(items),
+            TemplateValue::Pairs(pairs) => Self::Pairs(pairs),
         }
     }
 }
@@ -101,7 +101,9 @@ impl<'a> One<'a> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             Self::List(items) => Cow::Owned(items.join(",")),
-            Self::Pairs(pairs) => Value::Pairs(pairs.to_vec()).to_text().into_owned().into(),
+            Self::Pairs(pairs) => {
+                TemplateValue::Pairs(pairs.to_vec()).to_text().into_owned().into()
+            }
         }
     }
 

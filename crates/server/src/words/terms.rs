@@ -1,7 +1,7 @@
 //! What texts have to be, beyond what reading them as a type enforces.
 
 use bowline_proto::schema::{SchemaError, Validator};
-use bowline_types::template::Value as Word;
+use bowline_types::template::TemplateValue as Word;
 use serde_json::{Map, Number, Value};
 
 use super::Words;

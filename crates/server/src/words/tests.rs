@@ -113,11 +113,12 @@ fn lists_and_pairs_of_a_uri_are_read_as_such() {
         filter: BTreeMap<String, String>,
         joined: String,
     }
-    let list = |items: &[&str]| Value::List(items.iter().map(|&item| item.to_owned()).collect());
+    let list =
+        |items: &[&str]| TemplateValue::List(items.iter().map(|&item| item.to_owned()).collect());
     let values = Variables::new()
         .with("ids", list(&["1", "2"]))
         .with("joined", list(&["a", "b"]))
-        .with("filter", Value::Pairs(vec![("a".to_owned(), "1".to_owned())]));
+        .with("filter", TemplateValue::Pairs(vec![("a".to_owned(), "1".to_owned())]));
     let given = Words::of_uri(values, Arc::default());
     let query: Query = given.decode().unwrap();
     assert_eq!((query.ids, query.joined.as_str()), (vec![1, 2], "a,b"));

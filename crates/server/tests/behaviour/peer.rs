@@ -16,7 +16,7 @@ use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::ProgressToken;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -342,7 +342,7 @@ impl Sink for Inbox {
                 let none = state.answers.is_empty();
                 let answer =
                     if none { Err(QuestionError::NoBackChannel) } else { state.answers.remove(0) };
-                let answer = answer.map(|value| Json::from_value(&value).unwrap());
+                let answer = answer.map(|value| RawJson::from_value(&value).unwrap());
                 question.reply.deliver(answer);
             }
         }

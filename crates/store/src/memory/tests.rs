@@ -1,4 +1,4 @@
-//! The default backend keeps what it must, and no more than it may.
+//! The memory backend passes the suite and keeps its limits.
 
 use super::*;
 use crate::events::{EventLog, ReplayError};
@@ -13,14 +13,14 @@ fn limits(change: impl FnOnce(&mut MemoryLimits)) -> MemoryLimits {
 }
 
 #[tokio::test]
-async fn memory_does_what_every_backend_must() {
-    suite::passes(|| async { Arc::new(Memory::default()) }).await;
+async fn memory_passes_the_suite() {
+    suite::passes(|| async { Arc::new(MemoryBackend::default()) }).await;
 }
 
 #[tokio::test]
-async fn a_log_forgets_its_oldest_items_and_tells_so() {
+async fn a_log_drops_its_oldest_items_and_reports_it() {
     for limits in [limits(|it| it.log_items = 3), limits(|it| it.log_bytes = 3 * (1 + OVERHEAD))] {
-        let memory = Arc::new(Memory::new(limits));
+        let memory = Arc::new(MemoryBackend::new(limits));
         let log = EventLog::new(memory.clone(), "session", 1, LONG);
         for _ in 0..10 {
             log.append(b"", false).await.unwrap();
@@ -34,8 +34,8 @@ async fn a_log_forgets_its_oldest_items_and_tells_so() {
 }
 
 #[tokio::test]
-async fn the_newest_item_stays_however_long_it_is() {
-    let memory = Memory::new(limits(|it| it.log_bytes = 10));
+async fn the_newest_item_stays_even_beyond_the_limit() {
+    let memory = MemoryBackend::new(limits(|it| it.log_bytes = 10));
     let log = Key::new(["log"]);
     for value in ["short", "much longer than the limit"] {
         memory.append(&log, value.into(), LONG).await.unwrap();
@@ -45,8 +45,8 @@ async fn the_newest_item_stays_however_long_it_is() {
 }
 
 #[tokio::test]
-async fn the_log_that_was_quiet_longest_makes_room_and_goes_on_counting() {
-    let memory = Memory::new(limits(|it| it.bytes = 1000));
+async fn the_log_that_expires_first_makes_room_and_keeps_its_positions() {
+    let memory = MemoryBackend::new(limits(|it| it.bytes = 1000));
     let (quiet, busy) = (Key::new(["quiet"]), Key::new(["busy"]));
     memory.append(&quiet, vec![0; 300].into(), LONG).await.unwrap();
     memory.append(&busy, vec![0; 300].into(), LONG * 2).await.unwrap();
@@ -59,7 +59,7 @@ async fn the_log_that_was_quiet_longest_makes_room_and_goes_on_counting() {
 
 #[tokio::test]
 async fn what_does_not_fit_is_refused_and_changes_nothing() {
-    let memory = Memory::new(limits(|it| it.bytes = 1000));
+    let memory = MemoryBackend::new(limits(|it| it.bytes = 1000));
     let (key, log) = (Key::new(["key"]), Key::new(["log"]));
     memory.put(&key, "kept".into(), LONG, Expect::Anything).await.unwrap();
     memory.append(&log, "kept".into(), LONG).await.unwrap();
@@ -73,7 +73,7 @@ async fn what_does_not_fit_is_refused_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_value_may_be_replaced_in_a_store_that_is_full() {
-    let memory = Memory::new(limits(|it| it.bytes = 100));
+    let memory = MemoryBackend::new(limits(|it| it.bytes = 100));
     let key = Key::new(["k"]);
     for value in ["a", "b"] {
         let value = Bytes::from(value.repeat(100 - OVERHEAD - 1));
@@ -82,8 +82,8 @@ async fn a_value_may_be_replaced_in_a_store_that_is_full() {
 }
 
 #[tokio::test]
-async fn nothing_is_held_after_everything_is_gone() {
-    let memory = Memory::default();
+async fn no_bytes_are_counted_after_everything_is_removed() {
+    let memory = MemoryBackend::default();
     for number in 0..100 {
         let key = Key::new(["value", &number.to_string()]);
         let log = Key::new(["log", &number.to_string()]);
@@ -103,11 +103,11 @@ async fn nothing_is_held_after_everything_is_gone() {
 }
 
 #[tokio::test]
-async fn a_listener_that_falls_behind_misses_the_oldest_news() {
-    let memory = Memory::default();
+async fn a_slow_listener_misses_the_oldest_values() {
+    let memory = MemoryBackend::default();
     let topic = Key::new(["topic"]);
     let mut listener = memory.listen(&topic).await.unwrap();
-    for number in 0..NEWS + 5 {
+    for number in 0..WAITING + 5 {
         memory.publish(&topic, number.to_string().into()).await.unwrap();
     }
     let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;

@@ -11,7 +11,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::request::{Change, ExchangeId};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde::Serialize;
@@ -106,7 +106,8 @@ impl SansIoClient {
             "call" => self.call(ExchangeId(count(number)?), rest)?,
             "cancel" => self.connection.cancel(ExchangeId(count(number)?), "not wanted any more"),
             "answer" => {
-                let answer = Json::from_text(rest).map_err(|error| format!("`{rest}`: {error}"))?;
+                let answer =
+                    RawJson::from_text(rest).map_err(|error| format!("`{rest}`: {error}"))?;
                 self.connection.answer(self.ask(number)?, Ok(answer), self.clock.now());
             }
             "refuse" => {
@@ -207,7 +208,7 @@ fn changed(change: &Change) -> String {
 }
 
 fn object(text: &str) -> Result<Object, String> {
-    let json = Json::from_text(text).map_err(|error| format!("`{text}`: {error}"))?;
+    let json = RawJson::from_text(text).map_err(|error| format!("`{text}`: {error}"))?;
     Object::new(json).map_err(|json| format!("`{json}` is not an object"))
 }
 

@@ -1,118 +1,97 @@
-//! What a client can do, and what of a request's needs it cannot.
+//! Client capabilities, and which of a request's needs they do not cover.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::declared::{self, declared, declared_map};
-use super::{Extensions, InvalidExtension, ListCapability};
+use super::{DeclaredExtensions, InvalidExtension, ListCapability};
 use crate::json::Object;
 use crate::legacy::task::TasksCapability;
+use crate::setters::setters;
 
-/// What a client can do.
+/// The features that a client declares.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// Features that no specification defines, by name.
+    /// Experimental features outside of the specification, by name.
     #[serde(
         default,
         deserialize_with = "declared_map",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub experimental: BTreeMap<String, Object>,
-    /// It tells its roots (deprecated since 2026-07-28).
+    /// The client lists its roots (deprecated since 2026-07-28).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub roots: Option<ListCapability>,
-    /// It asks its model on behalf of servers (deprecated since 2026-07-28).
+    /// The client asks its model on behalf of servers (deprecated since 2026-07-28).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
-    /// It asks its user on behalf of servers.
+    /// The client asks its user on behalf of servers.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
-    /// It answers requests by way of tasks (2025-11-25 only).
+    /// The client may answer requests with tasks (2025-11-25 only).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub tasks: Option<TasksCapability>,
-    /// Extensions that are turned on, with their settings.
-    #[serde(default, skip_serializing_if = "Extensions::is_empty")]
-    pub extensions: Extensions,
+    /// The extensions that the client supports, with their settings.
+    #[serde(default, skip_serializing_if = "DeclaredExtensions::is_empty")]
+    pub extensions: DeclaredExtensions,
 }
 
-/// What a client's sampling goes beyond text with.
+/// The optional parts of sampling.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SamplingCapability {
-    /// `includeContext` is obeyed.
+    /// The client obeys `includeContext`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub context: Option<Object>,
-    /// `tools` and `toolChoice` are understood.
+    /// The client understands `tools` and `toolChoice`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub tools: Option<Object>,
 }
 
-/// How a client can ask its user. Holding neither mode means forms.
+/// The ways in which a client can ask its user. Without any mode, it shows forms.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationCapability {
-    /// By a form that the client shows.
+    /// The client shows a form.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub form: Option<Object>,
-    /// By a web page that the user visits.
+    /// The client sends the user to a web page.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub url: Option<Object>,
 }
 
 impl ClientCapabilities {
-    /// Nothing beyond the bare protocol.
+    /// No optional features.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Declares roots, without announcements of changes.
-    #[must_use]
-    pub fn with_roots(mut self) -> Self {
-        self.roots.get_or_insert_default();
-        self
+    setters! {
+        /// Declares roots, without notifications of changes.
+        with_roots() { roots.get_or_insert_default() }
+
+        /// Declares roots, with notifications of changes (up to 2025-11-25).
+        with_roots_list_changed() { roots.get_or_insert_default().list_changed = true }
+
+        /// Declares sampling.
+        with_sampling() { sampling.get_or_insert_default() }
+
+        /// Declares sampling with tools.
+        with_sampling_tools() { sampling.get_or_insert_default().tools.get_or_insert_default() }
+
+        /// Declares sampling that obeys `includeContext`.
+        with_sampling_context() { sampling.get_or_insert_default().context.get_or_insert_default() }
+
+        /// Declares elicitation by form.
+        with_form_elicitation() { elicitation.get_or_insert_default().form.get_or_insert_default() }
     }
 
-    /// Declares roots whose changes are announced (up to 2025-11-25).
-    #[must_use]
-    pub fn with_roots_list_changed(mut self) -> Self {
-        self.roots.get_or_insert_default().list_changed = true;
-        self
-    }
-
-    /// Declares sampling.
-    #[must_use]
-    pub fn with_sampling(mut self) -> Self {
-        self.sampling.get_or_insert_default();
-        self
-    }
-
-    /// Declares sampling with tools.
-    #[must_use]
-    pub fn with_sampling_tools(mut self) -> Self {
-        self.sampling.get_or_insert_default().tools.get_or_insert_default();
-        self
-    }
-
-    /// Declares sampling that obeys `includeContext`.
-    #[must_use]
-    pub fn with_sampling_context(mut self) -> Self {
-        self.sampling.get_or_insert_default().context.get_or_insert_default();
-        self
-    }
-
-    /// Declares elicitation by form.
-    #[must_use]
-    pub fn with_form_elicitation(mut self) -> Self {
-        self.elicitation.get_or_insert_default().form.get_or_insert_default();
-        self
-    }
-
-    /// Declares elicitation by URL. Forms that an empty `elicitation` declared stay declared.
+    /// Declares elicitation by URL. If an empty `elicitation` declared forms, they stay declared.
     #[must_use]
     pub fn with_url_elicitation(mut self) -> Self {
         if self.supports_form_elicitation() {
@@ -122,11 +101,11 @@ impl ClientCapabilities {
         self
     }
 
-    /// Turns an extension on.
+    /// Declares an extension.
     ///
     /// # Errors
     ///
-    /// If the identifier breaks the rules of [`Extensions::insert`].
+    /// If the identifier breaks the rules of [`DeclaredExtensions::insert`].
     pub fn with_extension(
         mut self,
         identifier: &str,
@@ -136,12 +115,12 @@ impl ClientCapabilities {
         Ok(self)
     }
 
-    /// Whether it tells its roots.
+    /// Whether the client lists its roots.
     pub fn supports_roots(&self) -> bool {
         self.roots.is_some()
     }
 
-    /// Whether it asks its model on behalf of servers.
+    /// Whether the client asks its model on behalf of servers.
     pub fn supports_sampling(&self) -> bool {
         self.sampling.is_some()
     }
@@ -156,25 +135,25 @@ impl ClientCapabilities {
         self.sampling.as_ref().is_some_and(|sampling| sampling.context.is_some())
     }
 
-    /// Whether it shows forms: declared as such, or by an empty `elicitation`.
+    /// Whether the client shows forms: it declares `form`, or an `elicitation` without modes.
     pub fn supports_form_elicitation(&self) -> bool {
         self.elicitation.as_ref().is_some_and(ElicitationCapability::includes_form)
     }
 
-    /// Whether it sends its user to web pages.
+    /// Whether the client sends its user to web pages.
     pub fn supports_url_elicitation(&self) -> bool {
         self.elicitation.as_ref().is_some_and(|elicitation| elicitation.url.is_some())
     }
 
-    /// Whether an extension is turned on.
+    /// Whether the client declares an extension.
     pub fn supports_extension(&self, identifier: &str) -> bool {
         self.extensions.contains(identifier)
     }
 
-    /// What of `required` is not declared here; `None` if all of it is.
+    /// The part of `required` that is not declared here. `None` if all of it is declared.
     ///
-    /// The answer goes into [`ErrorObject::missing_capability`]. Settings are not compared, only
-    /// whether something is declared at all.
+    /// The result goes into [`ErrorObject::missing_capability`]. Only declarations are compared,
+    /// not their settings.
     ///
     /// [`ErrorObject::missing_capability`]: crate::error::ErrorObject::missing_capability
     pub fn missing(&self, required: &Self) -> Option<Self> {
@@ -208,7 +187,7 @@ impl SamplingCapability {
 }
 
 impl ElicitationCapability {
-    /// Whether forms are among the modes.
+    /// Whether the client shows forms.
     fn includes_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }

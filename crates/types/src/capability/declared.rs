@@ -1,28 +1,33 @@
-//! Reads a declaration however it is spelled: `{…}`, `true`, `false` or `null`.
+//! Reads capabilities that are written as `{…}`, `true`, `false` or `null`.
+//!
+//! The specification allows only objects. Peers write the others too, and their meaning is clear.
 
 use std::collections::BTreeMap;
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
-use crate::json::{Json, Object};
+use crate::json::{Object, RawJson};
 use crate::member::any_members;
 
-/// An object as a type, `true` as its default, `false` and `null` as missing.
+/// Reads an object as the type, `true` as its default, and `false` and `null` as absent.
 pub(crate) fn declared<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    declaration(&Json::deserialize(deserializer)?).map_err(D::Error::custom)
+    declaration(&RawJson::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// What a member declares, if it declares anything.
+/// The capability that a JSON value declares, if any.
 ///
 /// # Errors
 ///
-/// If it is no declaration at all, or one that the type cannot hold.
-pub(crate) fn declaration<T: DeserializeOwned + Default>(json: &Json) -> Result<Option<T>, String> {
+/// If the value is neither an object nor `true`, `false` or `null`, or the object does not fit the
+/// type.
+pub(crate) fn declaration<T: DeserializeOwned + Default>(
+    json: &RawJson,
+) -> Result<Option<T>, String> {
     match json.as_str() {
         "true" => Ok(Some(T::default())),
         "false" | "null" => Ok(None),
@@ -34,12 +39,12 @@ pub(crate) fn declaration<T: DeserializeOwned + Default>(json: &Json) -> Result<
     }
 }
 
-/// A flag: `true` or any object means yes.
+/// Reads a flag: `true` and any object mean yes.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     declared::<D, Object>(deserializer).map(|object| object.is_some())
 }
 
-/// A map of declarations, without those that declare nothing.
+/// Reads a map of capabilities, without those that are `false` or `null`.
 pub(crate) fn declared_map<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -55,7 +60,7 @@ where
     Ok(declared)
 }
 
-/// The entries of `required` whose names are not `there`.
+/// The entries of `required` whose names are missing in `there`.
 pub(crate) fn lacking<T: Clone>(
     there: &BTreeMap<String, T>,
     required: &BTreeMap<String, T>,

@@ -1,8 +1,8 @@
 //! The `extensions` member of capabilities: identifiers with their settings.
 //!
-//! An extension is used only where both sides declare it. Identifiers are `_meta` keys with a
-//! compulsory prefix; that is enforced on what we declare, while a peer's odd identifiers are kept
-//! and simply never match anything.
+//! An extension is used only if both sides declare it. Identifiers are `_meta` keys with a prefix.
+//! [`DeclaredExtensions::insert`] enforces this for our own declarations. Invalid identifiers of a
+//! peer are kept, and match nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,20 +14,20 @@ use super::declared;
 use crate::json::Object;
 use crate::meta;
 
-/// Extensions that one side has turned on, by identifier.
+/// The extensions that one side declares, by identifier.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Extensions(
+pub struct DeclaredExtensions(
     #[serde(deserialize_with = "declared::declared_map")] BTreeMap<String, Object>,
 );
 
-impl Extensions {
-    /// None.
+impl DeclaredExtensions {
+    /// No extensions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Turns an extension on, with settings or with `{}`.
+    /// Declares an extension with its settings. Without settings, pass `{}`.
     ///
     /// # Errors
     ///
@@ -48,12 +48,12 @@ impl Extensions {
         }
     }
 
-    /// Turns an extension off again.
+    /// Removes an extension.
     pub fn remove(&mut self, identifier: &str) -> Option<Object> {
         self.0.remove(identifier)
     }
 
-    /// Whether an extension is turned on.
+    /// Whether an extension is declared.
     pub fn contains(&self, identifier: &str) -> bool {
         self.0.contains_key(identifier)
     }
@@ -63,12 +63,13 @@ impl Extensions {
         self.0.get(identifier)
     }
 
-    /// The settings of an extension as a type; `None` if it is off or they have another shape.
+    /// The settings of an extension, read into a type. `None` if it is not declared or its settings
+    /// have another shape.
     pub fn parse<T: DeserializeOwned>(&self, identifier: &str) -> Option<T> {
         self.0.get(identifier)?.parse().ok()
     }
 
-    /// Whether none is turned on; then the member is left out of messages.
+    /// Whether no extension is declared. The member is then left out of messages.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -83,7 +84,7 @@ impl Extensions {
     }
 }
 
-/// An identifier that cannot name an extension.
+/// The error for an identifier that is not of the form `prefix/name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidExtension {
     identifier: String,
@@ -105,7 +106,7 @@ mod tests {
     // spec: XN-1, EXT-1
     #[test]
     fn an_identifier_has_a_prefix_and_a_name() {
-        let mut extensions = Extensions::new();
+        let mut extensions = DeclaredExtensions::new();
         for good in ["io.modelcontextprotocol/tasks", "com.example/search-v2"] {
             assert_eq!(extensions.insert(good, Object::default()), Ok(()), "{good}");
         }
@@ -120,16 +121,16 @@ mod tests {
     #[test]
     fn settings_are_objects_kept_word_for_word() {
         let text = r#"{"com.example/a":{},"com.example/b":{"z":1.0,"a":null}}"#;
-        let extensions: Extensions = serde_json::from_str(text).unwrap();
+        let extensions: DeclaredExtensions = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&extensions).unwrap(), text);
         assert!(extensions.contains("com.example/a"));
-        assert!(serde_json::from_str::<Extensions>(r#"{"com.example/a":1}"#).is_err());
+        assert!(serde_json::from_str::<DeclaredExtensions>(r#"{"com.example/a":1}"#).is_err());
     }
 
     #[test]
     fn an_extension_that_is_false_is_off() {
         let text = r#"{"com.example/a":false,"com.example/b":null,"com.example/c":true}"#;
-        let extensions: Extensions = serde_json::from_str(text).unwrap();
+        let extensions: DeclaredExtensions = serde_json::from_str(text).unwrap();
         assert_eq!(extensions.iter().count(), 1);
         assert_eq!(extensions.settings("com.example/c"), Some(&Object::default()));
     }

@@ -1,4 +1,4 @@
-//! What a server can do.
+//! Server capabilities.
 
 use std::collections::BTreeMap;
 use std::ops::Not;
@@ -6,132 +6,99 @@ use std::ops::Not;
 use serde::{Deserialize, Serialize};
 
 use super::declared::{declared, declared_map, flag};
-use super::{Extensions, InvalidExtension, ListCapability};
+use super::{DeclaredExtensions, InvalidExtension, ListCapability};
 use crate::json::Object;
 use crate::legacy::task::TasksCapability;
+use crate::setters::setters;
 
-/// What a server can do.
+/// The features that a server declares.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// Features that no specification defines, by name.
+    /// Experimental features outside of the specification, by name.
     #[serde(
         default,
         deserialize_with = "declared_map",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub experimental: BTreeMap<String, Object>,
-    /// It sends log messages (deprecated since 2026-07-28).
+    /// The server sends log messages (deprecated since 2026-07-28).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub logging: Option<Object>,
-    /// It completes arguments (declared since 2025-03-26).
+    /// The server completes arguments (declared since 2025-03-26).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub completions: Option<Object>,
-    /// It offers prompts.
+    /// The server offers prompts.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ListCapability>,
-    /// It offers resources.
+    /// The server offers resources.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
-    /// It offers tools.
+    /// The server offers tools.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub tools: Option<ListCapability>,
-    /// It answers requests by way of tasks (2025-11-25 only).
+    /// The server may answer requests with tasks (2025-11-25 only).
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub tasks: Option<TasksCapability>,
-    /// Extensions that are turned on, with their settings.
-    #[serde(default, skip_serializing_if = "Extensions::is_empty")]
-    pub extensions: Extensions,
+    /// The extensions that the server supports, with their settings.
+    #[serde(default, skip_serializing_if = "DeclaredExtensions::is_empty")]
+    pub extensions: DeclaredExtensions,
 }
 
-/// Resources that can be listed and read, and may announce changes.
+/// What a server with resources notifies clients of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// Whether changes of single resources are announced to those who ask for it.
+    /// Whether a client can subscribe to changes of single resources.
     #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub subscribe: bool,
-    /// Whether changes of the list are announced.
+    /// Whether the server notifies clients when its list of resources changes.
     #[serde(default, deserialize_with = "flag", skip_serializing_if = "Not::not")]
     pub list_changed: bool,
 }
 
 impl ServerCapabilities {
-    /// Nothing beyond the bare protocol.
+    /// No optional features.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Declares tools, without announcements of changes.
-    #[must_use]
-    pub fn with_tools(mut self) -> Self {
-        self.tools.get_or_insert_default();
-        self
+    setters! {
+        /// Declares tools, without notifications of changes.
+        with_tools() { tools.get_or_insert_default() }
+
+        /// Declares tools, with notifications when their list changes.
+        with_tools_list_changed() { tools.get_or_insert_default().list_changed = true }
+
+        /// Declares prompts, without notifications of changes.
+        with_prompts() { prompts.get_or_insert_default() }
+
+        /// Declares prompts, with notifications when their list changes.
+        with_prompts_list_changed() { prompts.get_or_insert_default().list_changed = true }
+
+        /// Declares resources, without notifications of changes.
+        with_resources() { resources.get_or_insert_default() }
+
+        /// Declares resources, with notifications when their list changes.
+        with_resources_list_changed() { resources.get_or_insert_default().list_changed = true }
+
+        /// Declares resources to which clients can subscribe.
+        with_resources_subscribe() { resources.get_or_insert_default().subscribe = true }
+
+        /// Declares completion of arguments.
+        with_completions() { completions.get_or_insert_default() }
+
+        /// Declares log messages.
+        with_logging() { logging.get_or_insert_default() }
     }
 
-    /// Declares tools whose list announces its changes.
-    #[must_use]
-    pub fn with_tools_list_changed(mut self) -> Self {
-        self.tools.get_or_insert_default().list_changed = true;
-        self
-    }
-
-    /// Declares prompts, without announcements of changes.
-    #[must_use]
-    pub fn with_prompts(mut self) -> Self {
-        self.prompts.get_or_insert_default();
-        self
-    }
-
-    /// Declares prompts whose list announces its changes.
-    #[must_use]
-    pub fn with_prompts_list_changed(mut self) -> Self {
-        self.prompts.get_or_insert_default().list_changed = true;
-        self
-    }
-
-    /// Declares resources, without announcements of changes.
-    #[must_use]
-    pub fn with_resources(mut self) -> Self {
-        self.resources.get_or_insert_default();
-        self
-    }
-
-    /// Declares resources whose list announces its changes.
-    #[must_use]
-    pub fn with_resources_list_changed(mut self) -> Self {
-        self.resources.get_or_insert_default().list_changed = true;
-        self
-    }
-
-    /// Declares resources that announce their own changes to those who ask.
-    #[must_use]
-    pub fn with_resources_subscribe(mut self) -> Self {
-        self.resources.get_or_insert_default().subscribe = true;
-        self
-    }
-
-    /// Declares completion of arguments.
-    #[must_use]
-    pub fn with_completions(mut self) -> Self {
-        self.completions.get_or_insert_default();
-        self
-    }
-
-    /// Declares log messages.
-    #[must_use]
-    pub fn with_logging(mut self) -> Self {
-        self.logging.get_or_insert_default();
-        self
-    }
-
-    /// Turns an extension on.
+    /// Declares an extension.
     ///
     /// # Errors
     ///
-    /// If the identifier breaks the rules of [`Extensions::insert`].
+    /// If the identifier breaks the rules of [`DeclaredExtensions::insert`].
     pub fn with_extension(
         mut self,
         identifier: &str,
@@ -141,52 +108,53 @@ impl ServerCapabilities {
         Ok(self)
     }
 
-    /// Whether it offers tools.
+    /// Whether the server offers tools.
     pub fn supports_tools(&self) -> bool {
         self.tools.is_some()
     }
 
-    /// Whether it announces changes of its list of tools.
+    /// Whether the server notifies clients when its list of tools changes.
     pub fn supports_tools_list_changed(&self) -> bool {
         self.tools.as_ref().is_some_and(|tools| tools.list_changed)
     }
 
-    /// Whether it offers prompts.
+    /// Whether the server offers prompts.
     pub fn supports_prompts(&self) -> bool {
         self.prompts.is_some()
     }
 
-    /// Whether it announces changes of its list of prompts.
+    /// Whether the server notifies clients when its list of prompts changes.
     pub fn supports_prompts_list_changed(&self) -> bool {
         self.prompts.as_ref().is_some_and(|prompts| prompts.list_changed)
     }
 
-    /// Whether it offers resources.
+    /// Whether the server offers resources.
     pub fn supports_resources(&self) -> bool {
         self.resources.is_some()
     }
 
-    /// Whether it announces changes of its list of resources.
+    /// Whether the server notifies clients when its list of resources changes.
     pub fn supports_resources_list_changed(&self) -> bool {
         self.resources.as_ref().is_some_and(|resources| resources.list_changed)
     }
 
-    /// Whether it announces changes of single resources to those who ask.
+    /// Whether clients can subscribe to changes of single resources.
     pub fn supports_resources_subscribe(&self) -> bool {
         self.resources.as_ref().is_some_and(|resources| resources.subscribe)
     }
 
-    /// Whether it declares completion of arguments. Before 2025-03-26 nobody did.
+    /// Whether the server declares completion of arguments. Before 2025-03-26 there was no such
+    /// capability.
     pub fn supports_completions(&self) -> bool {
         self.completions.is_some()
     }
 
-    /// Whether it sends log messages.
+    /// Whether the server sends log messages.
     pub fn supports_logging(&self) -> bool {
         self.logging.is_some()
     }
 
-    /// Whether an extension is turned on.
+    /// Whether the server declares an extension.
     pub fn supports_extension(&self, identifier: &str) -> bool {
         self.extensions.contains(identifier)
     }

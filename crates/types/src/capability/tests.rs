@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Reading and comparing the capabilities of both sides.
 
 use super::*;
 use crate::json::Object;
@@ -45,7 +45,7 @@ fn server_capabilities_are_written_as_they_were_read() {
     }
 }
 
-/// Puts a member that nobody knows into every object of a text.
+/// Adds an unknown member to every object of a text.
 fn with_unknown_members(text: &str) -> String {
     let unknown = r#"{"telepathy":[1,{"far":null}],"#;
     text.replace('{', unknown).replace(",}", "}")

@@ -1,4 +1,4 @@
-//! Every block round trips, and every defect is named.
+//! Reading and writing every block, and the errors for defective ones.
 
 use super::*;
 
@@ -33,7 +33,10 @@ fn every_block_is_written_as_it_was_read() {
 #[test]
 fn a_block_of_an_unknown_type_is_kept() {
     let block = read(r#"{"type":"hologram","depth":3}"#);
-    assert_eq!(block, Content::Other(Json::from_text(r#"{"type":"hologram","depth":3}"#).unwrap()));
+    assert_eq!(
+        block,
+        Content::Other(RawJson::from_text(r#"{"type":"hologram","depth":3}"#).unwrap())
+    );
 }
 
 #[test]
@@ -115,8 +118,8 @@ fn a_tool_result_inside_a_tool_result_is_not_followed() {
 }
 
 #[test]
-fn a_link_says_what_the_listing_says() {
-    let resource = Resource::new("a://b", "b").with_title("B");
+fn a_link_has_the_members_of_the_listed_resource() {
+    let resource = ResourceDefinition::new("a://b", "b").with_title("B");
     let link = Content::ResourceLink(resource.into());
     let text = r#"{"type":"resource_link","uri":"a://b","name":"b","title":"B"}"#;
     assert_eq!(serde_json::to_string(&link).unwrap(), text);

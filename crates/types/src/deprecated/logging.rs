@@ -1,45 +1,46 @@
-//! Log messages from servers. Use standard error or OpenTelemetry instead.
+//! Log messages from a server. Use standard error or OpenTelemetry instead.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::method::Method;
-use crate::rpc::Notice;
+use crate::rpc::Notification;
+use crate::setters::setters;
 
 /// `notifications/message`.
 pub enum LogMessage {}
 
-impl Notice for LogMessage {
+impl Notification for LogMessage {
     const METHOD: Method = Method::Message;
     type Params = LogMessageParams;
 }
 
-/// How severe a log message is, as in syslog; the least severe first.
+/// The severity of a log message, as in syslog. Ordered from the least severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LoggingLevel {
-    /// For those who look for a fault.
+    /// Details for finding a fault.
     Debug,
-    /// The usual course of things.
+    /// Normal operation.
     Info,
-    /// Unusual, but no fault.
+    /// Unusual, but not a fault.
     Notice,
-    /// Something may go wrong.
+    /// A fault may follow.
     Warning,
-    /// Something went wrong.
+    /// An operation failed.
     Error,
-    /// A part has failed.
+    /// A component failed.
     Critical,
-    /// Somebody must act at once.
+    /// An operator must act at once.
     Alert,
-    /// Nothing works any more.
+    /// The system is unusable.
     Emergency,
 }
 
 impl LoggingLevel {
-    /// Every level, the least severe first.
+    /// Every level, from the least severe.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -51,7 +52,7 @@ impl LoggingLevel {
         Self::Emergency,
     ];
 
-    /// Its word on the wire.
+    /// The string on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -93,7 +94,7 @@ impl<'de> Deserialize<'de> for LoggingLevel {
     }
 }
 
-/// A word that is none of the eight levels.
+/// The error for a string that is none of the eight levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLevel(String);
 
@@ -113,26 +114,24 @@ impl std::error::Error for UnknownLevel {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LogMessageParams {
-    /// How severe it is.
+    /// The severity.
     pub level: LoggingLevel,
-    /// Which part of the server speaks.
+    /// The component that logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says: text or anything else that is JSON.
-    pub data: Json,
+    /// The message: text or any other JSON.
+    pub data: RawJson,
 }
 
 impl LogMessageParams {
-    /// A message.
-    pub fn new(level: LoggingLevel, data: Json) -> Self {
+    /// A message without the name of a component.
+    pub fn new(level: LoggingLevel, data: RawJson) -> Self {
         Self { level, logger: None, data }
     }
 
-    /// Says which part of the server speaks.
-    #[must_use]
-    pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
-        self.logger = Some(logger.into());
-        self
+    setters! {
+        /// Sets the component that logs.
+        with_logger(logger: impl Into<String>) { logger = Some(logger.into()) }
     }
 }
 

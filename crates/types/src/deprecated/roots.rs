@@ -1,4 +1,5 @@
-//! Where in the file system a server may work. Pass paths as tool arguments instead.
+//! Roots: the directories and files that a server may work in. Pass paths as tool arguments
+//! instead.
 
 use std::fmt;
 
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::empty::NoParams;
 use crate::meta::Meta;
 use crate::method::Method;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
 mod path;
 
@@ -23,7 +25,7 @@ impl Rpc for ListRoots {
 /// `notifications/roots/list_changed` (up to 2025-11-25).
 pub enum RootsListChanged {}
 
-impl Notice for RootsListChanged {
+impl Notification for RootsListChanged {
     const METHOD: Method = Method::RootsListChanged;
     type Params = NoParams;
 }
@@ -32,12 +34,12 @@ impl Notice for RootsListChanged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Its `file://` URI. What a peer sent is checked by [`Root::check_uri`], not when it is read.
+    /// Its `file://` URI. [`Root::check_uri`] checks it, not reading.
     pub uri: String,
-    /// Its name for people.
+    /// The name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
@@ -54,15 +56,12 @@ impl Root {
         Ok(root)
     }
 
-    /// Names it for people.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
+    setters! {
+        /// Sets the name for people.
+        with_name(name: impl Into<String>) { name = Some(name.into()) }
     }
 
-    /// Checks that the URI is a `file://` URI that does not climb out by `..`, written plainly or
-    /// as `%2e`.
+    /// Checks that the URI is a `file://` URI without `..` segments, written plainly or as `%2e`.
     ///
     /// # Errors
     ///
@@ -86,7 +85,7 @@ impl Root {
 
 const SCHEME: &str = "file://";
 
-/// A root that cannot be used.
+/// The error for a root whose URI or path must not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidRoot {
     uri: String,
@@ -107,13 +106,13 @@ impl std::error::Error for InvalidRoot {}
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ListRootsResult {
-    /// These are all.
+    /// A result with all roots.
     pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
         Self { roots: roots.into_iter().collect(), meta: Meta::new() }
     }
@@ -145,7 +144,7 @@ mod tests {
 
     // spec: ROOT-9
     #[test]
-    fn a_root_does_not_climb() {
+    fn a_root_has_no_parent_segments() {
         for bad in [
             "file:///a/../b",
             "file:///a/..",
@@ -160,7 +159,7 @@ mod tests {
 
     // spec: ROOT-12
     #[test]
-    fn a_root_that_is_none_can_still_be_read() {
+    fn an_invalid_root_can_still_be_read() {
         let root: Root = serde_json::from_str(r#"{"uri":"s3://bucket"}"#).unwrap();
         assert!(root.check_uri().is_err());
     }

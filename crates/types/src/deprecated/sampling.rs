@@ -1,16 +1,17 @@
-//! Asking the client's model. Call a model provider instead.
+//! Sampling: a server asks the client's model. Call a model provider instead.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capability::ClientCapabilities;
 use crate::content::{Content, Role};
-use crate::json::{Json, Object, open_enum};
+use crate::json::{Object, RawJson, open_enum};
 use crate::legacy::task::TaskMetadata;
 use crate::member;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::rpc::Rpc;
-use crate::tool::Tool;
+use crate::setters::setters;
+use crate::tool::ToolDefinition;
 
 mod balance;
 
@@ -25,27 +26,27 @@ impl Rpc for CreateMessage {
     type Result = CreateMessageResult;
 }
 
-/// What to ask the model. Everything but `messages` and `max_tokens` is a wish.
+/// A request to the model. The client may ignore everything but `messages` and `max_tokens`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// Which model to prefer.
+    /// The model that the server prefers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
-    /// What to tell the model before the conversation.
+    /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Which context to add; anything but `none` is deprecated since 2025-11-25.
+    /// The context to add. Anything but `none` is deprecated since 2025-11-25.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
-    /// How freely to answer.
+    /// The temperature of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::member::optional_number")]
     pub temperature: Option<f64>,
-    /// The most tokens to answer with.
+    /// The most tokens of the answer.
     pub max_tokens: u64,
     /// Texts that end the answer.
     #[serde(
@@ -54,26 +55,26 @@ pub struct CreateMessageParams {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub stop_sequences: Vec<String>,
-    /// Anything more for the model's provider.
+    /// Parameters for the model's provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
-    /// Tools that the model may wish to call (since 2025-11-25).
+    /// The tools that the model may call (since 2025-11-25).
     #[serde(
         default,
         deserialize_with = "member::or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub tools: Vec<Tool>,
-    /// Whether the model may or must wish to call tools (since 2025-11-25).
+    pub tools: Vec<ToolDefinition>,
+    /// Whether the model may or must call tools (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
-    /// Asks for a task (2025-11-25 only).
+    /// Asks to run the request as a task (2025-11-25 only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
 
 impl CreateMessageParams {
-    /// Asks for an answer to a conversation, in at most so many tokens.
+    /// Asks for the next message of a conversation, of at most `max_tokens` tokens.
     pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -90,49 +91,29 @@ impl CreateMessageParams {
         }
     }
 
-    /// Says which model to prefer.
-    #[must_use]
-    pub fn with_model_preferences(mut self, preferences: ModelPreferences) -> Self {
-        self.model_preferences = Some(preferences);
-        self
+    setters! {
+        /// Sets the model that the server prefers.
+        with_model_preferences(preferences: ModelPreferences) {
+            model_preferences = Some(preferences)
+        }
+
+        /// Sets the system prompt.
+        with_system_prompt(prompt: impl Into<String>) { system_prompt = Some(prompt.into()) }
+
+        /// Sets the temperature of the model.
+        with_temperature(temperature: f64) { temperature = Some(temperature) }
+
+        /// Adds a text that ends the answer.
+        with_stop_sequence(text: impl Into<String>) { stop_sequences.push(text.into()) }
+
+        /// Adds a tool that the model may call.
+        with_tool(tool: ToolDefinition) { tools.push(tool) }
+
+        /// Sets whether the model may or must call tools.
+        with_tool_choice(choice: ToolChoice) { tool_choice = Some(choice) }
     }
 
-    /// Says what to tell the model before the conversation.
-    #[must_use]
-    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.system_prompt = Some(prompt.into());
-        self
-    }
-
-    /// Says how freely to answer.
-    #[must_use]
-    pub fn with_temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Adds a text that ends the answer.
-    #[must_use]
-    pub fn with_stop_sequence(mut self, text: impl Into<String>) -> Self {
-        self.stop_sequences.push(text.into());
-        self
-    }
-
-    /// Adds a tool that the model may wish to call.
-    #[must_use]
-    pub fn with_tool(mut self, tool: Tool) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
-    /// Says whether the model may or must wish to call tools.
-    #[must_use]
-    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
-        self.tool_choice = Some(choice);
-        self
-    }
-
-    /// What a client must declare to be asked this.
+    /// The capabilities that a client needs for this request.
     pub fn required_capabilities(&self) -> ClientCapabilities {
         let required = ClientCapabilities::new().with_sampling();
         if self.tools.is_empty() && self.tool_choice.is_none() {
@@ -143,59 +124,59 @@ impl CreateMessageParams {
     }
 }
 
-/// One turn of a conversation with a model.
+/// One message of a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Whose turn it is.
+    /// The author of the message.
     pub role: Role,
-    /// What is said. A single block stands on the wire without an array, as every revision allows.
+    /// The content blocks. A single block is written without an array, as every revision allows.
     #[serde(with = "one_or_many")]
     pub content: Vec<Content>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl SamplingMessage {
-    /// The user says this.
+    /// A message of the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new(Role::User, vec![content.into()])
     }
 
-    /// The model says this.
+    /// A message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new(Role::Assistant, vec![content.into()])
     }
 
-    /// Somebody says this.
+    /// A message of either role.
     pub fn new(role: Role, content: Vec<Content>) -> Self {
         Self { role, content, meta: Meta::new() }
     }
 }
 
-/// What the model said.
+/// The model's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Whose turn it is; the assistant's.
+    /// The author; always the assistant.
     pub role: Role,
-    /// What is said. A single block stands on the wire without an array.
+    /// The content blocks. A single block is written without an array.
     #[serde(with = "one_or_many")]
     pub content: Vec<Content>,
-    /// The model that said it.
+    /// The name of the model.
     pub model: String,
-    /// Why it stopped.
+    /// Why the model stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl CreateMessageResult {
-    /// A model said this.
+    /// An answer with one block.
     pub fn new(model: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             role: Role::Assistant,
@@ -206,141 +187,127 @@ impl CreateMessageResult {
         }
     }
 
-    /// Says why it stopped.
-    #[must_use]
-    pub fn with_stop_reason(mut self, reason: StopReason) -> Self {
-        self.stop_reason = Some(reason);
-        self
+    setters! {
+        /// Sets why the model stopped.
+        with_stop_reason(reason: StopReason) { stop_reason = Some(reason) }
     }
 }
 
-/// Which model to prefer: names first, then what matters, each from 0 to 1.
+/// The model that a server prefers: names first, then priorities from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Names or parts of names; the first that fits wins.
+    /// Names or parts of names. The first one that fits wins.
     #[serde(
         default,
         deserialize_with = "member::or_default",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub hints: Vec<ModelHint>,
-    /// How much the price matters.
+    /// The importance of a low price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::member::optional_number")]
     pub cost_priority: Option<f64>,
-    /// How much the speed matters.
+    /// The importance of speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::member::optional_number")]
     pub speed_priority: Option<f64>,
-    /// How much the ability matters.
+    /// The importance of the model's abilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(serialize_with = "crate::member::optional_number")]
     pub intelligence_priority: Option<f64>,
 }
 
 impl ModelPreferences {
-    /// No preference.
+    /// No preferences.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a name or a part of one, less preferred than those before.
-    #[must_use]
-    pub fn with_hint(mut self, name: impl Into<String>) -> Self {
-        self.hints.push(ModelHint { name: Some(name.into()) });
-        self
-    }
+    setters! {
+        /// Adds a name or a part of one, less preferred than those before.
+        with_hint(name: impl Into<String>) { hints.push(ModelHint { name: Some(name.into()) }) }
 
-    /// Says how much the price matters, held between 0 and 1.
-    #[must_use]
-    pub fn with_cost_priority(mut self, priority: f64) -> Self {
-        self.cost_priority = Some(priority.clamp(0.0, 1.0));
-        self
-    }
+        /// Sets the importance of a low price, clamped to 0 to 1.
+        with_cost_priority(priority: f64) { cost_priority = Some(priority.clamp(0.0, 1.0)) }
 
-    /// Says how much the speed matters, held between 0 and 1.
-    #[must_use]
-    pub fn with_speed_priority(mut self, priority: f64) -> Self {
-        self.speed_priority = Some(priority.clamp(0.0, 1.0));
-        self
-    }
+        /// Sets the importance of speed, clamped to 0 to 1.
+        with_speed_priority(priority: f64) { speed_priority = Some(priority.clamp(0.0, 1.0)) }
 
-    /// Says how much the ability matters, held between 0 and 1.
-    #[must_use]
-    pub fn with_intelligence_priority(mut self, priority: f64) -> Self {
-        self.intelligence_priority = Some(priority.clamp(0.0, 1.0));
-        self
+        /// Sets the importance of the model's abilities, clamped to 0 to 1.
+        with_intelligence_priority(priority: f64) {
+            intelligence_priority = Some(priority.clamp(0.0, 1.0))
+        }
     }
 }
 
-/// A model to prefer.
+/// A model that a server prefers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// Its name or a part of it.
+    /// The name or a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// Whether the model may or must wish to call tools.
+/// Whether the model may or must call tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolChoice {
-    /// Which of the three; none given means that it may.
+    /// The mode. `None` means [`ToolChoiceMode::Auto`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
 impl ToolChoice {
-    /// Chooses.
+    /// A choice with this mode.
     pub fn new(mode: ToolChoiceMode) -> Self {
         Self { mode: Some(mode) }
     }
 }
 
 open_enum! {
-    /// Whether the model may or must wish to call tools.
+    /// Whether the model may or must call tools.
     ToolChoiceMode {
-        /// It may.
+        /// The model may call tools.
         Auto = "auto",
-        /// It must, at least once.
+        /// The model must call at least one tool.
         Required = "required",
-        /// It must not.
+        /// The model must not call tools.
         None = "none",
     }
 }
 
 open_enum! {
-    /// Which context the client is to add.
+    /// The context that the client adds.
     IncludeContext {
-        /// None.
+        /// No context.
         None = "none",
-        /// That of the server that asks (deprecated since 2025-11-25).
+        /// The context of the server that asks (deprecated since 2025-11-25).
         ThisServer = "thisServer",
-        /// That of all servers (deprecated since 2025-11-25).
+        /// The context of all servers (deprecated since 2025-11-25).
         AllServers = "allServers",
     }
 }
 
 open_enum! {
-    /// Why a model stopped. Providers have words of their own.
+    /// Why a model stopped. Providers may send other values.
     StopReason {
-        /// It had said everything.
+        /// The answer is complete.
         EndTurn = "endTurn",
-        /// It came upon one of the texts that end the answer.
+        /// The answer reached a stop sequence.
         StopSequence = "stopSequence",
-        /// It had no tokens left.
+        /// The answer reached the limit of tokens.
         MaxTokens = "maxTokens",
-        /// It wishes to call tools (since 2025-11-25).
+        /// The model calls tools (since 2025-11-25).
         ToolUse = "toolUse",
     }
 }
 
-/// Content that is one block or an array of blocks.
+/// Serde functions for content that is one block or an array of blocks.
 mod one_or_many {
-    use super::{Content, Deserialize, Deserializer, Json, Serialize, Serializer};
+    use super::{Content, Deserialize, Deserializer, RawJson, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
         blocks: &[Content],
@@ -355,7 +322,7 @@ mod one_or_many {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Content>, D::Error> {
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let blocks = if json.as_str().starts_with('[') {
             json.parse()
         } else {

@@ -1,14 +1,15 @@
-//! The small part of JSON Schema that forms are made of: flat, and each field a single value or a
-//! choice.
+//! The schema of a form: a small part of JSON Schema. It is flat, and each field is a single value
+//! or a choice.
 //!
-//! A form comes about in three ways: built by hand here, made from the schema of a Rust struct
-//! ([`FormSchema::from_schema`]), or read from a peer. Fields keep the order in which they were
-//! declared, because that is the order in which a person fills them in.
+//! A form is built with the methods here, made from the schema of a Rust struct
+//! ([`FormSchema::from_schema`]), or read from a peer. Fields keep their order, because the user
+//! fills them in in that order.
 
 use serde_json::Number;
 
 use crate::json::{Schema, open_enum};
 use crate::ordered::Ordered;
+use crate::setters::setters;
 
 mod answer;
 mod format;
@@ -22,28 +23,28 @@ pub use read::NotAForm;
 /// The fields of a form, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormSchema {
-    properties: Ordered<Field>,
+    properties: Ordered<FormField>,
     required: Vec<String>,
 }
 
 impl FormSchema {
-    /// A form without fields: a question of yes or no.
+    /// A form without fields, to ask for consent only.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a field that may be left out.
+    /// Adds a field that the user may leave empty.
     #[must_use]
-    pub fn with_optional(mut self, name: impl Into<String>, field: impl Into<Field>) -> Self {
+    pub fn with_optional(mut self, name: impl Into<String>, field: impl Into<FormField>) -> Self {
         let name = name.into();
         self.required.retain(|required| *required != name);
         self.properties.set(name, field.into());
         self
     }
 
-    /// Adds a field that must be filled in.
+    /// Adds a field that the user must fill in.
     #[must_use]
-    pub fn with_required(mut self, name: impl Into<String>, field: impl Into<Field>) -> Self {
+    pub fn with_required(mut self, name: impl Into<String>, field: impl Into<FormField>) -> Self {
         let name = name.into();
         if !self.required.contains(&name) {
             self.required.push(name.clone());
@@ -52,22 +53,22 @@ impl FormSchema {
         self
     }
 
-    /// The fields with their names, to be changed in place.
-    pub fn fields_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut Field)> {
+    /// The fields with their names, mutable.
+    pub fn fields_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut FormField)> {
         self.properties.iter_mut()
     }
 
     /// The fields with their names, in order.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&str, &Field)> {
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&str, &FormField)> {
         self.properties.iter()
     }
 
-    /// The field of a name.
-    pub fn field(&self, name: &str) -> Option<&Field> {
+    /// The field with this name.
+    pub fn field(&self, name: &str) -> Option<&FormField> {
         self.properties.value(name)
     }
 
-    /// The names of the fields that must be filled in.
+    /// The names of the fields that the user must fill in.
     pub fn required(&self) -> impl ExactSizeIterator<Item = &str> {
         self.required.iter().map(String::as_str)
     }
@@ -76,47 +77,41 @@ impl FormSchema {
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Field {
-    /// Its label.
+pub struct FormField {
+    /// The label.
     pub title: Option<String>,
-    /// What is meant, for the person who fills it in.
+    /// What the field means, for the user.
     pub description: Option<String>,
-    /// What can be filled in.
+    /// The kind of value.
     pub kind: FieldKind,
 }
 
-impl Field {
-    /// A field of a kind.
+impl FormField {
+    /// A field without label and description.
     pub fn new(kind: FieldKind) -> Self {
         Self { title: None, description: None, kind }
     }
 
-    /// A whole number.
+    /// A field for a whole number.
     pub fn integer(schema: NumberSchema) -> Self {
         Self::new(FieldKind::Integer(schema))
     }
 
-    /// Any number.
+    /// A field for any number.
     pub fn number(schema: NumberSchema) -> Self {
         Self::new(FieldKind::Number(schema))
     }
 
-    /// Labels it.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
+    setters! {
+        /// Sets the label.
+        with_title(title: impl Into<String>) { title = Some(title.into()) }
 
-    /// Says what is meant.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
+        /// Sets what the field means.
+        with_description(description: impl Into<String>) { description = Some(description.into()) }
     }
 }
 
-/// What can be filled in.
+/// The kind of value of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FieldKind {
@@ -126,40 +121,40 @@ pub enum FieldKind {
     Number(NumberSchema),
     /// A whole number.
     Integer(NumberSchema),
-    /// Yes or no.
+    /// A boolean.
     Boolean(BooleanSchema),
-    /// One of several.
+    /// One of several options.
     Select(SelectSchema),
-    /// Any of several (since 2025-11-25).
+    /// Any number of several options (since 2025-11-25).
     MultiSelect(MultiSelectSchema),
-    /// Something that forms do not allow, as a peer sent it. Nothing filled in here is checked.
+    /// A schema that forms do not allow, as a peer sent it. Its answers are not checked.
     Other(Schema),
 }
 
-/// Text.
+/// A text field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StringSchema {
-    /// The fewest characters.
+    /// The least number of characters.
     pub min_length: Option<u64>,
-    /// The most characters.
+    /// The greatest number of characters.
     pub max_length: Option<u64>,
-    /// What the text looks like.
+    /// The format of the text.
     pub format: Option<StringFormat>,
-    /// What is filled in beforehand (since 2025-11-25).
+    /// The value that the client fills in first (since 2025-11-25).
     pub default: Option<String>,
 }
 
 open_enum! {
-    /// What a text looks like.
+    /// The format of a text.
     StringFormat {
-        /// A mail address.
+        /// An email address.
         Email = "email",
         /// A URI.
         Uri = "uri",
-        /// A day, such as `2026-07-28`.
+        /// A date, such as `2026-07-28`.
         Date = "date",
-        /// A moment, such as `2026-07-28T12:00:00Z`.
+        /// A date with time and offset, such as `2026-07-28T12:00:00Z`.
         DateTime = "date-time",
     }
 }
@@ -170,50 +165,36 @@ impl StringSchema {
         Self::default()
     }
 
-    /// Wants at least so many characters.
-    #[must_use]
-    pub fn with_min_length(mut self, length: u64) -> Self {
-        self.min_length = Some(length);
-        self
-    }
+    setters! {
+        /// Sets the least number of characters.
+        with_min_length(length: u64) { min_length = Some(length) }
 
-    /// Wants at most so many characters.
-    #[must_use]
-    pub fn with_max_length(mut self, length: u64) -> Self {
-        self.max_length = Some(length);
-        self
-    }
+        /// Sets the greatest number of characters.
+        with_max_length(length: u64) { max_length = Some(length) }
 
-    /// Says what the text looks like.
-    #[must_use]
-    pub fn with_format(mut self, format: StringFormat) -> Self {
-        self.format = Some(format);
-        self
-    }
+        /// Sets the format.
+        with_format(format: StringFormat) { format = Some(format) }
 
-    /// Fills something in beforehand.
-    #[must_use]
-    pub fn with_default(mut self, text: impl Into<String>) -> Self {
-        self.default = Some(text.into());
-        self
+        /// Sets the value that the client fills in first.
+        with_default(text: impl Into<String>) { default = Some(text.into()) }
     }
 }
 
-impl From<StringSchema> for Field {
+impl From<StringSchema> for FormField {
     fn from(schema: StringSchema) -> Self {
         Self::new(FieldKind::String(schema))
     }
 }
 
-/// A number.
+/// A number field.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    /// The least.
+    /// The least value.
     pub minimum: Option<Number>,
-    /// The greatest.
+    /// The greatest value.
     pub maximum: Option<Number>,
-    /// What is filled in beforehand (since 2025-11-25).
+    /// The value that the client fills in first (since 2025-11-25).
     pub default: Option<Number>,
 }
 
@@ -223,117 +204,103 @@ impl NumberSchema {
         Self::default()
     }
 
-    /// Wants at least this.
-    #[must_use]
-    pub fn with_minimum(mut self, number: impl Into<Number>) -> Self {
-        self.minimum = Some(number.into());
-        self
-    }
+    setters! {
+        /// Sets the least value.
+        with_minimum(number: impl Into<Number>) { minimum = Some(number.into()) }
 
-    /// Wants at most this.
-    #[must_use]
-    pub fn with_maximum(mut self, number: impl Into<Number>) -> Self {
-        self.maximum = Some(number.into());
-        self
-    }
+        /// Sets the greatest value.
+        with_maximum(number: impl Into<Number>) { maximum = Some(number.into()) }
 
-    /// Fills something in beforehand.
-    #[must_use]
-    pub fn with_default(mut self, number: impl Into<Number>) -> Self {
-        self.default = Some(number.into());
-        self
+        /// Sets the value that the client fills in first.
+        with_default(number: impl Into<Number>) { default = Some(number.into()) }
     }
 }
 
-/// Yes or no.
+/// A boolean field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BooleanSchema {
-    /// What is filled in beforehand.
+    /// The value that the client fills in first.
     pub default: Option<bool>,
 }
 
 impl BooleanSchema {
-    /// Yes or no, and nothing beforehand.
+    /// A field without a default.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Fills something in beforehand.
-    #[must_use]
-    pub fn with_default(mut self, yes: bool) -> Self {
-        self.default = Some(yes);
-        self
+    setters! {
+        /// Sets the value that the client fills in first.
+        with_default(yes: bool) { default = Some(yes) }
     }
 }
 
-impl From<BooleanSchema> for Field {
+impl From<BooleanSchema> for FormField {
     fn from(schema: BooleanSchema) -> Self {
         Self::new(FieldKind::Boolean(schema))
     }
 }
 
-/// One of several.
+/// A field with one of several options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelectSchema {
-    /// What there is to choose from.
+    /// The options.
     pub options: Vec<SelectOption>,
-    /// How titles of options stand on the wire.
+    /// How the titles of the options are written.
     pub titles: TitleStyle,
-    /// What is chosen beforehand (since 2025-11-25).
+    /// The option that the client selects first (since 2025-11-25).
     pub default: Option<String>,
 }
 
-/// How titles of options stand on the wire.
+/// How the titles of options are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TitleStyle {
     /// As `oneOf` with `const` and `title` (since 2025-11-25).
     #[default]
     OneOf,
-    /// As `enum` with `enumNames`, the only way of 2025-06-18.
+    /// As `enum` with `enumNames`; the only way in 2025-06-18.
     EnumNames,
 }
 
-/// Something to choose.
+/// One option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelectOption {
-    /// What the server gets.
+    /// The value in the answer.
     pub value: String,
-    /// What the person sees; the value if there is none.
+    /// The text that the user sees, if it differs from the value.
     pub title: Option<String>,
 }
 
 impl SelectSchema {
-    /// Chooses from these.
+    /// A choice among these options.
     pub fn new(options: impl IntoIterator<Item = impl Into<SelectOption>>) -> Self {
         let options = options.into_iter().map(Into::into).collect();
         Self { options, titles: TitleStyle::default(), default: None }
     }
 
-    /// Chooses something beforehand.
-    #[must_use]
-    pub fn with_default(mut self, value: impl Into<String>) -> Self {
-        self.default = Some(value.into());
-        self
+    setters! {
+        /// Sets the option that the client selects first.
+        with_default(value: impl Into<String>) { default = Some(value.into()) }
     }
 }
 
-impl From<SelectSchema> for Field {
+impl From<SelectSchema> for FormField {
     fn from(schema: SelectSchema) -> Self {
         Self::new(FieldKind::Select(schema))
     }
 }
 
 impl SelectOption {
-    /// Something to choose, with a title to show.
+    /// An option with a text for the user.
     pub fn titled(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self { value: value.into(), title: Some(title.into()) }
     }
 
-    /// What the person sees.
+    /// The text that the user sees.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.value)
     }
@@ -351,49 +318,41 @@ impl From<String> for SelectOption {
     }
 }
 
-/// Any of several (since 2025-11-25).
+/// A field with any number of several options (since 2025-11-25).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MultiSelectSchema {
-    /// What there is to choose from.
+    /// The options.
     pub options: Vec<SelectOption>,
-    /// The fewest to choose.
+    /// The least number of selected options.
     pub min_items: Option<u64>,
-    /// The most to choose.
+    /// The greatest number of selected options.
     pub max_items: Option<u64>,
-    /// What is chosen beforehand.
+    /// The options that the client selects first.
     pub default: Option<Vec<String>>,
 }
 
 impl MultiSelectSchema {
-    /// Chooses from these.
+    /// A choice among these options.
     pub fn new(options: impl IntoIterator<Item = impl Into<SelectOption>>) -> Self {
         Self { options: options.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Wants at least so many.
-    #[must_use]
-    pub fn with_min_items(mut self, count: u64) -> Self {
-        self.min_items = Some(count);
-        self
-    }
+    setters! {
+        /// Sets the least number of selected options.
+        with_min_items(count: u64) { min_items = Some(count) }
 
-    /// Wants at most so many.
-    #[must_use]
-    pub fn with_max_items(mut self, count: u64) -> Self {
-        self.max_items = Some(count);
-        self
-    }
+        /// Sets the greatest number of selected options.
+        with_max_items(count: u64) { max_items = Some(count) }
 
-    /// Chooses something beforehand.
-    #[must_use]
-    pub fn with_default(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.default = Some(values.into_iter().map(Into::into).collect());
-        self
+        /// Sets the options that the client selects first.
+        with_default(values: impl IntoIterator<Item = impl Into<String>>) {
+            default = Some(values.into_iter().map(Into::into).collect())
+        }
     }
 }
 
-impl From<MultiSelectSchema> for Field {
+impl From<MultiSelectSchema> for FormField {
     fn from(schema: MultiSelectSchema) -> Self {
         Self::new(FieldKind::MultiSelect(schema))
     }

@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Elicitation on the wire, and the check of URLs.
 
 use super::*;
 
@@ -102,7 +102,7 @@ fn an_answer_is_accept_decline_or_cancel() {
 
 // spec: ELIC-38, ELIC-39
 #[test]
-fn what_must_be_done_first_is_listed_with_mode_and_name() {
+fn required_elicitations_are_listed_with_mode_and_id() {
     let params = UrlParams::new("Sign in", "https://example.com").with_elicitation_id("e1");
     let required = UrlElicitationRequired::new(vec![params]);
     let text = serde_json::to_string(&required).unwrap();

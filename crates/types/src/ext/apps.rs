@@ -1,15 +1,16 @@
-//! MCP Apps: tools and resources that say, in their `_meta`, which HTML interface shows them.
+//! MCP Apps: tools and resources name in their `_meta` the HTML interface that shows them.
 //!
-//! Only the vocabulary between client and server stands here; what a view and its host say to each
-//! other is the host's business.
+//! These are the types between client and server. The messages between an interface and its host
+//! are not part of this library.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Object, open_enum};
 use crate::member::or_default;
 use crate::meta::Meta;
+use crate::setters::setters;
 
-/// The name under which both sides declare the extension.
+/// The identifier of the extension in capabilities.
 pub const IDENTIFIER: &str = "io.modelcontextprotocol/ui";
 
 /// The MIME type of an interface.
@@ -18,28 +19,28 @@ pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
 /// The scheme of the URIs of interfaces.
 pub const SCHEME: &str = "ui://";
 
-/// The `_meta` key that holds [`ToolUi`] and [`ResourceUi`].
+/// The `_meta` key of [`ToolUi`] and [`ResourceUi`].
 pub const META_KEY: &str = "ui";
 
-/// The deprecated `_meta` key that holds the URI of a tool's interface alone.
+/// A deprecated `_meta` key with only the URI of a tool's interface.
 const FLAT_RESOURCE_URI: &str = "ui/resourceUri";
 
-/// What a client says about itself when it declares the extension.
+/// The settings of a client that declares the extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UiSettings {
-    /// The kinds of interface it can show.
+    /// The media types of interfaces that the client can show.
     pub mime_types: Vec<String>,
 }
 
 impl UiSettings {
-    /// It can show HTML.
+    /// A client that can show HTML.
     pub fn new() -> Self {
         Self { mime_types: vec![MIME_TYPE.to_owned()] }
     }
 
-    /// Whether it can show HTML.
+    /// Whether the client can show HTML.
     pub fn supports_html(&self) -> bool {
         self.mime_types.iter().any(|mime_type| mime_type == MIME_TYPE)
     }
@@ -60,7 +61,7 @@ pub struct ToolUi {
     /// The `ui://` URI of the interface that shows its results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
-    /// Who may call it; none given means the model and the interface.
+    /// Who may call the tool. Empty means the model and the interface.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub visibility: Vec<Visibility>,
 }
@@ -81,14 +82,14 @@ impl ToolUi {
         Self { resource_uri: Some(resource_uri.into()), visibility: Vec::new() }
     }
 
-    /// Limits who may call the tool.
-    #[must_use]
-    pub fn with_visibility(mut self, visibility: impl IntoIterator<Item = Visibility>) -> Self {
-        self.visibility = visibility.into_iter().collect();
-        self
+    setters! {
+        /// Sets who may call the tool.
+        with_visibility(visibility: impl IntoIterator<Item = Visibility>) {
+            visibility = visibility.into_iter().collect()
+        }
     }
 
-    /// Finds the interface in the `_meta` of a tool, in either spelling.
+    /// Finds the interface in the `_meta` of a tool, at the current or the deprecated key.
     pub fn find(meta: &Meta) -> Option<Self> {
         if let Some(ui) = meta.parse(META_KEY) {
             return Some(ui);
@@ -96,7 +97,7 @@ impl ToolUi {
         meta.parse::<String>(FLAT_RESOURCE_URI).map(Self::new)
     }
 
-    /// Whether the model may be offered the tool.
+    /// Whether the host may offer the tool to the model.
     pub fn is_visible_to_model(&self) -> bool {
         self.is_visible_to(&Visibility::Model)
     }
@@ -106,7 +107,7 @@ impl ToolUi {
         self.is_visible_to(&Visibility::App)
     }
 
-    /// Whether the interface has the scheme that interfaces have.
+    /// Whether the URI of the interface begins with [`SCHEME`].
     pub fn has_ui_scheme(&self) -> bool {
         self.resource_uri.as_ref().is_some_and(|uri| uri.starts_with(SCHEME))
     }
@@ -121,33 +122,33 @@ impl ToolUi {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceUi {
-    /// Where it may load from and connect to; without it, nowhere.
+    /// The origins that it may load from and connect to. `None` means no origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csp: Option<UiDomains>,
-    /// What it would like to use of the user's machine.
+    /// The browser permissions that it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<UiPermissions>,
-    /// An origin of its own that it would like to have.
+    /// The dedicated origin that it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// Whether it would like a visible border.
+    /// Whether it asks for a visible border.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefers_border: Option<bool>,
 }
 
 impl ResourceUi {
-    /// An interface that needs nothing.
+    /// An interface that asks for nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Finds the needs of an interface in the `_meta` of its resource.
+    /// Finds these settings in the `_meta` of a resource.
     pub fn find(meta: &Meta) -> Option<Self> {
         meta.parse(META_KEY)
     }
 }
 
-/// The origins an interface may reach, each list for one purpose.
+/// The origins that an interface may reach, by purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -166,7 +167,7 @@ pub struct UiDomains {
     pub base_uri_domains: Vec<String>,
 }
 
-/// What an interface would like to use; each is asked for by an empty object.
+/// The browser permissions that an interface asks for, each by an empty object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -177,7 +178,7 @@ pub struct UiPermissions {
     /// The microphone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microphone: Option<Object>,
-    /// Where the user is.
+    /// The location of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Object>,
     /// Writing to the clipboard.
@@ -189,7 +190,7 @@ pub struct UiPermissions {
 mod tests {
     use super::*;
     use crate::capability::ClientCapabilities;
-    use crate::json::Json;
+    use crate::json::RawJson;
 
     fn meta(text: &str) -> Meta {
         serde_json::from_str(text).unwrap()
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_for_everyone_unless_it_says_for_whom() {
+    fn a_tool_without_visibility_is_visible_to_all() {
         let every = ToolUi::new("ui://a");
         assert!(every.is_visible_to_model() && every.is_visible_to_app());
         let app = every.with_visibility([Visibility::App]);
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_client_declares_the_kinds_of_interface_it_can_show() {
-        let settings = Object::new(Json::from_value(&UiSettings::new()).unwrap()).unwrap();
+        let settings = Object::new(RawJson::from_value(&UiSettings::new()).unwrap()).unwrap();
         let client = ClientCapabilities::new().with_extension(IDENTIFIER, settings).unwrap();
         let settings: UiSettings = client.extensions.parse(IDENTIFIER).unwrap();
         assert!(settings.supports_html());

@@ -1,8 +1,8 @@
-//! The tasks extension: a server may answer a call with a task, which the client asks after,
-//! feeds with input, or cancels.
+//! The tasks extension: a server may answer a call with a task. The client then polls it, answers
+//! its questions, or cancels it.
 //!
-//! A task is one flat object wherever it stands: as the answer to the call (`resultType` `task`),
-//! as the result of `tasks/get`, and in `notifications/tasks`. See the [extension's overview].
+//! A task is the same flat object in all places: the answer to the call (`resultType` `task`), the
+//! result of `tasks/get`, and `notifications/tasks`. See the [extension's overview].
 //!
 //! [extension's overview]: https://modelcontextprotocol.io/extensions/tasks/overview
 
@@ -15,9 +15,10 @@ use crate::json::{Object, open_enum};
 use crate::member::count;
 use crate::meta::Meta;
 use crate::method::Method;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
-/// The name under which both sides declare the extension.
+/// The identifier of the extension in capabilities.
 pub const IDENTIFIER: &str = "io.modelcontextprotocol/tasks";
 
 /// `tasks/get`.
@@ -29,7 +30,7 @@ impl Rpc for GetTask {
     type Result = Task;
 }
 
-/// `tasks/update`: answers what the task asks.
+/// `tasks/update`: answers the questions of a task.
 pub enum UpdateTask {}
 
 impl Rpc for UpdateTask {
@@ -38,7 +39,7 @@ impl Rpc for UpdateTask {
     type Result = EmptyResult;
 }
 
-/// `tasks/cancel`: asks the server to stop, which it may or may not do.
+/// `tasks/cancel`: asks the server to stop the task. The server need not do so.
 pub enum CancelTask {}
 
 impl Rpc for CancelTask {
@@ -47,38 +48,38 @@ impl Rpc for CancelTask {
     type Result = EmptyResult;
 }
 
-/// `notifications/tasks`: the whole task, as `tasks/get` would give it.
+/// `notifications/tasks`: the whole task, as in the result of `tasks/get`.
 pub enum TaskChanged {}
 
-impl Notice for TaskChanged {
+impl Notification for TaskChanged {
     const METHOD: Method = Method::Tasks;
     type Params = Task;
 }
 
 open_enum! {
-    /// Where a task stands.
+    /// The status of a task.
     TaskStatus {
-        /// It runs.
+        /// The task runs.
         Working = "working",
-        /// It waits for the other side.
+        /// The task waits for answers of the client.
         InputRequired = "input_required",
-        /// It ended with a result.
+        /// The task ended with a result.
         Completed = "completed",
-        /// It ended with an error.
+        /// The task ended with an error.
         Failed = "failed",
-        /// It was cancelled.
+        /// The task was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl TaskStatus {
-    /// Whether it can no longer change.
+    /// Whether the status is final.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
-    /// Whether a task may go on from here to `next`. Terminal states never change, and nothing is
-    /// known of words we do not know.
+    /// Whether the status may change to `next`. A final status never changes. Changes from or to an
+    /// unknown status count as not allowed.
     pub fn may_become(&self, next: &Self) -> bool {
         match self {
             Self::Working | Self::InputRequired => !matches!(next, Self::Other(_)) && self != next,
@@ -87,82 +88,82 @@ impl TaskStatus {
     }
 }
 
-/// Which task is meant.
+/// The params of requests for one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskIdParams {
-    /// Its name.
+    /// The id of the task.
     pub task_id: String,
 }
 
 impl TaskIdParams {
-    /// Means this task.
+    /// Names a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
 }
 
-/// Answers to what a task asks.
+/// Answers to the questions of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
-    /// The answers, by the keys of its questions; they need not be all at once.
+    /// The answers, by the keys of the questions. Further answers may follow later.
     pub input_responses: InputResponses,
 }
 
 impl UpdateTaskParams {
-    /// Answers this task.
+    /// Answers for this task.
     pub fn new(task_id: impl Into<String>, input_responses: InputResponses) -> Self {
         Self { task_id: task_id.into(), input_responses }
     }
 }
 
-/// How it stands with a call that became a task.
+/// The state of a call that runs as a task.
 ///
-/// `input_requests`, `result` and `error` belong to one status each; the methods below set both
-/// together. A task in the answer to a call may lack them, whatever its status.
+/// `input_requests`, `result` and `error` each belong to one status; the methods below set both
+/// together. The task in the first answer to a call may lack them in every status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Its name, which nobody can guess.
+    /// The id, which must be hard to guess.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// More about where it stands, for people.
+    /// Details about the status, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it began, in ISO 8601.
+    /// The time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it last changed, in ISO 8601.
+    /// The time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// How long it is kept from its creation, in milliseconds; `None` is `null` on the wire and
-    /// means without limit.
+    /// How long the task is kept, in milliseconds from its creation. `None` is `null` on the wire
+    /// and means without limit.
     #[serde(default, deserialize_with = "count")]
     pub ttl_ms: Option<u64>,
-    /// How long to wait between questions, in milliseconds.
+    /// How long the client should wait between two `tasks/get`, in milliseconds.
     #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
-    /// All it waits for, when it requires input.
+    /// The open questions, if the status is `input_required`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
-    /// What the call itself would have answered, when it is completed.
+    /// The result of the call, if the status is `completed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Object>,
-    /// The error the call itself would have answered, when it has failed.
+    /// The error of the call, if the status is `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
-    /// Anything beside; only where the task is a result itself.
+    /// Further metadata; only if the task itself is a result.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl Task {
-    /// A task that has just begun.
+    /// A task that has just started.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -180,63 +181,54 @@ impl Task {
         }
     }
 
-    /// Limits how long it is kept, in milliseconds.
-    #[must_use]
-    pub fn with_ttl_ms(mut self, ttl_ms: u64) -> Self {
-        self.ttl_ms = Some(ttl_ms);
-        self
+    setters! {
+        /// Sets how long the task is kept, in milliseconds.
+        with_ttl_ms(ttl_ms: u64) { ttl_ms = Some(ttl_ms) }
+
+        /// Sets how long the client should wait between two `tasks/get`, in milliseconds.
+        with_poll_interval_ms(poll_interval_ms: u64) { poll_interval_ms = Some(poll_interval_ms) }
+
+        /// Sets details about the status, for people.
+        with_status_message(message: impl Into<String>) { status_message = Some(message.into()) }
     }
 
-    /// Suggests how long to wait between questions, in milliseconds.
-    #[must_use]
-    pub fn with_poll_interval_ms(mut self, poll_interval_ms: u64) -> Self {
-        self.poll_interval_ms = Some(poll_interval_ms);
-        self
-    }
-
-    /// Says more about where it stands.
-    #[must_use]
-    pub fn with_status_message(mut self, message: impl Into<String>) -> Self {
-        self.status_message = Some(message.into());
-        self
-    }
-
-    /// Goes on working.
+    /// Sets the status `working`.
     #[must_use]
     pub fn working(self) -> Self {
         self.entering(TaskStatus::Working)
     }
 
-    /// Waits for all of this.
+    /// Sets the status `input_required`, with all open questions.
     #[must_use]
     pub fn input_required(self, requests: InputRequests) -> Self {
         Self { input_requests: Some(requests), ..self.entering(TaskStatus::InputRequired) }
     }
 
-    /// Ends with what the call would have answered, even if that is a tool's own error.
+    /// Sets the status `completed`, with the result of the call. A tool's own error is also a
+    /// result.
     #[must_use]
     pub fn completed(self, result: Object) -> Self {
         Self { result: Some(result), ..self.entering(TaskStatus::Completed) }
     }
 
-    /// Ends with the error that the call would have answered.
+    /// Sets the status `failed`, with the error of the call.
     #[must_use]
     pub fn failed(self, error: ErrorObject) -> Self {
         Self { error: Some(error), ..self.entering(TaskStatus::Failed) }
     }
 
-    /// Ends because somebody cancelled it.
+    /// Sets the status `cancelled`.
     #[must_use]
     pub fn cancelled(self) -> Self {
         self.entering(TaskStatus::Cancelled)
     }
 
-    /// Whether it can no longer change.
+    /// Whether the status is final.
     pub fn is_terminal(&self) -> bool {
         self.status.is_terminal()
     }
 
-    /// The task in another status, without what belonged to the one before.
+    /// Changes the status, and removes the member of the status before.
     fn entering(self, status: TaskStatus) -> Self {
         Self { status, input_requests: None, result: None, error: None, ..self }
     }
@@ -293,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_stays_as_it_is() {
+    fn a_final_status_never_changes() {
         use TaskStatus::{Cancelled, Completed, Failed, InputRequired, Working};
         let every = [Working, InputRequired, Completed, Failed, Cancelled];
         for ended in [Completed, Failed, Cancelled] {

@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Questions and answers on the wire.
 
 use super::*;
 use crate::deprecated::roots::ListRootsResult;

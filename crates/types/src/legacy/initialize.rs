@@ -1,5 +1,5 @@
-//! The handshake of revisions up to 2025-11-25, which fixes one revision and both sets of
-//! capabilities for a connection or session.
+//! The handshake up to 2025-11-25. It fixes the revision and the capabilities of both sides for a
+//! connection or session.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use crate::implementation::Implementation;
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::revision::Revision;
-use crate::rpc::{Notice, Rpc};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
 /// `initialize`.
 pub enum Initialize {}
@@ -20,49 +21,49 @@ impl Rpc for Initialize {
     type Result = InitializeResult;
 }
 
-/// `notifications/initialized`: the client has understood the answer.
+/// `notifications/initialized`: the client has received the result and starts to send requests.
 pub enum Initialized {}
 
-impl Notice for Initialized {
+impl Notification for Initialized {
     const METHOD: Method = Method::Initialized;
     type Params = NoParams;
 }
 
-/// How a client opens.
+/// The first request of a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeParams {
-    /// The revision the client would like, as text: it may be one that is not known here, and
-    /// then the server answers with another.
+    /// The revision that the client wants, as text. If the server does not know it, it answers with
+    /// another.
     pub protocol_version: String,
-    /// What the client can do.
+    /// The capabilities of the client.
     pub capabilities: ClientCapabilities,
-    /// Who the client is.
+    /// Name and version of the client.
     pub client_info: Implementation,
 }
 
-/// How a server answers.
+/// The answer of the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision to speak, as text: it may be one that the client does not know.
+    /// The revision of the connection, as text. The client may not know it.
     pub protocol_version: String,
-    /// What the server can do.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// Who the server is.
+    /// Name and version of the server.
     pub server_info: Implementation,
     /// How to use the server, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl InitializeParams {
-    /// Opens with a revision.
+    /// A request for a revision.
     pub fn new(
         revision: Revision,
         capabilities: ClientCapabilities,
@@ -71,14 +72,14 @@ impl InitializeParams {
         Self { protocol_version: revision.to_string(), capabilities, client_info }
     }
 
-    /// The revision asked for, if it is known here.
+    /// The revision that the client wants, if this library knows it.
     pub fn revision(&self) -> Option<Revision> {
         self.protocol_version.parse().ok()
     }
 }
 
 impl InitializeResult {
-    /// Answers with a revision.
+    /// An answer with a revision.
     #[inline]
     pub fn new(
         revision: Revision,
@@ -94,14 +95,14 @@ impl InitializeResult {
         }
     }
 
-    /// Adds how to use the server.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
+    setters! {
+        /// Sets how to use the server, for the model.
+        with_instructions(instructions: impl Into<String>) {
+            instructions = Some(instructions.into())
+        }
     }
 
-    /// The revision to speak, if it is known here.
+    /// The revision of the connection, if this library knows it.
     pub fn revision(&self) -> Option<Revision> {
         self.protocol_version.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! Asking whether the other side is still there.
+//! `ping`: checks whether the other side still answers.
 
 use crate::empty::{EmptyResult, NoParams};
 use crate::method::Method;

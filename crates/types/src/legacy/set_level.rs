@@ -1,5 +1,5 @@
-//! Choosing which log messages a session gets. Since 2026-07-28 each request chooses in its
-//! `_meta`.
+//! `logging/setLevel`: the level of log messages for a session. Since 2026-07-28 each request sets
+//! it in its `_meta`.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,16 +17,16 @@ impl Rpc for SetLevel {
     type Result = EmptyResult;
 }
 
-/// Which messages are wanted.
+/// The level of log messages that the client wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SetLevelParams {
-    /// The least severe level wanted.
+    /// The least severe level.
     pub level: LoggingLevel,
 }
 
 impl SetLevelParams {
-    /// Wants messages of this level and more severe ones.
+    /// Asks for messages of this level and more severe ones.
     pub fn new(level: LoggingLevel) -> Self {
         Self { level }
     }

@@ -1,4 +1,5 @@
-//! Following single resources by request. Since 2026-07-28 `subscriptions/listen` does this.
+//! `resources/subscribe`: notifications of changes of one resource. Since 2026-07-28
+//! `subscriptions/listen` replaces it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,33 +8,33 @@ use crate::method::Method;
 use crate::rpc::Rpc;
 
 /// `resources/subscribe`.
-pub enum Subscribe {}
+pub enum SubscribeResource {}
 
-impl Rpc for Subscribe {
+impl Rpc for SubscribeResource {
     const METHOD: Method = Method::ResourcesSubscribe;
     type Params = SubscribeParams;
     type Result = EmptyResult;
 }
 
 /// `resources/unsubscribe`.
-pub enum Unsubscribe {}
+pub enum UnsubscribeResource {}
 
-impl Rpc for Unsubscribe {
+impl Rpc for UnsubscribeResource {
     const METHOD: Method = Method::ResourcesUnsubscribe;
     type Params = SubscribeParams;
     type Result = EmptyResult;
 }
 
-/// Which resource to follow, or to follow no longer.
+/// The resource to subscribe to, or to unsubscribe from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscribeParams {
-    /// Its URI. Notices may name resources below it.
+    /// Its URI. Notifications may name resources below it.
     pub uri: String,
 }
 
 impl SubscribeParams {
-    /// Names a resource.
+    /// The params for one resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }

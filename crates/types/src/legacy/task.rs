@@ -1,8 +1,8 @@
-//! The experimental tasks of 2025-11-25: a request is answered at once with a task, and its result
-//! is fetched later.
+//! The experimental tasks of 2025-11-25: the receiver answers a request at once with a task, and
+//! the requestor fetches the result later.
 //!
-//! Either side may be the one who runs a task. The tasks extension of 2026-07-28
-//! ([`crate::ext::tasks`]) is another dialect; only the words for a task's status are shared.
+//! Both sides may run tasks. The tasks extension of 2026-07-28 ([`crate::ext::tasks`]) has other
+//! types; both share only [`TaskStatus`].
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,20 @@ use crate::json::Object;
 use crate::member::count;
 use crate::meta::{self, Meta};
 use crate::method::Method;
-use crate::page::{Page, PageParams};
-use crate::rpc::{Notice, Rpc};
+use crate::page::{PageParams, PagedResult};
+use crate::rpc::{Notification, Rpc};
+use crate::setters::setters;
 
 /// `tasks/get`.
-pub enum GetTask {}
+pub enum GetCoreTask {}
 
-impl Rpc for GetTask {
+impl Rpc for GetCoreTask {
     const METHOD: Method = Method::TasksGet;
     type Params = TaskIdParams;
-    type Result = Task;
+    type Result = CoreTask;
 }
 
-/// `tasks/result`: waits for the task, then answers what the request itself would have answered.
+/// `tasks/result`: waits for the task, then returns the result of the original request.
 pub enum TaskResult {}
 
 impl Rpc for TaskResult {
@@ -46,59 +47,53 @@ impl Rpc for ListTasks {
 }
 
 /// `tasks/cancel`.
-pub enum CancelTask {}
+pub enum CancelCoreTask {}
 
-impl Rpc for CancelTask {
+impl Rpc for CancelCoreTask {
     const METHOD: Method = Method::TasksCancel;
     type Params = TaskIdParams;
-    type Result = Task;
+    type Result = CoreTask;
 }
 
 /// `notifications/tasks/status`.
 pub enum TaskStatusChanged {}
 
-impl Notice for TaskStatusChanged {
+impl Notification for TaskStatusChanged {
     const METHOD: Method = Method::TasksStatus;
-    type Params = Task;
+    type Params = CoreTask;
 }
 
-/// Which requests one side answers by way of tasks, and what can be done with those.
+/// The requests that one side can run as tasks, and the task methods that it supports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TasksCapability {
-    /// `tasks/list` is answered.
+    /// The side answers `tasks/list`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub list: Option<Object>,
-    /// `tasks/cancel` is answered.
+    /// The side answers `tasks/cancel`.
     #[serde(default, deserialize_with = "declared", skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Object>,
-    /// The methods that may become tasks, by name. On the wire they are split at their slash:
+    /// The methods that can run as tasks, by name. On the wire each is split at its slash:
     /// `{"tools": {"call": {}}}`.
     #[serde(default, with = "methods", skip_serializing_if = "BTreeMap::is_empty")]
     pub requests: BTreeMap<String, Object>,
 }
 
 impl TasksCapability {
-    /// No request may become a task.
+    /// No request can run as a task.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Declares `tasks/list`.
-    #[must_use]
-    pub fn with_list(mut self) -> Self {
-        self.list.get_or_insert_default();
-        self
+    setters! {
+        /// Declares `tasks/list`.
+        with_list() { list.get_or_insert_default() }
+
+        /// Declares `tasks/cancel`.
+        with_cancel() { cancel.get_or_insert_default() }
     }
 
-    /// Declares `tasks/cancel`.
-    #[must_use]
-    pub fn with_cancel(mut self) -> Self {
-        self.cancel.get_or_insert_default();
-        self
-    }
-
-    /// Lets requests of a method become tasks.
+    /// Declares that requests of a method can run as tasks.
     #[must_use]
     pub fn with_request(mut self, method: Method) -> Self {
         if method.name().contains('/') {
@@ -107,12 +102,12 @@ impl TasksCapability {
         self
     }
 
-    /// Whether requests of a method may become tasks. What is not named may not.
+    /// Whether requests of a method can run as tasks.
     pub fn supports_request(&self, method: Method) -> bool {
         self.requests.contains_key(method.name())
     }
 
-    /// What of this is not `there`.
+    /// The part of this capability that `there` lacks.
     pub(crate) fn lacking(&self, there: Option<&Self>) -> Option<Self> {
         let Some(there) = there else { return Some(self.clone()) };
         let missing = Self {
@@ -124,28 +119,28 @@ impl TasksCapability {
     }
 }
 
-/// Methods that are split at their slash on the wire.
+/// Serde functions for methods that are split at their slash on the wire.
 mod methods {
     use std::collections::BTreeMap;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use crate::capability::declared::declaration;
-    use crate::json::{Json, Object};
+    use crate::json::{Object, RawJson};
     use crate::member::any_members;
 
     pub(super) fn serialize<S: Serializer>(
         methods: &BTreeMap<String, Object>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        // Sorted by name, the methods of an area stand together.
+        // The names are sorted, so the methods of an area are adjacent.
         let split = methods.iter().filter_map(|(name, it)| Some((name.split_once('/')?, it)));
         let methods: Vec<_> = split.collect();
         let areas = methods.chunk_by(|((one, _), _), ((other, _), _)| one == other);
         serializer.collect_map(areas.filter_map(|area| Some((area.first()?.0.0, Area(area)))))
     }
 
-    /// The methods of one area.
+    /// The methods of one area, such as `tools`.
     struct Area<'a>(&'a [((&'a str, &'a str), &'a Object)]);
 
     impl Serialize for Area<'_> {
@@ -159,11 +154,11 @@ mod methods {
     ) -> Result<BTreeMap<String, Object>, D::Error> {
         #[derive(Default, Deserialize)]
         #[serde(transparent)]
-        struct Area(#[serde(deserialize_with = "any_members")] BTreeMap<String, Json>);
+        struct Area(#[serde(deserialize_with = "any_members")] BTreeMap<String, RawJson>);
 
         let mut methods = BTreeMap::new();
         for (area, declared) in any_members(deserializer)? {
-            // A member that declares nothing is one that only later revisions know.
+            // Ignores members of other shapes, which later revisions may add.
             let Ok(Some(Area(names))) = declaration(&declared) else { continue };
             for (name, declared) in names {
                 if let Ok(Some(settings)) = declaration(&declared) {
@@ -175,59 +170,57 @@ mod methods {
     }
 }
 
-/// The wish, in the params of a request, that it become a task.
+/// The `task` member of params, which asks to run the request as a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
-    /// How long to keep the task from its creation, in milliseconds.
+    /// How long to keep the task, in milliseconds from its creation.
     #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
 
 impl TaskMetadata {
-    /// A task, kept as long as the other side likes.
+    /// A task without a requested time to keep it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for a time to keep it, in milliseconds.
-    #[must_use]
-    pub fn with_ttl(mut self, ttl: u64) -> Self {
-        self.ttl = Some(ttl);
-        self
+    setters! {
+        /// Requests how long to keep the task, in milliseconds.
+        with_ttl(ttl: u64) { ttl = Some(ttl) }
     }
 }
 
-/// How it stands with a request that became a task.
+/// The state of a request that runs as a task (`Task` in the schema of 2025-11-25).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Task {
-    /// Its name, chosen by the side that runs it.
+pub struct CoreTask {
+    /// The id, chosen by the side that runs the task.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// More about where it stands, for people.
+    /// Details about the status, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it began, in ISO 8601.
+    /// The time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it last changed, in ISO 8601.
+    /// The time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// How long it is kept from its creation, in milliseconds; `None` is `null` on the wire and
-    /// means without limit.
+    /// How long the task is kept, in milliseconds from its creation. `None` is `null` on the wire
+    /// and means without limit.
     #[serde(default, deserialize_with = "count")]
     pub ttl: Option<u64>,
-    /// How long to wait between questions, in milliseconds.
+    /// How long the requestor should wait between two `tasks/get`, in milliseconds.
     #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
-    /// Anything beside; only where the task is a result itself.
+    /// Further metadata; only if the task itself is a result.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
-impl Task {
-    /// A task that has just begun.
+impl CoreTask {
+    /// A task that has just started.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -242,85 +235,79 @@ impl Task {
         }
     }
 
-    /// Limits how long it is kept, in milliseconds.
-    #[must_use]
-    pub fn with_ttl(mut self, ttl: u64) -> Self {
-        self.ttl = Some(ttl);
-        self
-    }
+    setters! {
+        /// Sets how long the task is kept, in milliseconds.
+        with_ttl(ttl: u64) { ttl = Some(ttl) }
 
-    /// Suggests how long to wait between questions, in milliseconds.
-    #[must_use]
-    pub fn with_poll_interval(mut self, poll_interval: u64) -> Self {
-        self.poll_interval = Some(poll_interval);
-        self
+        /// Sets how long the requestor should wait between two `tasks/get`, in milliseconds.
+        with_poll_interval(poll_interval: u64) { poll_interval = Some(poll_interval) }
     }
 }
 
-/// The answer to a request that became a task.
+/// The first answer to a request that runs as a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
-    pub task: Task,
-    /// Anything beside, such as what to tell the model meanwhile.
+    pub task: CoreTask,
+    /// Further metadata, such as a text for the model in the meantime.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl CreateTaskResult {
-    /// Answers with a task.
-    pub fn new(task: Task) -> Self {
+    /// An answer with a task.
+    pub fn new(task: CoreTask) -> Self {
         Self { task, meta: Meta::new() }
     }
 }
 
-/// One page of the tasks that the asker may see.
+/// One page of the tasks that the requestor may see.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListTasksResult {
     /// The tasks.
-    pub tasks: Vec<Task>,
-    /// Where the next page begins; none after the last.
+    pub tasks: Vec<CoreTask>,
+    /// The cursor of the next page. `None` on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// Anything beside.
+    /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
     pub meta: Meta,
 }
 
 impl ListTasksResult {
-    /// A page of tasks, the last one.
-    pub fn new(tasks: Vec<Task>) -> Self {
+    /// The last page of a list.
+    pub fn new(tasks: Vec<CoreTask>) -> Self {
         Self { tasks, next_cursor: None, meta: Meta::new() }
     }
 }
 
-impl Page for ListTasksResult {
-    type Item = Task;
+impl PagedResult for ListTasksResult {
+    type Item = CoreTask;
 
-    fn into_parts(self) -> (Vec<Task>, Option<Cursor>) {
+    fn into_parts(self) -> (Vec<CoreTask>, Option<Cursor>) {
         (self.tasks, self.next_cursor)
     }
 }
 
-/// The value at [`meta::key::RELATED_TASK`]: the task that a message belongs to.
+/// The value of [`meta::key::RELATED_TASK`]: the task that a message belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RelatedTask {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
 }
 
 impl RelatedTask {
-    /// Belongs to this task.
+    /// Names a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into() }
     }
 
-    /// The task that a `_meta` names.
+    /// The related task in a `_meta`.
     pub fn find(meta: &Meta) -> Option<Self> {
         meta.parse(meta::key::RELATED_TASK)
     }
@@ -338,13 +325,13 @@ mod tests {
 
     #[test]
     fn a_task_is_written_as_it_was_read() {
-        let task: Task = serde_json::from_str(TASK).unwrap();
+        let task: CoreTask = serde_json::from_str(TASK).unwrap();
         assert_eq!(serde_json::to_string(&task).unwrap(), TASK);
     }
 
     #[test]
     fn a_new_task_works_and_says_that_it_has_no_time_limit() {
-        let text = serde_json::to_string(&Task::new("t", "2025-11-25T10:30:00Z")).unwrap();
+        let text = serde_json::to_string(&CoreTask::new("t", "2025-11-25T10:30:00Z")).unwrap();
         assert!(text.contains(r#""status":"working""#) && text.contains(r#""ttl":null"#), "{text}");
     }
 

@@ -1,16 +1,16 @@
-//! Whole numbers however they are spelled.
+//! Integers that are spelled with a fraction or an exponent.
 //!
-//! To JSON Schema `1`, `1.0` and `10e-1` are one integer; a type that wants an integer takes the
-//! first alone. So where such a type refuses a text, its whole numbers are written anew without
-//! fraction and exponent, digit by digit: no number is rounded on the way.
+//! To JSON Schema `1`, `1.0` and `10e-1` are the same integer, but serde reads only the first as
+//! one. Where a type refuses a text, [`plain_integers`] rewrites its integers without fraction and
+//! exponent. It works on digits, so no number is rounded.
 
 use std::borrow::Cow;
 
-/// The most digits of a number that is written anew; `u128::MAX` has as many.
+/// The most digits of a rewritten number: those of `u128::MAX`.
 const MOST_DIGITS: i64 = 39;
 
-/// The same JSON, in which whole numbers have neither fraction nor exponent, and none is `-0`. Numbers
-/// that no integer type can hold stay as they are.
+/// Rewrites every integer of a JSON text without fraction and exponent, and `-0` as `0`. Numbers
+/// that no integer type can hold are left unchanged.
 ///
 /// ```
 /// use bowline_types::read::plain_integers;
@@ -34,7 +34,7 @@ pub fn plain_integers(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The numbers in a JSON text, with the places where they begin.
+/// Iterates over the numbers in a JSON text, with their positions.
 struct Numbers<'a> {
     text: &'a str,
     at: usize,
@@ -63,7 +63,7 @@ impl<'a> Iterator for Numbers<'a> {
     }
 }
 
-/// The place after the string that begins at a quote.
+/// The position after the string that begins at this quote.
 fn end_of_string(bytes: &[u8], quote: usize) -> usize {
     let mut at = quote + 1;
     while let Some(byte) = bytes.get(at) {
@@ -76,7 +76,8 @@ fn end_of_string(bytes: &[u8], quote: usize) -> usize {
     at
 }
 
-/// A whole number without fraction and exponent; none if it is not whole, or written so already.
+/// An integer without fraction and exponent. `None` if the number is not an integer, or is already
+/// plain.
 fn integer(number: &str) -> Option<String> {
     let (sign, magnitude) = match number.strip_prefix('-') {
         Some(magnitude) => ("-", magnitude),
@@ -92,7 +93,7 @@ fn integer(number: &str) -> Option<String> {
     if significant.is_empty() {
         return Some("0".to_owned());
     }
-    // How many digits stand before the point once the exponent is taken into account.
+    // The number of digits before the decimal point, with the exponent applied.
     let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let before = i64::try_from(whole.len()).ok()?;
     let before = before.checked_add(exponent.parse().ok()?)?.checked_sub(zeros)?;

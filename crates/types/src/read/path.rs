@@ -1,17 +1,17 @@
-//! Finds the member at which reading stopped, by walking over the text once more.
+//! Finds the path of the member at which reading failed, by scanning the text again.
 //!
-//! Only errors need it, so nothing is kept track of while all goes well.
+//! Only errors pay for this: successful reads keep no path.
 
 use std::fmt;
 
-/// Names of members are cut to this many characters in messages.
+/// Longer names of members are cut to this many characters in error messages.
 const LONGEST_NAME: usize = 64;
 
-/// Where reading stopped.
+/// The position at which reading stopped.
 pub(super) struct Place<'a> {
-    /// How many bytes were read until then.
+    /// The number of bytes read.
     bytes: usize,
-    /// These bytes, but for the beginning of a character.
+    /// The text up to there, without an incomplete character at its end.
     read: &'a str,
 }
 
@@ -24,11 +24,11 @@ impl<'a> Place<'a> {
         Self { bytes, read }
     }
 
-    /// The path of the value that was read last, or was about to be read. It is known to be within
-    /// these: members of objects, and items of arrays at an index.
+    /// The path of the value that was read last, or that was about to be read. `steps` are the
+    /// members and items around it that are known: `Some` is the index of an item.
     pub(super) fn path(&self, steps: &[Option<usize>]) -> String {
         let mut walk = Walk::over(self.read);
-        // The end of what it stands in may have been read as well, or the comma after it.
+        // The closing bracket around the value, or the comma after it, may have been read as well.
         if walk.open.len() < steps.len() {
             walk.open.extend(walk.closed);
         }
@@ -51,7 +51,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// One path below another.
+/// Appends one path to another.
 pub(super) fn join(path: &str, below: &str) -> String {
     match (path, below) {
         ("", _) | (_, "") => format!("{path}{below}"),
@@ -60,27 +60,27 @@ pub(super) fn join(path: &str, below: &str) -> String {
     }
 }
 
-/// A member in a path: `name`, or `["odd name"]`.
+/// One member of a path: `name`, or `["odd name"]`.
 pub(super) fn step(name: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "_-$".contains(character);
     let shown: String = name.chars().take(LONGEST_NAME).collect();
     if !name.is_empty() && name.chars().all(is_plain) { shown } else { format!("[{shown:?}]") }
 }
 
-/// An array or object that is open where reading stopped.
+/// An array or object that is open at the end of the text.
 enum Level<'a> {
-    /// With the name of the member that is being read, as it is written.
+    /// The name of the current member, as it is written.
     Object(Option<&'a str>),
-    /// With the index of the item that is being read.
+    /// The index of the current item.
     Array(usize),
 }
 
-/// A walk over the beginning of a JSON text.
+/// The arrays and objects found in the beginning of a JSON text.
 #[derive(Default)]
 struct Walk<'a> {
-    /// What is open at its end.
+    /// Those that are open at its end.
     open: Vec<Level<'a>>,
-    /// What was closed last.
+    /// The one that was closed last.
     closed: Option<Level<'a>>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
                 (b',', Some(Level::Array(index))) => *index += 1,
                 (b'"', level) => {
                     let string = string(read, at);
-                    // The quote that opens it has been taken.
+                    // The opening quote has already been consumed.
                     bytes.by_ref().take(string.len() + 1).for_each(drop);
                     if let Some(Level::Object(name @ None)) = level {
                         *name = Some(string);
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What stands between the quote at this place and the one that closes it.
+/// The text between the quote at this position and the closing quote.
 fn string(text: &str, opening: usize) -> &str {
     let rest = text.get(opening + 1..).unwrap_or_default();
     let mut is_escaped = false;

@@ -1,10 +1,10 @@
-//! Reads structs from objects only, at every depth.
+//! A deserializer that reads structs only from objects, at every depth.
 //!
-//! Everything is handed on to another deserializer as it is, with three exceptions. What wants a
-//! struct is given a map, so that an array in its place is refused. What cannot be a variant of an
-//! enum is answered with the words that could, which `serde_json` leaves out. And when something
-//! does not fit it is noted how deep it stands, since `serde_json` looks where it is only after it
-//! has read on.
+//! It wraps another deserializer and passes everything on, with three exceptions. A struct is read
+//! as a map, so that an array in its place is refused. The error for an unknown enum variant lists
+//! the known ones, which `serde_json` leaves out. And when a value does not fit, the wrapper
+//! records the members and items around it, because `serde_json` reports a position only after it
+//! has read further.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,19 +13,19 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-/// Anything that takes part in reading, made strict.
+/// A deserializer, visitor or access of serde, made strict.
 pub(super) struct Strict<'s, T> {
     inner: T,
-    trail: &'s Trail,
+    path: &'s ErrorPath,
 }
 
-/// What an error happened within, from the inside: a member of an object, or an item of an array at
-/// an index.
+/// The members and items around an error, innermost first. `Some` is the index of an item of an
+/// array, `None` a member of an object.
 #[derive(Default)]
-pub(super) struct Trail(RefCell<Vec<Option<usize>>>);
+pub(super) struct ErrorPath(RefCell<Vec<Option<usize>>>);
 
-impl Trail {
-    /// Notes a member or an item, if it could not be read.
+impl ErrorPath {
+    /// Records a member or an item if reading it failed.
     fn note<T, E>(&self, index: Option<usize>, outcome: Result<T, E>) -> Result<T, E> {
         let mut steps = self.0.borrow_mut();
         match outcome {
@@ -35,7 +35,7 @@ impl Trail {
         outcome
     }
 
-    /// The same from the outside.
+    /// The same steps, outermost first.
     pub(super) fn into_steps(self) -> Vec<Option<usize>> {
         let mut steps = self.0.into_inner();
         steps.reverse();
@@ -44,18 +44,18 @@ impl Trail {
 }
 
 impl<'s, T> Strict<'s, T> {
-    pub(super) fn new(inner: T, trail: &'s Trail) -> Self {
-        Self { inner, trail }
+    pub(super) fn new(inner: T, path: &'s ErrorPath) -> Self {
+        Self { inner, path }
     }
 
-    /// Another that takes part in the same reading.
+    /// Wraps another part of the same deserializer.
     fn with<U>(&self, inner: U) -> Strict<'s, U> {
-        Strict { inner, trail: self.trail }
+        Strict { inner, path: self.path }
     }
 }
 
-/// Hands these methods on, their visitor made strict.
-macro_rules! hand_on {
+/// Forwards these methods, with the visitor made strict.
+macro_rules! forward {
     ($($method:ident)*) => {
         $(
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -99,7 +99,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        // Text that is kept as it is speaks to `serde_json` in a way of its own.
+        // `serde_json` marks raw text by a struct name of its own, which must reach it unchanged.
         if name.starts_with("$serde_json::") {
             return self.inner.deserialize_newtype_struct(name, visitor);
         }
@@ -135,7 +135,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         self.inner.deserialize_tuple_struct(name, length, visitor)
     }
 
-    hand_on! {
+    forward! {
         deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32
         deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32
         deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64 deserialize_char
@@ -149,7 +149,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
     }
 }
 
-/// Hands values on to the visitor as they are.
+/// Forwards plain values to the visitor.
 macro_rules! values {
     ($($method:ident($type:ty))*) => {
         $(
@@ -194,7 +194,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<'_, V> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        let items = Items { inner: items, trail: self.trail, index: 0 };
+        let items = Items { inner: items, path: self.path, index: 0 };
         self.inner.visit_seq(items)
     }
 
@@ -218,10 +218,10 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<'_, S> {
     }
 }
 
-/// The items of an array, counted.
+/// The items of an array, counted for the path of an error.
 struct Items<'s, A> {
     inner: A,
-    trail: &'s Trail,
+    path: &'s ErrorPath,
     index: usize,
 }
 
@@ -232,8 +232,8 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        let item = self.inner.next_element_seed(Strict::new(seed, self.trail));
-        let item = self.trail.note(Some(self.index), item)?;
+        let item = self.inner.next_element_seed(Strict::new(seed, self.path));
+        let item = self.path.note(Some(self.index), item)?;
         self.index += 1;
         Ok(item)
     }
@@ -254,8 +254,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<'_, A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let outcome = self.inner.next_value_seed(Strict::new(seed, self.trail));
-        self.trail.note(None, outcome)
+        let outcome = self.inner.next_value_seed(Strict::new(seed, self.path));
+        self.path.note(None, outcome)
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -272,7 +272,7 @@ impl<'de, 's, A: EnumAccess<'de>> EnumAccess<'de> for Strict<'s, A> {
         seed: S,
     ) -> Result<(S::Value, Self::Variant), A::Error> {
         let (value, variant) = self.inner.variant_seed(seed)?;
-        Ok((value, Strict { inner: variant, trail: self.trail }))
+        Ok((value, Strict { inner: variant, path: self.path }))
     }
 }
 
@@ -284,8 +284,8 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<'_, A> {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        let outcome = self.inner.newtype_variant_seed(Strict::new(seed, self.trail));
-        self.trail.note(None, outcome)
+        let outcome = self.inner.newtype_variant_seed(Strict::new(seed, self.path));
+        self.path.note(None, outcome)
     }
 
     fn tuple_variant<V: Visitor<'de>>(
@@ -306,7 +306,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<'_, A> {
     }
 }
 
-/// What is read from an object.
+/// A visitor that accepts only objects.
 struct Object<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Object<V> {

@@ -1,4 +1,4 @@
-//! What is read, and how what cannot be read is told.
+//! What is accepted, and how errors describe what is not.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::deprecated::logging::LoggingLevel;
 use crate::deprecated::roots::Root;
 use crate::deprecated::sampling::ModelPreferences;
 use crate::error::ErrorObject;
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::progress::ProgressParams;
 use crate::prompt::GetPromptParams;
 use crate::subscription::{ListenParams, SubscriptionFilter};
-use crate::tool::{CallToolParams, Tool};
-use crate::{Icon, Implementation, Meta, Resource};
+use crate::tool::{CallToolParams, ToolDefinition};
+use crate::{Icon, Implementation, Meta, ResourceDefinition};
 
 #[derive(Debug, Deserialize, PartialEq)]
 struct Order {
@@ -27,7 +27,7 @@ struct Order {
     #[serde(default)]
     by_shelf: BTreeMap<u16, Item>,
     shape: Option<Shape>,
-    raw: Option<Json>,
+    raw: Option<RawJson>,
     level: Option<LoggingLevel>,
     #[serde(default)]
     levels: Vec<LoggingLevel>,
@@ -141,7 +141,7 @@ fn text_on_several_lines_has_paths_too() {
 }
 
 #[test]
-fn what_is_not_json_is_said_with_its_place() {
+fn text_that_is_not_json_is_reported_with_its_position() {
     let error = read::<Order>("{\"count\":").unwrap_err();
     assert!(!error.is_json());
     assert_eq!(error.to_string(), "not JSON: EOF while parsing a value at byte 9");
@@ -185,8 +185,8 @@ fn nothing_that_peers_send_is_read_from_an_array_by_position() {
     assert!(refuses_arrays::<ProgressParams>());
     assert!(refuses_arrays::<GetPromptParams>());
     assert!(refuses_arrays::<CallToolParams>());
-    assert!(refuses_arrays::<Tool>());
-    assert!(refuses_arrays::<Resource>());
+    assert!(refuses_arrays::<ToolDefinition>());
+    assert!(refuses_arrays::<ResourceDefinition>());
     assert!(refuses_arrays::<Icon>());
     assert!(refuses_arrays::<Implementation>());
     assert!(refuses_arrays::<ClientCapabilities>());

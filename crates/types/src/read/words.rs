@@ -1,21 +1,21 @@
-//! Serde's errors in words that mean something to whoever wrote the JSON.
+//! Turns serde's error messages into words that the author of the JSON understands.
 
-/// How much of a peer's own text is repeated to it.
+/// The most characters of a peer's own text that an error repeats.
 const LONGEST: usize = 40;
 
-/// What an error says, without its line and column.
+/// The message of an error, without its line and column.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&position).unwrap_or(&text).to_owned()
 }
 
-/// The member that an error says is missing.
+/// The member that the message calls missing.
 pub(super) fn missing(reason: &str) -> Option<&str> {
     reason.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-/// What an error says, in plain words.
+/// The message in plain words.
 pub(super) fn plain(reason: &str) -> String {
     if reason.starts_with("duplicate field ") {
         return "it occurs twice".to_owned();
@@ -33,7 +33,7 @@ pub(super) fn plain(reason: &str) -> String {
     }
 }
 
-/// What serde expected.
+/// The expectation in JSON's words, without Rust types.
 fn expected(what: &str) -> String {
     let range = |low: &dyn std::fmt::Display, high: &dyn std::fmt::Display| {
         format!("a whole number from {low} to {high}")
@@ -63,7 +63,7 @@ fn expected(what: &str) -> String {
     }
 }
 
-/// What serde found instead.
+/// The value that was found, in JSON's words.
 fn found(what: &str) -> String {
     let quoted = |kind: &str| what.strip_prefix(kind)?.strip_suffix('`');
     if let Some(number) = quoted("integer `").or_else(|| quoted("floating point `")) {
@@ -83,7 +83,7 @@ fn found(what: &str) -> String {
     }
 }
 
-/// The beginning of a text that may be long, with the quote that closes it.
+/// Shortens a text that may be long, and keeps its closing quote.
 fn cut(text: &str) -> String {
     if text.chars().count() <= LONGEST {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! What is read at a URI: text or bytes.
+//! The contents of a resource: text or bytes.
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
@@ -6,23 +6,24 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::content::Annotations;
 use crate::json::{Base64, NotBase64};
 use crate::meta::Meta;
+use crate::setters::setters;
 
-/// What was read at one URI.
+/// The contents at one URI.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "WireContents")]
 #[non_exhaustive]
 pub struct ResourceContents {
-    /// Where it was read; when a directory is read, this is one of its entries.
+    /// The URI of these contents. For a collection, the URI of one entry.
     pub uri: String,
     /// The media type.
     pub mime_type: Option<String>,
-    /// The contents themselves.
+    /// The text or the bytes.
     pub body: ResourceBody,
-    /// Anything more.
+    /// Further metadata.
     pub meta: Meta,
 }
 
-/// Contents of a resource: text or bytes.
+/// The body of a resource: text or bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResourceBody {
     /// Text.
@@ -42,11 +43,9 @@ impl ResourceContents {
         Self::new(uri.into(), ResourceBody::Blob(Base64::encode(bytes)))
     }
 
-    /// Says the media type.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
+    setters! {
+        /// Sets the media type.
+        with_mime_type(mime_type: impl Into<String>) { mime_type = Some(mime_type.into()) }
     }
 
     /// The text, if the contents are text.
@@ -57,7 +56,7 @@ impl ResourceContents {
         }
     }
 
-    /// The contents as bytes; text is given as UTF-8.
+    /// The contents as bytes; text becomes UTF-8.
     ///
     /// # Errors
     ///
@@ -92,7 +91,7 @@ impl Serialize for ResourceContents {
     }
 }
 
-/// Contents as peers write them, with annotations that belong to the block around them.
+/// Contents as peers write them: some put here the annotations of the block around them.
 #[derive(Deserialize)]
 #[serde(try_from = "WireMembers")]
 pub(crate) struct WireContents {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::id::Cursor;
-use crate::page::Page;
+use crate::page::PagedResult;
 
 fn round_trip<T: Serialize + for<'de> Deserialize<'de>>(text: &str) {
     let value: T = serde_json::from_str(text).unwrap();
@@ -16,7 +16,7 @@ fn error<T: for<'de> Deserialize<'de> + std::fmt::Debug>(text: &str) -> String {
 // spec: RSRC-10
 #[test]
 fn a_resource_is_written_as_it_was_read() {
-    round_trip::<Resource>(
+    round_trip::<ResourceDefinition>(
         r#"{"uri":"a://b","name":"b","title":"B","description":"d","mimeType":"text/plain","annotations":{"audience":["user"]},"size":3,"icons":[{"src":"https://example.com/i.png"}],"_meta":{"a":1}}"#,
     );
     round_trip::<ResourceTemplate>(
@@ -27,8 +27,8 @@ fn a_resource_is_written_as_it_was_read() {
 // spec: RSRC-10
 #[test]
 fn a_resource_needs_its_uri_and_its_name() {
-    assert!(error::<Resource>(r#"{"name":"b"}"#).contains("missing field `uri`"));
-    assert!(error::<Resource>(r#"{"uri":"a://b"}"#).contains("missing field `name`"));
+    assert!(error::<ResourceDefinition>(r#"{"name":"b"}"#).contains("missing field `uri`"));
+    assert!(error::<ResourceDefinition>(r#"{"uri":"a://b"}"#).contains("missing field `name`"));
     let text = r#"{"name":"b"}"#;
     assert!(error::<ResourceTemplate>(text).contains("missing field `uriTemplate`"));
 }
@@ -36,15 +36,15 @@ fn a_resource_needs_its_uri_and_its_name() {
 #[test]
 fn unknown_members_are_ignored_and_null_is_absent() {
     let text = r#"{"uri":"a://b","name":"b","new":1,"title":null,"annotations":null,"size":null,"icons":null,"_meta":null}"#;
-    let read: Resource = serde_json::from_str(text).unwrap();
-    assert_eq!(read, Resource::new("a://b", "b"));
+    let read: ResourceDefinition = serde_json::from_str(text).unwrap();
+    assert_eq!(read, ResourceDefinition::new("a://b", "b"));
 }
 
 // spec: CONT-5
 #[test]
 fn resources_and_templates_are_shown_by_their_title_or_name() {
-    assert_eq!(Resource::new("a://b", "b").display_name(), "b");
-    assert_eq!(Resource::new("a://b", "b").with_title("B").display_name(), "B");
+    assert_eq!(ResourceDefinition::new("a://b", "b").display_name(), "b");
+    assert_eq!(ResourceDefinition::new("a://b", "b").with_title("B").display_name(), "B");
     assert_eq!(ResourceTemplate::new("a://{b}", "b").display_name(), "b");
     assert_eq!(ResourceTemplate::new("a://{b}", "b").with_title("B").display_name(), "B");
 }
@@ -72,14 +72,14 @@ fn contents_hold_exactly_one_of_text_and_blob() {
 
 // spec: RSRC-25
 #[test]
-fn bytes_that_are_not_base64_are_found_when_they_are_wanted() {
+fn invalid_base64_is_reported_when_it_is_decoded() {
     let read: ResourceContents = serde_json::from_str(r#"{"uri":"a://b","blob":"%"}"#).unwrap();
     assert!(read.to_bytes().unwrap_err().to_string().starts_with("not base64"));
 }
 
 #[test]
 fn pages_give_their_items_and_the_next_cursor() {
-    let page = ListResourcesResult::new(vec![Resource::new("a://b", "b")]);
+    let page = ListResourcesResult::new(vec![ResourceDefinition::new("a://b", "b")]);
     let page = page.with_next_cursor(Cursor::new("2"));
     let (items, next) = page.into_parts();
     assert_eq!((items.len(), next), (1, Some(Cursor::new("2"))));
@@ -88,7 +88,7 @@ fn pages_give_their_items_and_the_next_cursor() {
 }
 
 #[test]
-fn a_template_that_is_none_is_found_when_it_is_wanted() {
+fn an_invalid_template_is_reported_when_it_is_parsed() {
     assert!(ResourceTemplate::new("a://{b}", "b").template().is_ok());
     assert!(ResourceTemplate::new("a://{b", "b").template().is_err());
 }

@@ -1,17 +1,17 @@
-//! Fills a template in.
+//! Expands a template into a URI.
 
 use std::fmt;
 
-use super::{Expression, Modifier, Operator, UriTemplate, Value, Variable, Variables};
+use super::{Expression, Modifier, Operator, TemplateValue, UriTemplate, Variable, Variables};
 use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
 
 impl UriTemplate {
-    /// Writes the URI in which the variables have these values. Variables without a value, or
-    /// with an empty list, leave no trace.
+    /// The URI in which the variables have these values. Variables without a value, or with an
+    /// empty list, are left out.
     ///
     /// # Errors
     ///
-    /// If the template asks for the first characters (`{name:3}`) of a list or of pairs.
+    /// If the template takes the first characters (`{name:3}`) of a list or of pairs.
     pub fn expand(&self, variables: &Variables) -> Result<String, PrefixOfMany> {
         let mut uri = self.head.clone();
         for step in &self.steps {
@@ -22,7 +22,7 @@ impl UriTemplate {
     }
 }
 
-/// A variable of which a template wants the first characters, though its value is a list.
+/// The error for a `{name:3}` whose value is not one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixOfMany {
     name: String,
@@ -59,38 +59,38 @@ impl Expression {
     }
 }
 
-/// What a variable contributes: the texts that stand between separators.
+/// The texts of one variable, without the separators between them.
 fn pieces(
     operator: Operator,
     variable: &Variable,
-    value: &Value,
+    value: &TemplateValue,
 ) -> Result<Vec<String>, PrefixOfMany> {
     let name = variable.name.as_str();
     let encoded = |text: &str| encode(text, operator);
     Ok(match (value, variable.modifier) {
-        (Value::Text(text), Modifier::Prefix(length)) => {
+        (TemplateValue::Text(text), Modifier::Prefix(length)) => {
             let prefix: String = text.chars().take(length).collect();
             vec![piece(operator, name, &encoded(&prefix))]
         }
-        (Value::Text(text), _) => vec![piece(operator, name, &encoded(text))],
+        (TemplateValue::Text(text), _) => vec![piece(operator, name, &encoded(text))],
         (_, Modifier::Prefix(_)) => return Err(PrefixOfMany { name: name.to_owned() }),
-        (Value::List(items), Modifier::Explode) => {
+        (TemplateValue::List(items), Modifier::Explode) => {
             items.iter().map(|item| piece(operator, name, &encoded(item))).collect()
         }
-        (Value::Pairs(pairs), Modifier::Explode) => {
+        (TemplateValue::Pairs(pairs), Modifier::Explode) => {
             let pair = |(key, value): &(String, String)| match operator.is_named() {
                 true => piece(operator, &encoded(key), &encoded(value)),
                 false => format!("{}={}", encoded(key), encoded(value)),
             };
             pairs.iter().map(pair).collect()
         }
-        (Value::List(items), Modifier::None) if items.is_empty() => Vec::new(),
-        (Value::Pairs(pairs), Modifier::None) if pairs.is_empty() => Vec::new(),
-        (Value::List(items), Modifier::None) => {
+        (TemplateValue::List(items), Modifier::None) if items.is_empty() => Vec::new(),
+        (TemplateValue::Pairs(pairs), Modifier::None) if pairs.is_empty() => Vec::new(),
+        (TemplateValue::List(items), Modifier::None) => {
             let items: Vec<_> = items.iter().map(|item| encoded(item)).collect();
             vec![piece(operator, name, &items.join(","))]
         }
-        (Value::Pairs(pairs), Modifier::None) => {
+        (TemplateValue::Pairs(pairs), Modifier::None) => {
             let pair = |(key, value): &(String, String)| [encoded(key), encoded(value)];
             let pairs: Vec<_> = pairs.iter().flat_map(pair).collect();
             vec![piece(operator, name, &pairs.join(","))]
@@ -98,7 +98,7 @@ fn pieces(
     })
 }
 
-/// A value that is encoded already, with its name where the operator wants it.
+/// An encoded value, with its name if the operator writes names.
 fn piece(operator: Operator, name: &str, value: &str) -> String {
     match operator {
         Operator::Parameter if value.is_empty() => name.to_owned(),

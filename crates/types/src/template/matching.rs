@@ -1,9 +1,9 @@
-//! Finds the values with which a template gives a URI.
+//! Matches a URI with a template, and finds the values of the variables.
 //!
-//! Each expression may end in several places, and which one is right depends on what follows. So
-//! the text is swept from right to left, once per expression, marking the places from which the
-//! rest of the template matches; then it is read from left to right, and every expression ends at
-//! the first marked place. Nothing is tried twice, whatever the URI.
+//! Each expression may end in several places; the rest of the template decides which one is right.
+//! So the text is swept from right to left, once per expression, to mark the places from which the
+//! rest of the template matches. Then it is read from left to right, and every expression ends at
+//! the first marked place. No place is visited twice per expression, whatever the URI.
 
 use std::borrow::Cow;
 
@@ -15,18 +15,18 @@ impl UriTemplate {
     /// The longest URI that is matched, in bytes; longer ones match nothing.
     pub const MAX_URI: usize = 8 * 1024;
 
-    /// Finds the values of the variables in a URI that follows the template, percent-decoded.
+    /// Finds the values of the variables in a URI that matches the template, percent-decoded.
     ///
     /// - A variable without operator, or with `+`, needs at least one character: `users://{id}`
     ///   does not match `users://`. Expressions with another operator may be missing altogether.
     /// - A value ends at the first place from which the rest of the template matches. Only `+` and
     ///   `#` let it run across `/`, `?` and `#`.
     /// - Query parameters may come in any order, but unknown ones match nothing.
-    /// - A raw comma makes a [`Value::List`](super::Value::List), as does `*`.
-    /// - What `+` or `#` match keeps encoded what else would be a reserved character: `%2F`.
-    /// - Characters that should have been encoded are understood where they are not ambiguous.
+    /// - A raw comma makes a [`TemplateValue::List`](super::TemplateValue::List), as does `*`.
+    /// - Reserved characters that are encoded stay encoded in values of `+` and `#`: `%2F`.
+    /// - Characters that should have been encoded are accepted where they are not ambiguous.
     ///
-    /// A value may hold anything once it is decoded, `../` included: check it before use.
+    /// A decoded value may contain anything, including `../`. Check it before use.
     ///
     /// Time and space are linear in the length of the URI, for each expression of the template.
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
@@ -58,8 +58,8 @@ impl UriTemplate {
         (position == text.len()).then(|| found.into_variables())
     }
 
-    /// For each expression, the places where it may end because the rest matches from there;
-    /// nothing if the template does not match at all.
+    /// For each expression, the places where it may end because the rest of the template matches
+    /// from there. `None` if the URI does not match.
     fn sweep(
         &self,
         text: &[u8],
@@ -79,16 +79,16 @@ impl UriTemplate {
     }
 }
 
-/// How strictly values are read.
+/// How strictly values are matched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// Values hold only what filling the template in can produce.
+    /// Values contain only what expanding the template can produce.
     Exact,
-    /// Values hold any character that does not end them, as people write URIs by hand.
+    /// Values contain any character that does not end them, as in URIs that people write by hand.
     Generous,
 }
 
-/// A set of places in a text, its end included.
+/// A set of positions in a text, including its end.
 struct Places(Vec<bool>);
 
 impl Places {
@@ -113,7 +113,8 @@ impl Places {
     }
 }
 
-/// The places where a literal begins that ends at one of these places (Knuth, Morris and Pratt).
+/// The positions where a literal begins that ends at one of these positions (Knuth, Morris and
+/// Pratt).
 fn before_literal(text: &[u8], literal: &[u8], ends: Places) -> Places {
     if literal.is_empty() {
         return ends;
@@ -131,7 +132,7 @@ fn before_literal(text: &[u8], literal: &[u8], ends: Places) -> Places {
     begins
 }
 
-/// For each beginning of the literal, how long its longest own beginning is that also ends it.
+/// For each prefix of the literal, the length of its longest proper prefix that is also its suffix.
 fn fallbacks(literal: &[u8]) -> Vec<usize> {
     let mut fallback = vec![0];
     for byte in literal.iter().skip(1) {
@@ -141,7 +142,7 @@ fn fallbacks(literal: &[u8]) -> Vec<usize> {
     fallback
 }
 
-/// How much of the literal is matched after one more byte.
+/// How many bytes of the literal match after one more byte.
 fn extend(literal: &[u8], fallback: &[usize], mut matched: usize, byte: u8) -> usize {
     while literal.get(matched) != Some(&byte) {
         count_step();
@@ -153,22 +154,22 @@ fn extend(literal: &[u8], fallback: &[usize], mut matched: usize, byte: u8) -> u
     matched + 1
 }
 
-/// An expression that is looked for in a text.
+/// Matches one expression in a text.
 struct Reader<'a> {
     expression: &'a Expression,
     text: &'a [u8],
     reading: Reading,
-    /// How many separators may stand between its values.
+    /// The most separators between its values.
     most_separators: usize,
 }
 
-/// What a byte is to the expression that is being read.
+/// The meaning of a byte within an expression.
 enum Kind {
     /// Part of a value.
     Value,
     /// The separator between two values.
     Separator,
-    /// Part of something else.
+    /// Not part of the expression.
     Foreign,
 }
 
@@ -179,11 +180,11 @@ impl<'a> Reader<'a> {
         Self { expression, text, reading, most_separators }
     }
 
-    /// The places where the expression may begin so that it can end at one of these places.
+    /// The positions where the expression may begin so that it ends at one of these positions.
     fn before(&self, ends: &Places) -> Places {
         let length = self.text.len();
         let mut begins = Places::none(length);
-        // For each place, how many separators stand before the nearest end; `None` if no end can
+        // For each position, the number of separators before the nearest end. `None` if no end can
         // be reached.
         let mut needed: Vec<Option<usize>> = vec![None; length + 1];
         for place in (0..=length).rev() {
@@ -207,7 +208,8 @@ impl<'a> Reader<'a> {
         begins
     }
 
-    /// Where the values begin and end if the expression begins here; `None` if it is missing.
+    /// Where the values begin and end if the expression begins here. `None` if the expression is
+    /// absent.
     fn end_from(&self, place: usize, ends: &Places) -> Option<(usize, usize)> {
         let values = place + self.expression.operator.first().len();
         let mut end = self.value_start(place)?;
@@ -224,7 +226,7 @@ impl<'a> Reader<'a> {
         Some((values, end))
     }
 
-    /// The earliest place where an expression that begins here may end.
+    /// The earliest position where an expression that begins here may end.
     fn value_start(&self, place: usize) -> Option<usize> {
         match self.expression.operator.first().as_bytes() {
             [] => self.next(place).map(|(next, _)| next),
@@ -235,7 +237,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next place inside of the expression, and how many separators stand before it.
+    /// The next position inside the expression, and the number of separators before it.
     fn next(&self, place: usize) -> Option<(usize, usize)> {
         match self.kind(*self.text.get(place)?) {
             Kind::Value => Some((self.after_character(place), 0)),
@@ -244,7 +246,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over one character, which may be encoded in up to four octets.
+    /// Skips one character, which may be encoded in up to four octets.
     fn after_character(&self, place: usize) -> usize {
         if self.text.get(place) != Some(&b'%') {
             return place + 1;
@@ -254,7 +256,7 @@ impl<'a> Reader<'a> {
         place + 3 + 3 * octets.take_while(is_inner).count()
     }
 
-    /// Passes over the name of a value and its `=`, if the name is one that the expression knows.
+    /// Skips the name of a value and its `=`, if the expression has a variable of that name.
     fn after_name(&self, place: usize) -> Option<usize> {
         let operator = self.expression.operator;
         if !operator.is_named() {
@@ -271,7 +273,7 @@ impl<'a> Reader<'a> {
         let (end, has_equals) = (place + length, rest.starts_with(b"="));
         match operator {
             _ if self.reading == Reading::Generous => Some(end + usize::from(has_equals)),
-            // `;name=` is never written without a value, and `?name` never without `=`.
+            // Expanding never writes `;name=` without a value, nor `?name` without `=`.
             Operator::Parameter if has_equals => {
                 rest.get(1).is_some_and(is_value).then(|| self.after_character(end + 1))
             }
@@ -305,8 +307,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes a URI in the one spelling that templates are compared with: only characters that a URI
-/// may hold, encoded octets in capitals.
+/// Normalizes a URI for comparison with templates: characters that a URI must not contain are
+/// encoded, and encoded octets are in upper case.
 fn normalize(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| is_unreserved(byte) || is_reserved(byte);
     if text.bytes().all(is_plain) {
@@ -333,7 +335,7 @@ fn normalize(text: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// Counts the places that are looked at, so that tests can hold the matching to linear time.
+/// Counts the visited positions, so that tests can check that matching takes linear time.
 fn count_step() {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get() + 1));

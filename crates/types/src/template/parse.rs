@@ -1,9 +1,9 @@
-//! Reads the text of a template, and says where it breaks the grammar.
+//! Parses the text of a template, and reports where it breaks the grammar.
 
 use super::{Expression, InvalidTemplate, Modifier, Operator, Step, UriTemplate, Variable};
 use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
 
-/// Why reading stopped, and where.
+/// The position and the reason of an error.
 type Failure = (usize, String);
 
 pub(super) fn template(text: &str) -> Result<UriTemplate, InvalidTemplate> {
@@ -39,12 +39,12 @@ fn read(text: &str) -> Result<UriTemplate, Failure> {
     Ok(template)
 }
 
-/// Splits off what stands before the next expression.
+/// Splits off the text before the next expression.
 fn split_literal(text: &str) -> (&str, &str) {
     text.split_at(text.find('{').unwrap_or(text.len()))
 }
 
-/// Reads text outside of braces, and encodes what a URI cannot hold.
+/// Parses text outside of braces, and encodes characters that a URI must not contain.
 fn literal(text: &str, start: usize) -> Result<String, Failure> {
     let mut encoded = String::with_capacity(text.len());
     for (offset, c) in text.char_indices() {

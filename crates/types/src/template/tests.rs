@@ -1,4 +1,4 @@
-//! Templates are read, filled in, and matched back, in linear time.
+//! Parsing, expanding and matching templates, and the linear time of matching.
 
 use proptest::prelude::*;
 
@@ -16,22 +16,25 @@ fn variables() -> Variables {
         .with("percent", "50%")
         .with("octet", "a%2Fb")
         .with("empty", "")
-        .with("list", Value::List(vec!["x".into(), "y,z".into()]))
-        .with("none", Value::List(vec![]))
-        .with("keys", Value::Pairs(vec![("k".into(), "v".into()), ("m".into(), ";".into())]))
+        .with("list", TemplateValue::List(vec!["x".into(), "y,z".into()]))
+        .with("none", TemplateValue::List(vec![]))
+        .with(
+            "keys",
+            TemplateValue::Pairs(vec![("k".into(), "v".into()), ("m".into(), ";".into())]),
+        )
 }
 
 fn expand(template: &str) -> String {
     parse(template).expand(&variables()).unwrap()
 }
 
-/// What a template finds in a URI, written as `name=value` and joined by blanks.
+/// The values that a template finds in a URI, as `name=value`, joined by spaces.
 fn found(template: &str, uri: &str) -> Option<String> {
     let found = parse(template).match_uri(uri)?;
-    let show = |(name, value): (&str, &Value)| match value {
-        Value::Text(text) => format!("{name}={text}"),
-        Value::List(items) => format!("{name}={items:?}"),
-        Value::Pairs(pairs) => format!("{name}={pairs:?}"),
+    let show = |(name, value): (&str, &TemplateValue)| match value {
+        TemplateValue::Text(text) => format!("{name}={text}"),
+        TemplateValue::List(items) => format!("{name}={items:?}"),
+        TemplateValue::Pairs(pairs) => format!("{name}={pairs:?}"),
     };
     Some(found.iter().map(show).collect::<Vec<_>>().join(" "))
 }
@@ -258,7 +261,7 @@ fn octets_that_are_not_text_match_nothing() {
 }
 
 #[test]
-fn one_text_is_made_of_many() {
+fn lists_and_pairs_become_one_text() {
     let found = parse("a://{b}").match_uri("a://Paris,France").unwrap();
     assert_eq!(found.text("b").unwrap(), "Paris,France");
     assert_eq!(variables().text("keys").unwrap(), "k,v,m,;");
@@ -272,14 +275,14 @@ fn uris_beyond_the_bound_match_nothing() {
     assert!(parse("{a}").match_uri(&uri(UriTemplate::MAX_URI + 1)).is_none());
 }
 
-/// How many places are looked at to match the URI.
+/// The number of positions that are visited to match the URI.
 fn steps(template: &UriTemplate, uri: &str) -> usize {
     STEPS.set(0);
     template.match_uri(uri);
     STEPS.get()
 }
 
-/// At most so many steps for each byte and expression, whatever the template and the URI.
+/// The most steps per byte and expression, for every template and URI.
 const STEPS_PER_BYTE: usize = 10;
 
 #[test]
@@ -310,14 +313,14 @@ fn text() -> impl Strategy<Value = String> {
     "[a-c./;?&#=,+!@ é€-]{1,5}"
 }
 
-/// An expression of one variable with this name, without a prefix, and a value for it.
+/// An expression with one variable of this name, without a prefix, and a value for it.
 ///
-/// Pairs come only with operators that write names: elsewhere, next to a list, nobody can tell
-/// where one ends and the other begins.
+/// Pairs occur only with operators that write names. With other operators, the end of pairs next to
+/// a list is ambiguous.
 fn expression(name: usize) -> impl Strategy<Value = (String, Variables)> {
-    let one = || text().prop_map(Value::Text);
-    let items = || prop::collection::vec(text(), 1..4).prop_map(Value::List);
-    let pairs = prop::collection::vec(("[x-z]{1,3}", text()), 1..3).prop_map(Value::Pairs);
+    let one = || text().prop_map(TemplateValue::Text);
+    let items = || prop::collection::vec(text(), 1..4).prop_map(TemplateValue::List);
+    let pairs = prop::collection::vec(("[x-z]{1,3}", text()), 1..3).prop_map(TemplateValue::Pairs);
     let unnamed = ("[+#./]?", prop_oneof![one(), items()]);
     let named = ("[;?&]", prop_oneof![one(), items(), pairs]);
     (prop_oneof![unnamed, named], "\\*?").prop_map(move |((operator, value), explode)| {

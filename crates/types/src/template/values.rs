@@ -1,12 +1,12 @@
-//! Takes the text that an expression matched apart into the values of its variables.
+//! Splits the text that an expression matched into the values of its variables.
 
 use std::collections::BTreeMap;
 
-use super::{Expression, Modifier, Operator, Value, Variable, Variables, is_reserved};
+use super::{Expression, Modifier, Operator, TemplateValue, Variable, Variables, is_reserved};
 
-/// The values found so far.
+/// The values found so far, each with the modifier of its variable.
 #[derive(Default)]
-pub(super) struct Found(BTreeMap<String, (Value, Modifier)>);
+pub(super) struct Found(BTreeMap<String, (TemplateValue, Modifier)>);
 
 impl Found {
     pub(super) fn into_variables(self) -> Variables {
@@ -17,7 +17,7 @@ impl Found {
         Variables(variables)
     }
 
-    /// Takes the values of an expression apart; fails if they do not fit its variables.
+    /// Adds the values of an expression. `None` if they do not fit its variables.
     pub(super) fn add(&mut self, expression: &Expression, text: &[u8]) -> Option<()> {
         let text = std::str::from_utf8(text).ok()?;
         match expression.operator.is_named() {
@@ -64,13 +64,13 @@ impl Found {
                 (_, []) => continue,
                 (Modifier::Explode, members) if members.iter().all(is_own) => {
                     let item = |(_, value): &(&str, &str)| decode(operator, value);
-                    Value::List(members.iter().map(item).collect::<Option<_>>()?)
+                    TemplateValue::List(members.iter().map(item).collect::<Option<_>>()?)
                 }
                 (Modifier::Explode, members) => {
                     let pair = |(name, value): &(&str, &str)| {
                         Some((decode(operator, name)?, decode(operator, value)?))
                     };
-                    Value::Pairs(members.iter().map(pair).collect::<Option<_>>()?)
+                    TemplateValue::Pairs(members.iter().map(pair).collect::<Option<_>>()?)
                 }
                 (_, [(_, value)]) => plain(operator, value)?,
                 _ => return None,
@@ -80,12 +80,12 @@ impl Found {
         Some(())
     }
 
-    /// Notes a value. A variable that is used twice must agree with itself.
-    fn set(&mut self, variable: &Variable, value: Value) -> Option<()> {
+    /// Records a value. `None` if the same variable had another value before.
+    fn set(&mut self, variable: &Variable, value: TemplateValue) -> Option<()> {
         use Modifier::Prefix;
         let modifier = variable.modifier;
         if let Prefix(length) = modifier {
-            let Value::Text(text) = &value else { return None };
+            let TemplateValue::Text(text) = &value else { return None };
             (text.chars().count() <= length).then_some(())?;
         }
         let Some((earlier, known)) = self.0.get(&variable.name) else {
@@ -112,29 +112,32 @@ impl Found {
 }
 
 /// The first characters of a value, if it is one text.
-fn first(value: &Value, length: usize) -> Option<String> {
+fn first(value: &TemplateValue, length: usize) -> Option<String> {
     match value {
-        Value::Text(text) => Some(text.chars().take(length).collect()),
-        Value::List(_) | Value::Pairs(_) => None,
+        TemplateValue::Text(text) => Some(text.chars().take(length).collect()),
+        TemplateValue::List(_) | TemplateValue::Pairs(_) => None,
     }
 }
 
-/// The text before a separator, and the text after it if there is one.
+/// The text before a separator, and the text after it if there is a separator.
 fn split(text: &str, separator: char) -> (&str, Option<&str>) {
     text.split_once(separator).map_or((text, None), |(one, others)| (one, Some(others)))
 }
 
-/// A value that is not exploded: a list if it holds raw commas, unless they may be part of text.
-fn plain(operator: Operator, text: &str) -> Option<Value> {
+/// A value without `*`: a list if it contains raw commas, unless the operator allows them in text.
+fn plain(operator: Operator, text: &str) -> Option<TemplateValue> {
     if operator.allows_reserved() || !text.contains(',') {
-        return decode(operator, text).map(Value::Text);
+        return decode(operator, text).map(TemplateValue::Text);
     }
-    text.split(',').map(|item| decode(operator, item)).collect::<Option<_>>().map(Value::List)
+    text.split(',')
+        .map(|item| decode(operator, item))
+        .collect::<Option<_>>()
+        .map(TemplateValue::List)
 }
 
-/// Takes the members of an exploded value from the front: as many pairs as there are, or, if
-/// there is none, as many items.
-fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<Value> {
+/// Takes the items of a value with `*` from the front: all leading pairs, or if there are none all
+/// leading items.
+fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<TemplateValue> {
     let is_pair = |text: &str| !operator.allows_reserved() && text.contains('=');
     let (mut pairs, mut items) = (Vec::new(), Vec::new());
     let takes_pairs = is_pair(split(rest.as_ref()?, operator.separator()).0);
@@ -149,13 +152,13 @@ fn exploded(operator: Operator, rest: &mut Option<&str>) -> Option<Value> {
         }
         *rest = others;
     }
-    Some(if takes_pairs { Value::Pairs(pairs) } else { Value::List(items) })
+    Some(if takes_pairs { TemplateValue::Pairs(pairs) } else { TemplateValue::List(items) })
 }
 
-/// Decodes what is percent-encoded; fails if it is not text.
+/// Percent-decodes a text. `None` if the result is not UTF-8.
 ///
-/// Where reserved characters stand for themselves, encoded ones must be something else: `%2F` is
-/// not `/` there, and stays as it is.
+/// Operators that allow reserved characters unencoded keep encoded ones encoded: there `%2F` is not
+/// the same as `/`.
 fn decode(operator: Operator, text: &str) -> Option<String> {
     let stays = |byte: u8| operator.allows_reserved() && (is_reserved(byte) || byte == b'%');
     let mut bytes = Vec::with_capacity(text.len());
@@ -175,7 +178,7 @@ fn decode(operator: Operator, text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The byte that is encoded at the beginning, and what follows it.
+/// The encoded byte at the beginning, and the text after it.
 fn octet(text: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, after @ ..] = text else { return None };
     let digit = |digit: u8| char::from(digit).to_digit(16);

@@ -1,33 +1,36 @@
-//! What calling a tool may do to the world.
+//! Hints about the effects of a tool call.
 
 use serde::{Deserialize, Serialize};
 
-/// What calling a tool may do to the world, as far as its server says.
+use crate::setters::setters;
+
+/// Hints of a server about the effects of a tool call.
 ///
-/// The methods apply the specification's defaults, which assume the worst.
+/// The `is_…` methods apply the defaults of the specification, which assume the worst.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// The tool's name for people; [`title`](super::Tool::title) of the tool goes before it.
+    /// The name for people. [`ToolDefinition::title`](super::ToolDefinition::title) takes
+    /// precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// It changes nothing.
+    /// A call changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// It may delete or overwrite, and not only add.
+    /// A call may delete or overwrite, not only add.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it again with the same arguments changes nothing more.
+    /// A second call with the same arguments has no further effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It touches things outside of the server's own world, such as the web.
+    /// A call reaches things outside of the server, such as the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl ToolAnnotations {
-    /// Annotations that say nothing yet.
+    /// Annotations without any hint.
     pub const fn new() -> Self {
         Self {
             title: None,
@@ -38,52 +41,38 @@ impl ToolAnnotations {
         }
     }
 
-    /// Says whether it changes nothing.
-    #[must_use]
-    pub fn with_read_only(mut self, hint: bool) -> Self {
-        self.read_only_hint = Some(hint);
-        self
+    setters! {
+        /// Sets whether a call changes nothing.
+        with_read_only(hint: bool) { read_only_hint = Some(hint) }
+
+        /// Sets whether a call may delete or overwrite.
+        with_destructive(hint: bool) { destructive_hint = Some(hint) }
+
+        /// Sets whether a second call with the same arguments has no further effect.
+        with_idempotent(hint: bool) { idempotent_hint = Some(hint) }
+
+        /// Sets whether a call reaches things outside of the server.
+        with_open_world(hint: bool) { open_world_hint = Some(hint) }
     }
 
-    /// Says whether it may delete or overwrite.
-    #[must_use]
-    pub fn with_destructive(mut self, hint: bool) -> Self {
-        self.destructive_hint = Some(hint);
-        self
-    }
-
-    /// Says whether a second call with the same arguments changes nothing more.
-    #[must_use]
-    pub fn with_idempotent(mut self, hint: bool) -> Self {
-        self.idempotent_hint = Some(hint);
-        self
-    }
-
-    /// Says whether it touches things outside of the server's own world.
-    #[must_use]
-    pub fn with_open_world(mut self, hint: bool) -> Self {
-        self.open_world_hint = Some(hint);
-        self
-    }
-
-    /// Whether it changes nothing; no, unless it says so.
+    /// Whether a call changes nothing. No, unless the hint says so.
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }
 
-    /// Whether it may delete or overwrite; yes, unless it says otherwise or changes nothing.
+    /// Whether a call may delete or overwrite. Yes, unless a hint says otherwise or the tool is
+    /// read-only.
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.destructive_hint.unwrap_or(true)
     }
 
-    /// Whether a second call with the same arguments changes nothing more; no, unless it says so
-    /// or changes nothing at all.
+    /// Whether a second call with the same arguments has no further effect. No, unless a hint says
+    /// so or the tool is read-only.
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Whether it touches things outside of the server's own world; yes, unless it says
-    /// otherwise.
+    /// Whether a call reaches things outside of the server. Yes, unless the hint says otherwise.
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }

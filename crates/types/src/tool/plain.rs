@@ -1,22 +1,23 @@
-//! Results that are texts and nothing else, written by hand.
+//! Writes tool results that contain only text, without serde.
 //!
-//! Most tools answer with a text, and some with a very long one. Everything else is left to serde,
-//! which would write the same, letter by letter.
+//! Most tools return a text, and some a very long one. All other results go through serde, which
+//! would produce the same bytes for these, more slowly.
 
 use super::CallToolResult;
 use crate::content::Content;
 use crate::quote::{plain_run, quote};
 
-/// What stands around one text, about.
+/// About how many bytes stand around one text.
 const AROUND: usize = 40;
 
-/// What comes before a text.
+/// The JSON before a text.
 const FRONT: &str = "{\"content\":[{\"type\":\"text\",\"text\":\"";
 
-/// From this many bytes on a text is long.
+/// Texts from this many bytes on are extended in place instead of copied.
 const LONG: usize = 16 * 1024;
 
-/// What a message puts around the result, about: a long text is not moved elsewhere for it.
+/// About how many bytes the message adds around the result. Reserved in advance, so that a long
+/// text does not move again.
 const MESSAGE: usize = 400;
 
 impl CallToolResult {
@@ -30,8 +31,8 @@ impl CallToolResult {
         written.map_or_else(|| serde_json::to_string(&self), Ok)
     }
 
-    /// The same, if all that it holds is one long text that needs no escapes: written around it,
-    /// where it stands.
+    /// The JSON, if the result is one long text that needs no escapes. Written into the text's own
+    /// buffer.
     fn long_text(&mut self) -> Option<String> {
         let is_plain = self.structured_content.is_none() && self.meta.is_empty();
         let [block] = &mut self.content[..] else { return None };
@@ -48,9 +49,9 @@ impl CallToolResult {
         Some(json)
     }
 
-    /// The same, if all that it holds are texts.
+    /// The JSON, if the result contains only texts.
     fn texts(&self) -> Option<String> {
-        // Whoever adds a member is reminded of it here.
+        // Without `..`, so that a new member fails to compile here.
         let Self { content, structured_content, is_error, meta } = self;
         let is_plain = structured_content.is_none() && meta.is_empty();
         if !is_plain || !content.iter().all(|block| block.plain_text().is_some()) {
@@ -74,7 +75,7 @@ impl CallToolResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Json;
+    use crate::json::RawJson;
 
     fn result(text: &str) -> CallToolResult {
         CallToolResult::from_text(text)
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_written_around_where_it_stands() {
+    fn a_long_text_is_extended_in_place() {
         for is_error in [false, true] {
             let mut result = result(&"ü ".repeat(LONG));
             result.is_error = is_error;
@@ -120,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_than_text_is_left_to_serde() {
+    fn other_results_are_left_to_serde() {
         let mut structured = result("a");
-        structured.structured_content = Some(Json::empty_object());
+        structured.structured_content = Some(RawJson::empty_object());
         let mut marked = result("a");
         marked.meta.set("example.com/key", &1).unwrap();
         let mut other = result("a");

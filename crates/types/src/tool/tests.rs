@@ -1,13 +1,13 @@
-//! Tools and their results on the wire, and what is made of what they leave unsaid.
+//! Tools and their results on the wire, and the defaults for what they leave out.
 
 use super::*;
 use crate::id::Cursor;
-use crate::page::Page;
+use crate::page::PagedResult;
 
 const TOOL: &str = r#"{"name":"add","title":"Adder","description":"Add","inputSchema":{"type":"object","x-vendor":1.0},"outputSchema":{"type":"object"},"annotations":{"title":"A","readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"execution":{"taskSupport":"optional"},"icons":[{"src":"https://example.com/i.png"}],"_meta":{"a":1}}"#;
 
-fn tool() -> Tool {
-    Tool::new("add", Schema::default())
+fn tool() -> ToolDefinition {
+    ToolDefinition::new("add", Schema::default())
 }
 
 fn result(text: &str) -> CallToolResult {
@@ -17,7 +17,7 @@ fn result(text: &str) -> CallToolResult {
 // spec: TOOL-13, TOOL-18
 #[test]
 fn a_tool_is_written_as_it_was_read() {
-    let tool: Tool = serde_json::from_str(TOOL).unwrap();
+    let tool: ToolDefinition = serde_json::from_str(TOOL).unwrap();
     assert_eq!(serde_json::to_string(&tool).unwrap(), TOOL);
 }
 
@@ -29,7 +29,7 @@ fn a_tool_without_a_schema_is_refused() {
         (r#"{"inputSchema":{}}"#, "missing field `name`"),
         (r#"{"name":"add","inputSchema":null}"#, "expected an object, found `null`"),
     ] {
-        let error = serde_json::from_str::<Tool>(text).unwrap_err().to_string();
+        let error = serde_json::from_str::<ToolDefinition>(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -37,7 +37,7 @@ fn a_tool_without_a_schema_is_refused() {
 #[test]
 fn unknown_members_are_ignored_and_null_is_absent() {
     let text = r#"{"name":"add","inputSchema":{},"new":1,"title":null,"outputSchema":null,"annotations":null,"execution":null,"icons":null,"_meta":null}"#;
-    assert_eq!(serde_json::from_str::<Tool>(text).unwrap(), tool());
+    assert_eq!(serde_json::from_str::<ToolDefinition>(text).unwrap(), tool());
 }
 
 // spec: TOOL-26
@@ -51,7 +51,7 @@ fn a_tool_is_shown_by_its_title_or_annotated_title_or_name() {
 
 // spec: TOOL-28
 #[test]
-fn a_tool_that_says_nothing_is_taken_for_the_worst() {
+fn a_tool_without_hints_is_assumed_to_be_the_worst() {
     let tool = tool();
     let hints = tool.hints();
     assert!(!hints.is_read_only() && hints.is_destructive());
@@ -60,7 +60,7 @@ fn a_tool_that_says_nothing_is_taken_for_the_worst() {
 
 // spec: TOOL-28
 #[test]
-fn a_tool_that_changes_nothing_destroys_nothing_whatever_else_it_says() {
+fn a_read_only_tool_is_never_destructive() {
     let hints = ToolAnnotations::new().with_read_only(true);
     let hints = hints.with_destructive(true).with_idempotent(false);
     assert!(!hints.is_destructive() && hints.is_idempotent());
@@ -68,7 +68,7 @@ fn a_tool_that_changes_nothing_destroys_nothing_whatever_else_it_says() {
 
 // spec: TOOL-28
 #[test]
-fn a_tool_is_believed_where_it_speaks() {
+fn hints_override_the_defaults() {
     let hints = ToolAnnotations::new().with_destructive(false).with_idempotent(true);
     let hints = hints.with_open_world(false);
     assert!(!hints.is_destructive() && hints.is_idempotent() && !hints.is_open_world());
@@ -80,7 +80,7 @@ fn a_tool_that_says_nothing_of_tasks_forbids_them() {
     let tool = tool().with_task_support(TaskSupport::Required);
     assert_eq!(tool.task_support(), TaskSupport::Required);
     let unknown = r#"{"name":"a","inputSchema":{},"execution":{"taskSupport":"sometimes"}}"#;
-    let tool: Tool = serde_json::from_str(unknown).unwrap();
+    let tool: ToolDefinition = serde_json::from_str(unknown).unwrap();
     assert_eq!(tool.task_support().as_str(), "sometimes");
 }
 
@@ -128,7 +128,7 @@ fn the_content_is_always_written_and_failure_only_if_it_is_one() {
 }
 
 #[test]
-fn a_result_of_a_careless_server_without_content_is_understood() {
+fn a_result_without_content_is_accepted() {
     assert_eq!(result(r#"{"structuredContent":{"a":1}}"#).content, []);
 }
 
@@ -136,7 +136,7 @@ fn a_result_of_a_careless_server_without_content_is_understood() {
 #[test]
 fn a_structured_null_is_a_value() {
     let text = r#"{"content":[],"structuredContent":null}"#;
-    assert_eq!(result(text).structured_content, Some(Json::default()));
+    assert_eq!(result(text).structured_content, Some(RawJson::default()));
     assert_eq!(serde_json::to_string(&result(text)).unwrap(), text);
 }
 

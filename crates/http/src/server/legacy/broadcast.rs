@@ -12,7 +12,7 @@ use bowline_proto::request::Extensions;
 use bowline_store::backend::{BoxStream, Error};
 use bowline_store::{Backend, Key};
 use bowline_types::id::RequestId;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::read::{read, text};
@@ -34,7 +34,7 @@ pub(super) struct Broadcast {
     pub(super) copy: u32,
     /// A message of the client that other copies may need. Without it, the record has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) message: Option<Json>,
+    pub(super) message: Option<RawJson>,
 }
 
 fn topic() -> Key {
@@ -95,7 +95,7 @@ pub(super) async fn receive_all(
 }
 
 /// Hands a session a message that its client sent to another endpoint.
-pub(super) fn hand_over(message: &Json, session: &Arc<HttpSession>) {
+pub(super) fn hand_over(message: &RawJson, session: &Arc<HttpSession>) {
     let message = Bytes::copy_from_slice(message.as_str().as_bytes());
     if let Ok(frame) = Frame::parse(&message, session.core.server.limits())
         && let Some(frame) = for_others(frame)

@@ -41,7 +41,7 @@ pub(super) struct Record {
 /// Reads and writes the session within a record in the form that `proto` defines.
 mod snapshot {
     use bowline_proto::server::SessionSnapshot;
-    use bowline_types::json::Json;
+    use bowline_types::json::RawJson;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
     pub(super) fn serialize<S: Serializer>(
@@ -54,7 +54,7 @@ mod snapshot {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<SessionSnapshot, D::Error> {
-        SessionSnapshot::from_json(&Json::deserialize(from)?).map_err(de::Error::custom)
+        SessionSnapshot::from_json(&RawJson::deserialize(from)?).map_err(de::Error::custom)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bowline_proto::codec::sse;
-use bowline_store::events::{Event, Replay, ReplayError};
+use bowline_store::events::{Replay, ReplayError, StoredEvent};
 use bowline_transport::BoxFuture;
 use bytes::{Bytes, BytesMut};
 use http::Response;
@@ -17,7 +17,7 @@ use super::event_id::EventId;
 use super::refusals;
 use super::session::{HttpSession, SessionUse, StreamState};
 
-/// Answers a GET whose `Last-Event-ID` names an event of a POST's stream.
+/// Answers a GET whose `Last-StoredEvent-ID` names an event of a POST's stream.
 pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<Body> {
     // Asked before the log is read: a stream that ends in between has its last event in the log.
     let is_open = match session.stream_state(id.stream).await {
@@ -57,7 +57,7 @@ pub(super) async fn replay_after(
 }
 
 /// An event of a stream as text.
-pub(super) fn event_text(stream: u64, event: &Event) -> Bytes {
+pub(super) fn event_text(stream: u64, event: &StoredEvent) -> Bytes {
     let mut text = BytesMut::new();
     let id = EventId::new(stream, event.position).to_string();
     sse::write_event(&mut text, Some(&id), &event.message);
@@ -88,7 +88,7 @@ impl ResumedStream {
 
     /// The next event. `None` at the end, which the last event usually marks; but the store may have
     /// refused that event.
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<StoredEvent> {
         loop {
             if let Some(event) = self.replay.known().await.ok()? {
                 return Some(event);

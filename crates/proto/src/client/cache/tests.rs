@@ -38,7 +38,7 @@ impl Kept {
 }
 
 fn request(method: Method, params: &Value) -> CallRequest {
-    CallRequest::new(method, Object::new(Json::from_value(params).unwrap()).unwrap())
+    CallRequest::new(method, Object::new(RawJson::from_value(params).unwrap()).unwrap())
 }
 
 fn tools() -> CallRequest {
@@ -50,7 +50,7 @@ fn read(uri: &str) -> CallRequest {
 }
 
 fn answer(result: &str, ttl: Duration) -> CallAnswer {
-    let result = Json::from_value(&json!({ "it": result })).unwrap();
+    let result = RawJson::from_value(&json!({ "it": result })).unwrap();
     CallAnswer { result, cache: Some(CacheHint::private(ttl)), reused: false }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bowline_types::error::ErrorObject;
 use bowline_types::ext::tasks;
 use bowline_types::input::InputRequired;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::text::counted;
@@ -59,7 +59,7 @@ impl ClientConnection {
     pub(super) fn ask(
         &mut self,
         flight: Flight,
-        result: &Json,
+        result: &RawJson,
         now: Instant,
     ) -> Result<(), CallError> {
         let required: InputRequired =
@@ -98,7 +98,7 @@ impl ClientConnection {
         &mut self,
         exchange: ExchangeId,
         ask: AskId,
-        answer: Result<Json, ErrorObject>,
+        answer: Result<RawJson, ErrorObject>,
         now: Instant,
     ) {
         let Some(mut round) = self.rounds.remove(&exchange) else { return };

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bowline_types::error::ErrorObject;
-use bowline_types::json::{Json, Object};
+use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
@@ -87,7 +87,11 @@ impl ClientConnection {
     }
 
     /// What follows from the answer to a probe.
-    pub(super) fn probed(&self, revision: Revision, outcome: Result<&Json, &ErrorObject>) -> Step {
+    pub(super) fn probed(
+        &self,
+        revision: Revision,
+        outcome: Result<&RawJson, &ErrorObject>,
+    ) -> Step {
         let asked = Asked { revision, probes: self.probes };
         negotiate::probed(&self.config, asked, outcome)
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use bowline_types::error::ErrorObject;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
@@ -100,7 +100,11 @@ impl ClientConnection {
     }
 
     /// Takes the answer to a request to follow a resource.
-    pub(super) fn follow_answered(&mut self, follow: &Follow, outcome: Result<Json, ErrorObject>) {
+    pub(super) fn follow_answered(
+        &mut self,
+        follow: &Follow,
+        outcome: Result<RawJson, ErrorObject>,
+    ) {
         let Some(subscription) = self.following.subscriptions.get_mut(&follow.exchange) else {
             return;
         };

@@ -7,7 +7,7 @@ use bowline_types::cancel::CancelledParams;
 use bowline_types::elicitation::ElicitationCompleteParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::id::RequestId;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
@@ -69,7 +69,7 @@ impl ClientConnection {
 
     /// An answer that came after we gave it up. Only one is still worth something: a server that
     /// was slow to start and turns out to be modern before it has answered the handshake.
-    fn late(&mut self, id: &RequestId, outcome: &Result<Json, ErrorObject>, now: Instant) {
+    fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
         let Some((probe, asked)) = self.late_probe else { return };
         let Ok(result) = outcome else { return };
         if self.profile.is_some() || id.as_integer() != Some(probe) {
@@ -89,7 +89,7 @@ impl ClientConnection {
     pub(super) fn answered(
         &mut self,
         flight: Flight,
-        outcome: Result<Json, ErrorObject>,
+        outcome: Result<RawJson, ErrorObject>,
         members: Option<Members>,
         now: Instant,
     ) {
@@ -137,7 +137,7 @@ impl ClientConnection {
     pub(super) fn completed(
         &self,
         flight: &Flight,
-        result: &Json,
+        result: &RawJson,
         members: Option<Members>,
     ) -> Result<Option<CacheHint>, String> {
         let cut = || Members::cut(Bytes::copy_from_slice(result.as_str().as_bytes()));
@@ -196,7 +196,7 @@ impl ClientConnection {
             return;
         }
         if let Some(Waiting::Call(flight)) = self.waiting.abandon(id) {
-            let answer = CallAnswer { result: Json::empty_object(), cache: None, reused: false };
+            let answer = CallAnswer { result: RawJson::empty_object(), cache: None, reused: false };
             self.end(flight.exchange, Ok(answer));
         }
     }

@@ -1,12 +1,12 @@
 //! Marks that obey the rules, and all the ways to break them.
 
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use serde_json::json;
 
 use super::*;
 
 fn schema(value: &Value) -> Schema {
-    Schema::new(Json::from_value(value).unwrap()).unwrap()
+    Schema::new(RawJson::from_value(value).unwrap()).unwrap()
 }
 
 fn marks(value: &Value) -> Result<Vec<String>, String> {
@@ -48,7 +48,7 @@ fn marks_are_found_through_properties_alone() {
 #[test]
 fn a_mark_is_found_however_it_is_spelled() {
     let text = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp\u002dheader":"A"}}}"#;
-    let schema = Schema::new(Json::from_text(text).unwrap()).unwrap();
+    let schema = Schema::new(RawJson::from_text(text).unwrap()).unwrap();
     assert_eq!(mirrored(&schema).unwrap(), [Mirrored::new(["a"], "A")]);
 }
 
@@ -128,7 +128,7 @@ fn a_mark_that_is_reached_in_any_other_way_is_invalid() {
 // spec: XMH-11, XMH-12
 #[test]
 fn one_bad_tool_is_left_out_and_told_of() {
-    let tool = |name: &str, mark: &str| Tool::new(name, schema(&named(&json!(mark))));
+    let tool = |name: &str, mark: &str| ToolDefinition::new(name, schema(&named(&json!(mark))));
     let mut tools = vec![tool("good", "A"), tool("bad", "A B"), tool("other", "B")];
     let mut warnings = Vec::new();
     retain_valid(&mut tools, |warning| warnings.push(warning.to_owned()));

@@ -7,7 +7,7 @@ use bowline_types::deprecated::sampling::{
 };
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::{
-    Field, FieldKind, FormSchema, MultiSelectSchema, StringSchema, TitleStyle,
+    FieldKind, FormField, FormSchema, MultiSelectSchema, StringSchema, TitleStyle,
 };
 use bowline_types::input::{InputRequest, InputRequired};
 use bowline_types::resource::ResourceBody;
@@ -59,7 +59,7 @@ impl Project for FormSchema {
 
 /// Says a field in the words of 2025-06-18: no defaults but for flags, titles of options beside
 /// their values, and text in the place of a choice of several.
-fn simplify(field: &mut Field) {
+fn simplify(field: &mut FormField) {
     match &mut field.kind {
         FieldKind::String(text) => text.default = None,
         FieldKind::Number(number) | FieldKind::Integer(number) => number.default = None,

@@ -4,7 +4,7 @@
 //! the value; that the schema agrees is decided here: a schema that allows no objects is wrapped,
 //! one that allows only objects is kept, and of one that may allow both only "an object" is left.
 
-use bowline_types::json::{Json, Schema};
+use bowline_types::json::{RawJson, Schema};
 use bytes::Bytes;
 
 use crate::members::Members;
@@ -87,7 +87,7 @@ fn allowed(schema: &Members, root: &Members, depth: usize) -> Allowed {
         };
     }
     let branches = ["oneOf", "anyOf"].into_iter().find_map(|name| schema.value(name));
-    let branches = branches.and_then(|text| serde_json::from_str::<Vec<Json>>(text).ok());
+    let branches = branches.and_then(|text| serde_json::from_str::<Vec<RawJson>>(text).ok());
     let mut seen = branches.into_iter().flatten().map(|branch| match cut(branch.as_str()) {
         Some(branch) => allowed(&branch, root, depth),
         None => Allowed::Both,
@@ -153,5 +153,5 @@ fn object<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
 }
 
 fn to_schema(text: String) -> Option<Schema> {
-    Schema::new(Json::from_text(text).ok()?).ok()
+    Schema::new(RawJson::from_text(text).ok()?).ok()
 }

@@ -1,9 +1,9 @@
 //! Tools and their results in older words.
 
 use bowline_types::content::Content;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::revision::Revision;
-use bowline_types::tool::{CallToolParams, CallToolResult, ListToolsResult, Tool};
+use bowline_types::tool::{CallToolParams, CallToolResult, ListToolsResult, ToolDefinition};
 
 use super::{Project, keep_if, project_meta, schema};
 
@@ -13,7 +13,7 @@ impl Project for ListToolsResult {
     }
 }
 
-impl Project for Tool {
+impl Project for ToolDefinition {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.execution, revision.has_core_tasks());
         if revision.is_modern() {
@@ -62,9 +62,9 @@ impl Project for CallToolResult {
 }
 
 /// Puts a value that is not an object inside one, as [`schema::object_output`] announces it.
-pub(super) fn object_value(json: Json) -> Json {
+pub(super) fn object_value(json: RawJson) -> RawJson {
     if json.is_object() {
         return json;
     }
-    Json::from_text(format!(r#"{{"{}":{json}}}"#, schema::RESULT)).unwrap_or(json)
+    RawJson::from_text(format!(r#"{{"{}":{json}}}"#, schema::RESULT)).unwrap_or(json)
 }

@@ -1,9 +1,9 @@
 //! Forms: a Rust struct as a question, and the answer as that struct.
 
-use bowline_types::elicitation::schema::{BooleanSchema, Field, FieldKind, FormSchema};
+use bowline_types::elicitation::schema::{BooleanSchema, FieldKind, FormField, FormSchema};
 use bowline_types::elicitation::{ElicitAction, ElicitParams, ElicitResult};
 use bowline_types::input::InputRequest;
-use bowline_types::json::{Json, Object, Schema};
+use bowline_types::json::{Object, RawJson, Schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ use crate::secret::is_secret;
 /// Names the field that cannot be asked in a form, or must not.
 pub(crate) fn of(schema: &Schema) -> Result<FormSchema, String> {
     let mut form = FormSchema::from_schema(schema).map_err(|error| error.to_string())?;
-    let is_text = |field: &Field| matches!(field.kind, FieldKind::String(_));
+    let is_text = |field: &FormField| matches!(field.kind, FieldKind::String(_));
     if let Some((name, _)) = form.fields().find(|(name, field)| is_text(field) && is_secret(name)) {
         return Err(format!(
             "`{name}` asks for a secret, and what is filled into a form may reach the model; send \
@@ -41,7 +41,7 @@ fn without_links(text: String) -> String {
 
 /// The form of a question of yes or no.
 pub(super) fn yes_or_no() -> FormSchema {
-    let field = Field::from(BooleanSchema::new()).with_title("Confirm");
+    let field = FormField::from(BooleanSchema::new()).with_title("Confirm");
     FormSchema::new().with_required("confirm", field)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn question(message: String, form: FormSchema) -> InputRequest {
 /// Reads the answer to a form.
 pub(super) fn read<T: DeserializeOwned>(
     form: &FormSchema,
-    answer: &Json,
+    answer: &RawJson,
 ) -> Result<T, AnswerError> {
     let content = accepted(answer)?.content.unwrap_or_default();
     let content = choices_apart(form, content);
@@ -62,7 +62,7 @@ pub(super) fn read<T: DeserializeOwned>(
 }
 
 /// Reads the answer to a question of yes or no. Declining is an answer here.
-pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, AnswerError> {
+pub(super) fn read_yes_or_no(answer: &RawJson) -> Result<bool, AnswerError> {
     #[derive(Deserialize)]
     struct Answer {
         confirm: bool,
@@ -76,7 +76,7 @@ pub(super) fn read_yes_or_no(answer: &Json) -> Result<bool, AnswerError> {
 }
 
 /// Reads an answer, if it is that the user accepts.
-pub(super) fn accepted(answer: &Json) -> Result<ElicitResult, AnswerError> {
+pub(super) fn accepted(answer: &RawJson) -> Result<ElicitResult, AnswerError> {
     let answer: ElicitResult = answer.parse().map_err(|error| {
         AnswerError::Refused(AskError::Malformed(format!(
             "an answer to `elicitation/create`: {error}"
@@ -92,7 +92,7 @@ pub(super) fn accepted(answer: &Json) -> Result<ElicitResult, AnswerError> {
 /// Makes lists of choices that came as one text: forms of 2025-06-18 have no field for several, so
 /// there they are asked for with commas between.
 fn choices_apart(form: &FormSchema, content: Object) -> Object {
-    let is_several = |field: &Field| matches!(field.kind, FieldKind::MultiSelect(_));
+    let is_several = |field: &FormField| matches!(field.kind, FieldKind::MultiSelect(_));
     let several = form.fields().filter(|(_, field)| is_several(field)).map(|(name, _)| name);
     let several: Vec<_> = several.collect();
     if several.is_empty() {
@@ -106,5 +106,5 @@ fn choices_apart(form: &FormSchema, content: Object) -> Object {
             values.insert(name.to_owned(), Value::Array(choices));
         }
     }
-    Json::from_value(&values).ok().and_then(|json| Object::new(json).ok()).unwrap_or(content)
+    RawJson::from_value(&values).ok().and_then(|json| Object::new(json).ok()).unwrap_or(content)
 }

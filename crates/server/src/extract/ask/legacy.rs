@@ -3,7 +3,7 @@
 use bowline_proto::request::{Outgoing, Question, QuestionError, Reply};
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use tokio::sync::oneshot;
 
 use super::answer::AnswerError;
@@ -14,7 +14,7 @@ use crate::call::Call;
 pub(super) async fn ask<T>(
     call: &Call,
     request: InputRequest,
-    read: impl Fn(&Json) -> Result<T, AnswerError>,
+    read: impl Fn(&RawJson) -> Result<T, AnswerError>,
 ) -> Result<T, AskError> {
     let required = request.required_capabilities();
     let (sender, receiver) = oneshot::channel();

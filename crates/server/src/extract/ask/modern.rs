@@ -4,7 +4,7 @@
 use bowline_proto::request::QuestionError;
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::input::InputRequest;
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 
 use super::AskError;
 use super::answer::AnswerError;
@@ -16,7 +16,7 @@ pub(super) async fn ask<T>(
     call: &Call,
     key: String,
     mut request: InputRequest,
-    read: impl Fn(&Json) -> Result<T, AnswerError>,
+    read: impl Fn(&RawJson) -> Result<T, AnswerError>,
 ) -> Result<T, AskError> {
     let closed = AskError::Failed(QuestionError::Closed);
     let Some(rounds) = call.rounds() else { return Err(closed) };

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 
 use super::answer::AnswerError;
 use super::error::AskError;
@@ -52,7 +52,7 @@ impl Roots {
     }
 
     /// Reads the client's answer. Roots that are no `file://` URIs are left out.
-    pub(super) fn read(answer: &Json) -> Result<Self, AnswerError> {
+    pub(super) fn read(answer: &RawJson) -> Result<Self, AnswerError> {
         let result: ListRootsResult = answer.parse().map_err(|error| {
             AnswerError::Refused(AskError::Malformed(format!("an answer to `roots/list`: {error}")))
         })?;

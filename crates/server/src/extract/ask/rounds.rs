@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bowline_proto::limits::Limits;
 use bowline_types::input::{InputRequest, InputRequests, InputResponses};
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::read::{read, text};
 use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
@@ -70,19 +70,19 @@ struct RecordedQuestion {
     pin: Fingerprint,
     /// None if it was asked in the last round.
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
-    answer: Option<Json>,
+    answer: Option<RawJson>,
 }
 
 /// A step that was taken, and what it gave.
 #[derive(Debug, Serialize, Deserialize)]
 struct RecordedStep {
     key: String,
-    result: Json,
+    result: RawJson,
 }
 
 /// Reads an answer whatever it is.
-fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
+    RawJson::deserialize(deserializer).map(Some)
 }
 
 /// A question that waits for an answer.
@@ -164,7 +164,7 @@ impl Rounds {
     }
 
     /// The fingerprint of a question, and its answer if an earlier round has one.
-    pub(super) fn find(&self, key: &str, request: &InputRequest) -> (Fingerprint, Option<Json>) {
+    pub(super) fn find(&self, key: &str, request: &InputRequest) -> (Fingerprint, Option<RawJson>) {
         lock(&self.0).find(key, request)
     }
 
@@ -178,7 +178,7 @@ impl Rounds {
     }
 
     /// The recorded result of a step.
-    pub(super) fn step(&self, key: &str) -> Option<Json> {
+    pub(super) fn step(&self, key: &str) -> Option<RawJson> {
         let round = lock(&self.0);
         round.memory.steps.iter().find(|step| step.key == key).map(|step| step.result.clone())
     }
@@ -190,7 +190,7 @@ impl Rounds {
     }
 
     /// Records the result of a step.
-    pub(super) fn keep_step(&self, key: &str, result: Json) {
+    pub(super) fn keep_step(&self, key: &str, result: RawJson) {
         let steps = &mut lock(&self.0).memory.steps;
         steps.retain(|step| step.key != key);
         steps.push(RecordedStep { key: key.to_owned(), result });
@@ -199,7 +199,7 @@ impl Rounds {
 
 impl Round {
     /// The fingerprint of a question, and its answer if there is one.
-    fn find(&mut self, key: &str, request: &InputRequest) -> (Fingerprint, Option<Json>) {
+    fn find(&mut self, key: &str, request: &InputRequest) -> (Fingerprint, Option<RawJson>) {
         let pin = self.memory.pin(request);
         let before = self.memory.questions.iter().find(|known| known.key == key);
         let known = before.filter(|before| before.pin == pin);

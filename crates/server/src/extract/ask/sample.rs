@@ -8,9 +8,9 @@ use bowline_types::deprecated::sampling::{
     CreateMessageParams, CreateMessageResult, IncludeContext, ModelPreferences, SamplingMessage,
     StopReason, ToolChoice, ToolChoiceMode, check_tool_results,
 };
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::text::counted;
-use bowline_types::tool::{CallToolResult, Tool};
+use bowline_types::tool::{CallToolResult, ToolDefinition};
 
 use super::answer::AnswerError;
 use super::{Ask, AskError, Asking, Rounds};
@@ -110,7 +110,7 @@ impl Sample {
     }
 
     /// Offers the model tools to call, for [`run`](Self::run) or by hand.
-    pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<ToolDefinition>>) -> Self {
         self.params.tools.extend(tools.into_iter().map(Into::into));
         self
     }
@@ -261,7 +261,7 @@ impl Sampled {
     }
 }
 
-fn read(answer: &Json) -> Result<Sampled, AnswerError> {
+fn read(answer: &RawJson) -> Result<Sampled, AnswerError> {
     let result: CreateMessageResult = answer.parse().map_err(|error| {
         let message = format!("an answer to `sampling/createMessage`: {error}");
         AnswerError::Refused(AskError::Malformed(message))
@@ -271,7 +271,7 @@ fn read(answer: &Json) -> Result<Sampled, AnswerError> {
 }
 
 /// Checks what a tool gives programs against what it promised.
-fn fits(tool: &Tool, result: CallToolResult) -> Result<CallToolResult> {
+fn fits(tool: &ToolDefinition, result: CallToolResult) -> Result<CallToolResult> {
     let (Some(schema), Some(output)) = (&tool.output_schema, &result.structured_content) else {
         return Ok(result);
     };

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use bowline_proto::request::Owner;
 use bowline_types::error::code;
 use bowline_types::method::Method;
-use bowline_types::read::Misread;
+use bowline_types::read::ReadError;
 
 use super::Ask;
 use crate::error::{Error, Result};
@@ -63,6 +63,6 @@ fn is_good(sealer: &Sealer, ticket: &str, visitor: &Owner) -> bool {
 }
 
 /// What a ticket is bound to: nothing but its owner, and apart from the states of calls.
-fn binding(owner: &Owner) -> Result<Binding, Misread> {
+fn binding(owner: &Owner) -> Result<Binding, ReadError> {
     Binding::new(owner, Method::ElicitationCreate, "ticket", b"{}")
 }

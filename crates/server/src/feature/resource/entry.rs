@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bowline_proto::request::{Response, Success};
 use bowline_types::id::Cursor;
 use bowline_types::resource::{
-    ListResourceTemplatesResult, ListResourcesResult, Resource as Definition, ResourceTemplate,
+    ListResourceTemplatesResult, ListResourcesResult, ResourceDefinition as Definition,
+    ResourceTemplate,
 };
 use bowline_types::revision::Revision;
 

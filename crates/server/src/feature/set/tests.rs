@@ -6,10 +6,10 @@ use bowline_proto::members::Members;
 use bowline_proto::request::{
     ClientProfile, ExchangeId, Extensions, Outbox, Owner, Parts, Success,
 };
-use bowline_types::json::Json;
+use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
 use bowline_types::method::Method;
-use bowline_types::tool::Tool;
+use bowline_types::tool::ToolDefinition;
 use serde_json::json;
 
 use super::*;
@@ -17,13 +17,13 @@ use crate::feature::visible::Filter;
 
 struct Word {
     name: Arc<str>,
-    definition: Tool,
+    definition: ToolDefinition,
     visibility: Visibility,
 }
 
 impl From<&str> for Word {
     fn from(word: &str) -> Self {
-        let definition = Tool::new(word, Default::default());
+        let definition = ToolDefinition::new(word, Default::default());
         Self { name: word.into(), definition, visibility: Visibility::default() }
     }
 }
@@ -52,7 +52,7 @@ impl Item for Word {
 
     fn page(items: &[&Self], next: Option<Cursor>, _: Revision) -> Response {
         let words: Vec<&str> = items.iter().map(|word| &*word.name).collect();
-        let body = Json::from_value(&json!({ "words": words, "next": next })).unwrap();
+        let body = RawJson::from_value(&json!({ "words": words, "next": next })).unwrap();
         Ok(Success::raw(body, Meta::new()))
     }
 }

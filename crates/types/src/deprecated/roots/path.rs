@@ -1,4 +1,4 @@
-//! Roots as paths of this machine, and back.
+//! Converts roots to paths of this machine, and back.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// If the path is not absolute, climbs by `..`, or cannot be written as a URI.
+    /// If the path is not absolute, contains `..`, or cannot be written as a URI.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, InvalidRoot> {
         let path = path.as_ref();
         let invalid = |reason| InvalidRoot { uri: path.display().to_string(), reason };
@@ -25,7 +25,7 @@ impl Root {
         Self::new(uri)
     }
 
-    /// The path on this machine; `None` if it lies elsewhere or is no path at all.
+    /// The path on this machine. `None` if the URI names another host or is not a path.
     pub fn to_path(&self) -> Option<PathBuf> {
         self.check_uri().ok()?;
         let rest = self.uri.get(SCHEME.len()..)?;
@@ -38,7 +38,7 @@ impl Root {
     }
 }
 
-/// What the escapes of a path stand for; `None` if one stands for nothing.
+/// Percent-decodes a path. `None` if an escape is invalid.
 fn decode(path: &str) -> Option<Vec<u8>> {
     let mut pieces = path.split('%');
     let mut bytes = pieces.next()?.as_bytes().to_vec();
@@ -63,7 +63,8 @@ fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
     Some(OsString::from_vec(bytes).into())
 }
 
-/// A path with a drive letter stands behind a slash, as in `file:///C:/Users`.
+/// The bytes of a path for a URI. A path with a drive letter gets a slash in front, as in
+/// `file:///C:/Users`.
 #[cfg(not(unix))]
 fn bytes(path: &Path) -> Option<Vec<u8>> {
     let path = path.to_str()?.replace('\\', "/");
@@ -96,14 +97,14 @@ mod tests {
 
     // spec: ROOT-5, ROOT-9
     #[test]
-    fn a_path_that_is_relative_or_climbs_is_no_root() {
+    fn a_relative_path_or_one_with_parent_segments_is_refused() {
         for path in ["", "a", "./a", "../a", "/a/../b"] {
             assert!(Root::from_path(path).is_err(), "{path}");
         }
     }
 
     #[test]
-    fn a_root_elsewhere_has_no_path_here() {
+    fn a_root_on_another_host_has_no_path() {
         let path = |uri: &str| Root::new(uri).unwrap().to_path();
         assert_eq!(path("file://host/share"), None);
         assert_eq!(path("file:///a%"), None);

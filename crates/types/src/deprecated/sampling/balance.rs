@@ -1,4 +1,4 @@
-//! Checks that each wish to call a tool is answered, once and at once.
+//! Checks that every tool use in a conversation is followed by exactly one result.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,12 +8,12 @@ use crate::content::{Content, Role};
 
 /// Checks the tool uses and tool results of a conversation.
 ///
-/// An assistant's message that wishes to call tools is followed at once by a user's message that
-/// holds their results, one for each wish and nothing else ([tool use balance]).
+/// A message of the assistant with tool uses must be followed directly by a message of the user
+/// with one result for each of them, and nothing else ([tool use balance]).
 ///
 /// # Errors
 ///
-/// Names the first message that breaks the rule, and how.
+/// Names the first message that breaks the rule, and the reason.
 ///
 /// [tool use balance]: https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 pub fn check_tool_results(messages: &[SamplingMessage]) -> Result<(), UnbalancedToolUse> {
@@ -50,7 +50,7 @@ pub fn check_tool_results(messages: &[SamplingMessage]) -> Result<(), Unbalanced
     }
 }
 
-/// The ids that a message answers.
+/// The ids of the tool uses that a message answers.
 fn tool_results(message: &SamplingMessage) -> Result<Vec<&str>, Reason> {
     let ids: Vec<_> = message.content.iter().filter_map(answered_id).collect();
     if ids.is_empty() {
@@ -72,7 +72,7 @@ fn answered_id(block: &Content) -> Option<&str> {
     }
 }
 
-/// The ids of a message's wishes.
+/// The ids of the tool uses of a message.
 fn tool_uses(message: &SamplingMessage) -> impl Iterator<Item = &str> {
     message.content.iter().filter_map(|block| match block {
         Content::ToolUse(wish) => Some(wish.id.as_str()),
@@ -80,7 +80,8 @@ fn tool_uses(message: &SamplingMessage) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A conversation in which a tool use and a tool result do not belong together.
+/// The error for a conversation with a tool use without its result, or a result without its tool
+/// use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnbalancedToolUse {
     message: usize,
@@ -145,7 +146,7 @@ mod tests {
 
     // spec: SAMP-13, SAMP-14
     #[test]
-    fn wishes_that_are_answered_at_once_are_fine() {
+    fn tool_uses_that_are_answered_at_once_are_accepted() {
         let conversation =
             [said("hi"), uses(&["a", "b"]), results(&["b", "a"]), uses(&["a"]), results(&["a"])];
         assert_eq!(check_tool_results(&conversation), Ok(()));
@@ -163,7 +164,7 @@ mod tests {
 
     // spec: SAMP-13, SAMP-17
     #[test]
-    fn a_wish_without_result_is_named() {
+    fn a_tool_use_without_result_is_named() {
         for conversation in [
             vec![uses(&["a"])],
             vec![uses(&["a"]), said("never mind"), results(&["a"])],
@@ -177,7 +178,7 @@ mod tests {
 
     // spec: SAMP-15
     #[test]
-    fn a_result_without_wish_is_named() {
+    fn a_result_without_tool_use_is_named() {
         for conversation in [
             vec![said("hi"), results(&["a"])],
             vec![uses(&["b"]), results(&["a", "b"])],
@@ -190,7 +191,7 @@ mod tests {
 
     // spec: SAMP-13
     #[test]
-    fn wishes_are_the_assistants_and_results_the_users() {
+    fn only_the_assistant_uses_tools_and_only_the_user_answers() {
         let mut by_user = uses(&["a"]);
         by_user.role = Role::User;
         assert!(complaint(&[by_user]).contains("in a user's message"));

@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Sampling on the wire, and the capabilities that it needs.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Checks what somebody filled in against the form that asked for it.
+//! Checks the user's answers against the form.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -7,27 +7,27 @@ use std::fmt;
 use serde_json::Number;
 
 use super::{
-    Field, FieldKind, FormSchema, MultiSelectSchema, NumberSchema, SelectOption, SelectSchema,
+    FieldKind, FormField, FormSchema, MultiSelectSchema, NumberSchema, SelectOption, SelectSchema,
     StringSchema, format,
 };
-use crate::json::{Json, Object};
+use crate::json::{Object, RawJson};
 use crate::ordered::Ordered;
 use crate::text::counted;
 
-/// The largest integer that a float names without doubt.
+/// Up to this integer, every integer has an exact float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl FormSchema {
-    /// Checks an answer, and gives it back as the form meant it: whole numbers spelled as such
-    /// (`2`, not `2.0`), and fields that hold `null` left out.
+    /// Checks an answer, and normalizes it: whole numbers are written as `2`, not `2.0`, and fields
+    /// with `null` are left out.
     ///
-    /// Members that the form does not ask for are passed on unchecked.
+    /// Members that the form does not have are kept unchecked.
     ///
     /// # Errors
     ///
-    /// Names every field that is missing or wrong, and why.
+    /// Names every field that is missing or wrong, with the reason.
     pub fn check(&self, content: &Object) -> Result<Object, InvalidAnswer> {
-        let filled: Ordered<Json> = content
+        let filled: Ordered<RawJson> = content
             .parse()
             .map_err(|error| InvalidAnswer::new(vec![("content".to_owned(), error.to_string())]))?;
         let fields = self.fields_by_name();
@@ -47,10 +47,10 @@ impl FormSchema {
         if problems.is_empty() { Ok(object(checked)) } else { Err(InvalidAnswer::new(problems)) }
     }
 
-    /// Adds the defaults of fields that are not filled in, after those that are.
+    /// Adds the defaults of fields without an answer, after the answered ones.
     #[must_use]
     pub fn fill_defaults(&self, content: &Object) -> Object {
-        let Ok(filled) = content.parse::<Ordered<Json>>() else { return content.clone() };
+        let Ok(filled) = content.parse::<Ordered<RawJson>>() else { return content.clone() };
         let mut filled: Vec<_> = filled.into_iter().filter(|(_, value)| !is_null(value)).collect();
         let names: HashSet<_> = filled.iter().map(|(name, _)| name.clone()).collect();
         let open = self.fields().filter(|(name, _)| !names.contains(*name));
@@ -58,24 +58,24 @@ impl FormSchema {
         object(filled)
     }
 
-    /// The fields for looking up many of them: a peer may send a form or an answer of any length.
-    fn fields_by_name(&self) -> HashMap<&str, &Field> {
+    /// An index of the fields, because a peer's form and answer may be of any length.
+    fn fields_by_name(&self) -> HashMap<&str, &FormField> {
         self.fields().collect()
     }
 }
 
-fn object(members: Vec<(String, Json)>) -> Object {
-    // Named JSON values are an object.
-    let json = Json::from_value(&Ordered::from_distinct(members)).unwrap_or_default();
+fn object(members: Vec<(String, RawJson)>) -> Object {
+    // Members with names always form an object.
+    let json = RawJson::from_value(&Ordered::from_distinct(members)).unwrap_or_default();
     Object::new(json).unwrap_or_default()
 }
 
-fn is_null(value: &Json) -> bool {
+fn is_null(value: &RawJson) -> bool {
     value.as_str() == "null"
 }
 
-impl Field {
-    fn check(&self, value: &Json) -> Result<Json, String> {
+impl FormField {
+    fn check(&self, value: &RawJson) -> Result<RawJson, String> {
         match &self.kind {
             FieldKind::String(schema) => check_string(schema, value),
             FieldKind::Number(schema) => check_range(schema, &number(value, "a number")?),
@@ -84,7 +84,7 @@ impl Field {
                 let whole = whole(&number);
                 let whole = whole.ok_or_else(|| wrong("a whole number", value))?;
                 check_range(schema, &whole)?;
-                return Ok(Json::from_value(&whole).unwrap_or_else(|_| value.clone()));
+                return Ok(RawJson::from_value(&whole).unwrap_or_else(|_| value.clone()));
             }
             FieldKind::Boolean(_) => match value.as_str() {
                 "true" | "false" => Ok(()),
@@ -97,23 +97,23 @@ impl Field {
         Ok(value.clone())
     }
 
-    /// What is filled in beforehand.
-    fn default(&self) -> Option<Json> {
+    /// The default of the field.
+    fn default(&self) -> Option<RawJson> {
         let json = match &self.kind {
-            FieldKind::String(schema) => Json::from_value(schema.default.as_ref()?),
+            FieldKind::String(schema) => RawJson::from_value(schema.default.as_ref()?),
             FieldKind::Number(schema) | FieldKind::Integer(schema) => {
-                Json::from_value(schema.default.as_ref()?)
+                RawJson::from_value(schema.default.as_ref()?)
             }
-            FieldKind::Boolean(schema) => Json::from_value(&schema.default?),
-            FieldKind::Select(schema) => Json::from_value(schema.default.as_ref()?),
-            FieldKind::MultiSelect(schema) => Json::from_value(schema.default.as_ref()?),
+            FieldKind::Boolean(schema) => RawJson::from_value(&schema.default?),
+            FieldKind::Select(schema) => RawJson::from_value(schema.default.as_ref()?),
+            FieldKind::MultiSelect(schema) => RawJson::from_value(schema.default.as_ref()?),
             FieldKind::Other(_) => return None,
         };
         json.ok()
     }
 }
 
-fn check_string(schema: &StringSchema, value: &Json) -> Result<(), String> {
+fn check_string(schema: &StringSchema, value: &RawJson) -> Result<(), String> {
     let text: String = value.parse().map_err(|_| wrong("text", value))?;
     let length = text.chars().count() as u64;
     let characters = || counted(text.chars().count(), "character");
@@ -142,12 +142,12 @@ fn check_range(schema: &NumberSchema, number: &Number) -> Result<(), String> {
     Ok(())
 }
 
-fn check_select(schema: &SelectSchema, value: &Json) -> Result<(), String> {
+fn check_select(schema: &SelectSchema, value: &RawJson) -> Result<(), String> {
     let text: String = value.parse().map_err(|_| wrong("text", value))?;
     check_option(&schema.options, &text)
 }
 
-fn check_multi_select(schema: &MultiSelectSchema, value: &Json) -> Result<(), String> {
+fn check_multi_select(schema: &MultiSelectSchema, value: &RawJson) -> Result<(), String> {
     let chosen: Vec<String> = value.parse().map_err(|_| wrong("a list of texts", value))?;
     let count = chosen.len() as u64;
     let choices = || counted(chosen.len(), "choice");
@@ -172,7 +172,7 @@ fn check_option(options: &[SelectOption], text: &str) -> Result<(), String> {
     Err(format!("`{}` is none of {}", shown(text), known.join(", ")))
 }
 
-fn number(value: &Json, expected: &str) -> Result<Number, String> {
+fn number(value: &RawJson, expected: &str) -> Result<Number, String> {
     value.parse().map_err(|_| wrong(expected, value))
 }
 
@@ -185,7 +185,7 @@ fn whole(number: &Number) -> Option<Number> {
     Some(Number::from(float as i64))
 }
 
-/// Integers are compared exactly, everything else as floats.
+/// Compares integers exactly, and all other numbers as floats.
 fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     match (left.as_i128(), right.as_i128()) {
         (Some(left), Some(right)) => Some(left.cmp(&right)),
@@ -193,16 +193,16 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     }
 }
 
-fn wrong(expected: &str, value: &Json) -> String {
+fn wrong(expected: &str, value: &RawJson) -> String {
     format!("expected {expected}, found `{}`", shown(value.as_str()))
 }
 
-/// The beginning of a text that somebody else wrote.
+/// The beginning of a text that the user or the peer wrote.
 fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// An answer that does not fit its form.
+/// The error for an answer that does not fit its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidAnswer {
     problems: Vec<(String, String)>,

@@ -1,8 +1,8 @@
-//! Whether a text looks like what its format promises: enough to catch a slip of the keyboard.
+//! Checks a text against its format, loosely: enough to catch typing errors.
 
 use super::StringFormat;
 
-/// Whether the text looks right. Nothing is known of formats we do not know.
+/// Whether a text fits a format. Every text fits an unknown format.
 pub(super) fn fits(format: &StringFormat, text: &str) -> bool {
     match format {
         StringFormat::Email => is_email(text),
@@ -39,7 +39,7 @@ fn is_uri(text: &str) -> bool {
         && !text.contains(|it: char| it.is_whitespace() || it.is_control())
 }
 
-/// A day of RFC 3339.
+/// Whether a text is a date of RFC 3339.
 fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
     let (year, month, day) = (parts.next(), parts.next(), parts.next());
@@ -65,13 +65,13 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// A moment of RFC 3339, with its offset.
+/// Whether a text is a date and time of RFC 3339, with its offset.
 fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else { return false };
     let Some((time, offset)) = split_offset(time) else { return false };
     let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let fraction_fits = !fraction.is_empty() && fraction.bytes().all(|it| it.is_ascii_digit());
-    // A leap second is the sixtieth.
+    // 60 allows a leap second.
     is_date(date) && is_clock(clock, &[23, 59, 60]) && fraction_fits && offset.is_none_or(is_offset)
 }
 
@@ -88,7 +88,7 @@ fn is_offset(text: &str) -> bool {
     is_clock(text, &[23, 59])
 }
 
-/// Two digits per part, joined by colons, each at most its limit.
+/// Whether a text is numbers of two digits, joined by colons, each at most its limit.
 fn is_clock(text: &str, limits: &[u32]) -> bool {
     let parts: Vec<_> = text.split(':').collect();
     parts.len() == limits.len()
@@ -98,7 +98,7 @@ fn is_clock(text: &str, limits: &[u32]) -> bool {
             .all(|(part, limit)| digits(part, 2).is_some_and(|it| it <= *limit))
 }
 
-/// A number of exactly so many digits.
+/// Parses a number of exactly this many digits.
 fn digits(text: &str, count: usize) -> Option<u32> {
     let fits = text.len() == count && text.bytes().all(|it| it.is_ascii_digit());
     if fits { text.parse().ok() } else { None }

@@ -1,18 +1,18 @@
-//! One JSON Schema object, with the keywords that matter to forms.
+//! One JSON Schema object, with the keywords that forms use.
 //!
-//! Schemas inside it stay text until somebody descends into them. Forms descend a fixed number of
-//! levels, so however deep a peer nests its schemas, reading them does not recurse.
+//! Nested schemas stay text until the reader descends into them. The reader descends a fixed number
+//! of levels, so deep nesting by a peer cannot make it recurse without limit.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-use crate::json::Json;
+use crate::json::RawJson;
 use crate::member::{any_members, count, or_default};
 use crate::ordered::Ordered;
 
-/// How many references and wrappings are followed before giving up; also ends circles.
+/// The most references and wrappers that are followed. Also ends circles.
 const HOPS: usize = 16;
 
 /// A schema object.
@@ -25,7 +25,7 @@ pub(super) struct Keywords {
     pub(super) types: Types,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
-    pub(super) default: Option<Json>,
+    pub(super) default: Option<RawJson>,
     pub(super) format: Option<String>,
     #[serde(deserialize_with = "count")]
     pub(super) min_length: Option<u64>,
@@ -38,23 +38,24 @@ pub(super) struct Keywords {
     #[serde(deserialize_with = "count")]
     pub(super) max_items: Option<u64>,
     #[serde(rename = "enum")]
-    pub(super) values: Option<Vec<Json>>,
+    pub(super) values: Option<Vec<RawJson>>,
     pub(super) enum_names: Option<Vec<String>>,
     #[serde(rename = "const")]
-    pub(super) constant: Option<Json>,
-    pub(super) one_of: Option<Vec<Json>>,
-    pub(super) any_of: Option<Vec<Json>>,
-    pub(super) all_of: Option<Vec<Json>>,
-    pub(super) items: Option<Json>,
-    pub(super) properties: Option<Ordered<Json>>,
+    pub(super) constant: Option<RawJson>,
+    pub(super) one_of: Option<Vec<RawJson>>,
+    pub(super) any_of: Option<Vec<RawJson>>,
+    pub(super) all_of: Option<Vec<RawJson>>,
+    pub(super) items: Option<RawJson>,
+    pub(super) properties: Option<Ordered<RawJson>>,
     #[serde(deserialize_with = "or_default")]
     pub(super) required: Vec<String>,
 }
 
 impl Keywords {
-    /// Reads a schema and follows what merely wraps another: references, `allOf` of one, and a
-    /// choice between one schema and `null`. The outermost title, description and default win.
-    pub(super) fn resolve(schema: &Json, definitions: &Definitions) -> Result<Self, String> {
+    /// Reads a schema, and follows schemas that only wrap another one: references, `allOf` with one
+    /// member, and a choice between one schema and `null`. The outermost title, description and
+    /// default win.
+    pub(super) fn resolve(schema: &RawJson, definitions: &Definitions) -> Result<Self, String> {
         let mut schema = schema.clone();
         let mut outer = Self::default();
         for _ in 0..HOPS {
@@ -70,7 +71,7 @@ impl Keywords {
         Err("its references lead in a circle".to_owned())
     }
 
-    fn read(schema: &Json) -> Result<Self, String> {
+    fn read(schema: &RawJson) -> Result<Self, String> {
         match schema.as_str() {
             "true" | "{}" => Err("it may be anything".to_owned()),
             "false" => Err("it may be nothing".to_owned()),
@@ -79,7 +80,7 @@ impl Keywords {
     }
 
     /// The schema that this one only wraps.
-    fn wrapped(&self, definitions: &Definitions) -> Result<Option<Json>, String> {
+    fn wrapped(&self, definitions: &Definitions) -> Result<Option<RawJson>, String> {
         if let Some(reference) = &self.reference {
             return definitions.find(reference).map(Some);
         }
@@ -95,12 +96,12 @@ impl Keywords {
     }
 }
 
-/// Whether a schema allows `null` alone.
-fn is_null(schema: &Json) -> bool {
+/// Whether a schema allows only `null`.
+fn is_null(schema: &RawJson) -> bool {
     schema.parse::<Keywords>().is_ok_and(|keywords| keywords.types.0 == ["null"])
 }
 
-/// The `type` of a schema, without `null`: a field that may be `null` may as well be left out.
+/// The `type` of a schema, without `null`: a field that may be `null` is an optional field.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Types(Vec<String>);
 
@@ -112,12 +113,12 @@ impl Types {
         if types.next().is_none() { first } else { None }
     }
 
-    /// Whether none is given.
+    /// Whether there is no type.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The types as they were written.
+    /// The types for an error message.
     pub(super) fn display(&self) -> String {
         self.0.join(" or ")
     }
@@ -125,7 +126,7 @@ impl Types {
 
 impl<'de> Deserialize<'de> for Types {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
+        let json = RawJson::deserialize(deserializer)?;
         let types = if json.as_str().starts_with('[') {
             json.parse()
         } else {
@@ -135,18 +136,18 @@ impl<'de> Deserialize<'de> for Types {
     }
 }
 
-/// The schemas that references name.
+/// The schemas that references can name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Definitions {
     #[serde(rename = "$defs", deserialize_with = "any_members")]
-    current: BTreeMap<String, Json>,
+    current: BTreeMap<String, RawJson>,
     #[serde(rename = "definitions", deserialize_with = "any_members")]
-    former: BTreeMap<String, Json>,
+    former: BTreeMap<String, RawJson>,
 }
 
 impl Definitions {
-    fn find(&self, reference: &str) -> Result<Json, String> {
+    fn find(&self, reference: &str) -> Result<RawJson, String> {
         if reference == "#" {
             return Err("it holds the whole form again, and forms are flat".to_owned());
         }

@@ -1,8 +1,7 @@
 //! Makes a form from a JSON Schema: a peer's, or that of a Rust struct.
 //!
-//! A peer's fields are taken as far as they can be understood, and kept as they are beyond that.
-//! From our own struct a form must be made completely, or somebody must be told which field cannot
-//! be asked.
+//! A peer's fields are read as far as forms allow; any other field is kept as it is. A struct of
+//! our own must become a form completely, or the error names the field that cannot be asked.
 
 use std::fmt;
 
@@ -11,24 +10,24 @@ use serde::{Deserialize, Deserializer};
 
 use super::keywords::{Definitions, Keywords};
 use super::{
-    BooleanSchema, Field, FieldKind, FormSchema, MultiSelectSchema, NumberSchema, SelectOption,
+    BooleanSchema, FieldKind, FormField, FormSchema, MultiSelectSchema, NumberSchema, SelectOption,
     SelectSchema, StringFormat, StringSchema, TitleStyle,
 };
-use crate::json::{Json, Schema};
+use crate::json::{RawJson, Schema};
 use crate::member::or_default;
 use crate::ordered::Ordered;
 
 impl FormSchema {
     /// Makes a form from the schema of a struct with plain fields, as schemars generates it.
     ///
-    /// References are followed, optional fields may be left out, enums become choices, lists of
-    /// enums become choices of several. What forms cannot express but a value can break, such as
-    /// `pattern`, is left to whoever reads the answer into the struct.
+    /// References are followed, `Option` fields become optional, enums become choices, and lists of
+    /// enums become multiple choices. Keywords that forms do not have, such as `pattern`, are
+    /// dropped; reading the answer into the struct checks them.
     ///
     /// # Errors
     ///
-    /// Names the first field that cannot be asked in a form, and why: for instance a nested object
-    /// or a list of free text.
+    /// Names the first field that a form cannot ask, and the reason: for example a nested object or
+    /// a list of free text.
     pub fn from_schema(schema: &Schema) -> Result<Self, NotAForm> {
         let whole = |reason| NotAForm { field: None, reason };
         let definitions: Definitions =
@@ -40,7 +39,7 @@ impl FormSchema {
         let mut properties = Ordered::default();
         for (name, schema) in root.properties.unwrap_or_default() {
             let field = Keywords::resolve(&schema, &definitions)
-                .and_then(|keywords| Field::from_keywords(keywords, &definitions))
+                .and_then(|keywords| FormField::from_keywords(keywords, &definitions))
                 .map_err(|reason| NotAForm { field: Some(name.clone()), reason })?;
             properties.set(name, field);
         }
@@ -48,7 +47,7 @@ impl FormSchema {
     }
 }
 
-/// A schema that no form can be made from.
+/// The error for a schema that is not a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAForm {
     field: Option<String>,
@@ -56,7 +55,7 @@ pub struct NotAForm {
 }
 
 impl NotAForm {
-    /// The field that cannot be asked; `None` if it is the schema as a whole.
+    /// The field that a form cannot ask. `None` if the reason is the schema as a whole.
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
@@ -80,7 +79,7 @@ impl<'de> Deserialize<'de> for FormSchema {
             #[serde(default)]
             r#type: Option<String>,
             #[serde(default, deserialize_with = "or_default")]
-            properties: Ordered<Field>,
+            properties: Ordered<FormField>,
             #[serde(default, deserialize_with = "or_default")]
             required: Vec<String>,
         }
@@ -95,7 +94,7 @@ impl<'de> Deserialize<'de> for FormSchema {
     }
 }
 
-impl<'de> Deserialize<'de> for Field {
+impl<'de> Deserialize<'de> for FormField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let schema = Schema::deserialize(deserializer)?;
         let definitions = Definitions::default();
@@ -105,7 +104,7 @@ impl<'de> Deserialize<'de> for Field {
     }
 }
 
-impl Field {
+impl FormField {
     fn from_keywords(keywords: Keywords, definitions: &Definitions) -> Result<Self, String> {
         let kind = match keywords.types.single() {
             Some("string") => text(&keywords)?,
@@ -128,7 +127,7 @@ fn text(keywords: &Keywords) -> Result<FieldKind, String> {
     if let Some(options) = options(keywords)? {
         return Ok(FieldKind::Select(select(keywords, options)));
     }
-    // Formats that forms do not know would make clients refuse the form.
+    // Clients refuse a form with formats that forms do not have, so those are dropped.
     let format = keywords.format.clone().map(StringFormat::from);
     Ok(FieldKind::String(StringSchema {
         min_length: keywords.min_length,
@@ -170,7 +169,7 @@ fn multi_select(
     })
 }
 
-/// What there is to choose from; `None` if it is no choice.
+/// The options of a choice. `None` if the schema is not a choice.
 fn options(keywords: &Keywords) -> Result<Option<Vec<SelectOption>>, String> {
     if let Some(values) = &keywords.values {
         let names = keywords.enum_names.as_deref().unwrap_or_default();
@@ -190,7 +189,7 @@ fn options(keywords: &Keywords) -> Result<Option<Vec<SelectOption>>, String> {
 }
 
 /// The options of one alternative of `oneOf` or `anyOf`: a `const` with a title, or an `enum`.
-fn alternative_options(alternative: &Json) -> Result<Vec<SelectOption>, String> {
+fn alternative_options(alternative: &RawJson) -> Result<Vec<SelectOption>, String> {
     let keywords: Keywords =
         alternative.parse().map_err(|_| "its alternatives are no fixed choices".to_owned())?;
     if keywords.types.single().is_some_and(|it| it != "string") {
@@ -209,18 +208,18 @@ fn alternative_options(alternative: &Json) -> Result<Vec<SelectOption>, String> 
     Ok(options)
 }
 
-/// Options from bare values, with names beside them as far as there are any.
-fn plain_options(values: &[Json], names: &[String]) -> Result<Vec<SelectOption>, String> {
+/// Options from bare values, with their names as far as there are any.
+fn plain_options(values: &[RawJson], names: &[String]) -> Result<Vec<SelectOption>, String> {
     let mut names = names.iter().cloned();
     let values = values.iter().filter(|value| value.as_str() != "null");
-    let option = |value: &Json| {
+    let option = |value: &RawJson| {
         let not_text = |_| format!("`{value}` is among its choices and is not text");
         Ok(SelectOption { value: value.parse().map_err(not_text)?, title: names.next() })
     };
     values.map(option).collect()
 }
 
-/// The default, unless it is of another type than the field.
+/// The default. `None` if its type is not that of the field.
 fn default<T: serde::de::DeserializeOwned>(keywords: &Keywords) -> Option<T> {
     keywords.default.as_ref()?.parse().ok()
 }

@@ -3,8 +3,10 @@
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
-use super::{Field, FieldKind, FormSchema, SelectOption, SelectSchema, StringFormat, TitleStyle};
-use crate::json::Json;
+use super::{
+    FieldKind, FormField, FormSchema, SelectOption, SelectSchema, StringFormat, TitleStyle,
+};
+use crate::json::RawJson;
 use crate::ordered::Ordered;
 
 impl Serialize for FormSchema {
@@ -12,7 +14,7 @@ impl Serialize for FormSchema {
         #[derive(Serialize)]
         struct Wire<'a> {
             r#type: &'static str,
-            properties: &'a Ordered<Field>,
+            properties: &'a Ordered<FormField>,
             #[serde(skip_serializing_if = "<[String]>::is_empty")]
             required: &'a [String],
         }
@@ -23,7 +25,7 @@ impl Serialize for FormSchema {
     }
 }
 
-impl Serialize for Field {
+impl Serialize for FormField {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let wire = match &self.kind {
             FieldKind::String(schema) => Wire {
@@ -59,7 +61,7 @@ impl Serialize for Field {
     }
 }
 
-impl Field {
+impl FormField {
     fn wire(&self, r#type: &'static str) -> Wire<'_> {
         Wire {
             r#type,
@@ -116,7 +118,7 @@ struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Items<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<Json>,
+    default: Option<RawJson>,
 }
 
 #[derive(Serialize)]
@@ -157,7 +159,7 @@ fn titled(options: &[SelectOption]) -> Vec<Titled<'_>> {
     options.map(|it| Titled { r#const: &it.value, title: it.display_name() }).collect()
 }
 
-/// A default as JSON; text, numbers and flags always are.
-fn json<T: Serialize>(default: Option<&T>) -> Option<Json> {
-    default.and_then(|value| Json::from_value(value).ok())
+/// A default as JSON. Text, numbers and booleans always have a JSON form.
+fn json<T: Serialize>(default: Option<&T>) -> Option<RawJson> {
+    default.and_then(|value| RawJson::from_value(value).ok())
 }

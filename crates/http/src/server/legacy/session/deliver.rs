@@ -87,5 +87,5 @@ impl State {
 
 /// Whether a call only passes a notification of the client on to the service.
 fn is_notification(request: &Request) -> bool {
-    request.parts.method.row().kind == method::Kind::Notification
+    request.parts.method.row().kind == method::MessageKind::Notification
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bowline_store::Memory;
+use bowline_store::MemoryBackend;
 use http_body_util::Full;
 
 use super::super::super::{HttpConfig, test_endpoint};
@@ -25,7 +25,7 @@ async fn shake_hands(config: HttpConfig) {
 #[tokio::test]
 async fn a_session_is_written_only_where_others_can_read_it() {
     for is_shared in [false, true] {
-        let store = Arc::new(Memory::default());
+        let store = Arc::new(MemoryBackend::default());
         let config = HttpConfig { is_shared, ..HttpConfig::new().with_store(store.clone()) };
         shake_hands(config).await;
         assert_eq!(store.bytes() > 0, is_shared);

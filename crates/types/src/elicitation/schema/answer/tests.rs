@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Answers that fit their form, and the problems of those that do not.
 
 use super::*;
 use crate::elicitation::schema::{BooleanSchema, StringFormat};
@@ -7,8 +7,11 @@ fn form() -> FormSchema {
     FormSchema::new()
         .with_required("name", StringSchema::new().with_min_length(2).with_max_length(5))
         .with_optional("mail", StringSchema::new().with_format(StringFormat::Email))
-        .with_optional("age", Field::integer(NumberSchema::new().with_minimum(0).with_maximum(150)))
-        .with_optional("height", Field::number(NumberSchema::new()))
+        .with_optional(
+            "age",
+            FormField::integer(NumberSchema::new().with_minimum(0).with_maximum(150)),
+        )
+        .with_optional("height", FormField::number(NumberSchema::new()))
         .with_optional("member", BooleanSchema::new().with_default(true))
         .with_optional("class", SelectSchema::new(["economy", "business"]).with_default("economy"))
         .with_optional(
@@ -62,7 +65,7 @@ fn an_answer_that_does_not_fit_names_each_field_and_why() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let error = form().check(&object(r#"{"age":-1,"member":0}"#)).unwrap_err();
     let fields: Vec<_> = error.problems().map(|(field, _)| field).collect();
     assert_eq!(fields, ["age", "member", "name"]);
@@ -70,7 +73,7 @@ fn all_problems_are_told_at_once() {
 }
 
 #[test]
-fn null_is_as_good_as_missing() {
+fn null_means_missing() {
     assert!(complaint(r#"{"name":null}"#).contains("`name`: it is required but missing"));
     let checked = form().check(&object(r#"{"name":"Ada","age":null}"#)).unwrap();
     assert_eq!(checked.as_str(), r#"{"name":"Ada"}"#);
@@ -87,7 +90,7 @@ fn whole_numbers_are_given_back_as_such_however_they_were_spelled() {
 
 #[test]
 fn large_integers_are_compared_exactly() {
-    let limit = Field::integer(NumberSchema::new().with_maximum(u64::MAX - 1));
+    let limit = FormField::integer(NumberSchema::new().with_maximum(u64::MAX - 1));
     let form = FormSchema::new().with_required("n", limit);
     assert!(form.check(&object(r#"{"n":18446744073709551614}"#)).is_ok());
     assert!(form.check(&object(r#"{"n":18446744073709551615}"#)).is_err());

@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Forms from the schemas of peers and of Rust structs.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn form(text: &str) -> FormSchema {
     serde_json::from_str(text).unwrap()
 }
 
-fn field(text: &str) -> Field {
+fn field(text: &str) -> FormField {
     serde_json::from_str(text).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn fields_keep_their_order() {
 
 // spec: ELIC-18
 #[test]
-fn a_form_may_carry_a_dialect_and_keywords_that_are_not_ours() {
+fn unknown_keywords_of_a_form_are_ignored() {
     let text = concat!(
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","x":1,"#,
         r#""properties":{"a":{"type":"string","pattern":"^a$"}}}"#
@@ -85,14 +85,14 @@ fn a_form_may_carry_a_dialect_and_keywords_that_are_not_ours() {
 fn a_field_that_may_be_null_is_read_as_one_that_may_be_left_out() {
     assert_eq!(field(r#"{"type":["string","null"]}"#), StringSchema::new().into());
     let text = r#"{"anyOf":[{"type":"integer"},{"type":"null"}],"title":"Age","default":null}"#;
-    assert_eq!(field(text), Field::integer(NumberSchema::new()).with_title("Age"));
+    assert_eq!(field(text), FormField::integer(NumberSchema::new()).with_title("Age"));
 }
 
 #[test]
 fn a_hand_built_form_says_what_is_required() {
     let form = FormSchema::new()
         .with_required("a", StringSchema::new())
-        .with_optional("b", Field::integer(NumberSchema::new().with_minimum(1)))
+        .with_optional("b", FormField::integer(NumberSchema::new().with_minimum(1)))
         .with_required("c", SelectSchema::new([SelectOption::titled("x", "The X")]))
         .with_optional("a", BooleanSchema::new());
     let expected = concat!(
@@ -146,12 +146,15 @@ fn a_form_is_made_from_the_schema_of_a_plain_struct() {
     let row = NumberSchema::new().with_minimum(0).with_maximum(255).with_default(5);
     let meal = [SelectOption::from("plain"), SelectOption::titled("veggie", "No meat")];
     let expected = FormSchema::new()
-        .with_required("city", Field::from(StringSchema::new()).with_description("Where to"))
-        .with_required("nights", Field::integer(NumberSchema::new().with_minimum(0)))
-        .with_optional("row", Field::integer(row))
-        .with_optional("price", Field::number(NumberSchema::new()))
+        .with_required("city", FormField::from(StringSchema::new()).with_description("Where to"))
+        .with_required("nights", FormField::integer(NumberSchema::new().with_minimum(0)))
+        .with_optional("row", FormField::integer(row))
+        .with_optional("price", FormField::number(NumberSchema::new()))
         .with_required("class", class().with_default("Economy"))
-        .with_required("meal", Field::from(SelectSchema::new(meal)).with_description("Meal wanted"))
+        .with_required(
+            "meal",
+            FormField::from(SelectSchema::new(meal)).with_description("Meal wanted"),
+        )
         .with_optional("seat", class())
         .with_optional("window", SelectSchema::new(["X", "Y"]))
         .with_optional("extras", MultiSelectSchema::new(["Economy", "Business"]))
