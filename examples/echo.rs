@@ -1,4 +1,4 @@
-//! The server that our checks and benchmarks drive: `echo stdio`, or `echo http 127.0.0.1:3000`.
+//! The server that the checks and benchmarks of this repository call: `echo stdio`, or `echo http 127.0.0.1:3000`.
 
 use std::time::Duration;
 

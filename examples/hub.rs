@@ -1,5 +1,5 @@
-//! One server for several: one of our own, and one that runs as a child process. `hub COMMAND…`,
-//! for example `hub uvx mcp-server-git`.
+//! A server that mounts two others: one of the same program, and one that runs as a child process.
+//! `hub COMMAND…`, for example `hub uvx mcp-server-git`.
 
 use bowline::{Client, Command, Server};
 

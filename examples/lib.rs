@@ -1,16 +1,20 @@
-//! Short programs written with bowline, one file each; `cargo run --example NAME`.
+//! Short programs written with bowline, one file each: `cargo run -p bowline-examples --example NAME`.
+//!
+//! A server speaks over stdio. Most of them also take `--http 127.0.0.1:3000`.
 //!
 //! | | |
 //! |---|---|
-//! | `hello_server` | the smallest server |
+//! | `hello_server` | the smallest server, over stdio |
+//! | `http_server` | the same over HTTP |
+//! | `axum_auth` | a server inside axum, whose authentication middleware hands the user to a tool |
 //! | `plain_function` | the same without macros, with structured output |
-//! | `state_and_layers` | shared state, errors for the model, tower layers |
+//! | `state_and_layers` | shared state, errors that the model reads, tower layers |
 //! | `live_registry` | tools that come and go, a resource that changes |
 //! | `resources_and_prompts` | resources, templates, completion, prompts |
 //! | `progress` | progress; cancellation needs no code |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and calls one of its tools |
-//! | `hub` | one server for several: one of our own, and one in a child process |
+//! | `hub` | a server that mounts two others: one in the same program, one in a child process |
 //! | `tested_server` | a server with its test, run in both eras over each transport |
-//! | `echo` | the server that our checks and benchmarks drive |
-//! | `tour` | calls everything that `echo` has, in both eras |
+//! | `echo` | the server that the checks and benchmarks of this repository call |
+//! | `tour` | calls all tools of `echo`, in both eras |

@@ -1,4 +1,4 @@
-//! Tools that come and go while the server runs, and a resource that changes; every client hears of it.
+//! Tools that come and go while the server runs, and a resource that changes. Clients are notified.
 
 use std::sync::{Arc, Mutex};
 

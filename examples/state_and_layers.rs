@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline::layer::{self, Next};
-use bowline::proto::request::{Request, Response};
+use bowline::layer::{self, Next, Request, Response};
 use bowline::{Json, Server, State, Tool, tool, tools};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;

@@ -1,7 +1,6 @@
-//! Every example, started as a user would and called by our client, in both eras.
+//! Starts every example as a user would, and calls it with our client in both eras.
 //!
-//! The programs are built with this test by `cargo test`; they stand beside it in the target
-//! directory.
+//! `cargo test` builds the programs with this test, beside it in the target directory.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,8 +11,9 @@ use bowline::types::completion::Reference;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
 use serde_json::{Value, json};
+use tokio::process::Child;
 
-/// Makes one test of each example, and a list of them all.
+/// Makes one test for each example, and the list of their names.
 macro_rules! examples {
     ($($name:ident,)*) => {
         $(
@@ -29,9 +29,11 @@ macro_rules! examples {
 
 examples! {
     ask_the_user,
+    axum_auth,
     client,
     echo,
     hello_server,
+    http_server,
     hub,
     live_registry,
     plain_function,
@@ -68,7 +70,7 @@ fn program(name: &str) -> PathBuf {
     program
 }
 
-/// A client of an example, made as the test likes.
+/// Starts an example and connects a client with settings of the test.
 async fn start_as(
     command: Command,
     revision: Revision,
@@ -78,16 +80,34 @@ async fn start_as(
     builder.connect(command).await.unwrap()
 }
 
-/// A client of an example.
+/// Starts an example and connects a client.
 async fn start(name: &str, revision: Revision) -> Client {
     start_as(Command::new(program(name)), revision, |builder| builder).await
+}
+
+/// An example that serves HTTP, and the URL of its endpoint. The child dies with the value.
+async fn start_http(name: &str) -> (Child, String) {
+    for _ in 0..5 {
+        // The port is free now; another process may still take it before the example does.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = format!("127.0.0.1:{port}");
+        let mut command = tokio::process::Command::new(program(name));
+        let mut child = command.arg(&address).kill_on_drop(true).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() {
+            if tokio::net::TcpStream::connect(&address).await.is_ok() {
+                return (child, format!("http://{address}/mcp"));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    panic!("`{name}` never listened");
 }
 
 async fn text(client: &Client, tool: &str, arguments: Value) -> String {
     client.call(tool, arguments).await.unwrap().into_result().unwrap().text()
 }
 
-/// Runs a program that is no server, and gives what it said.
+/// Runs a program that is no server, and returns its standard error.
 async fn run(name: &str, arguments: &[&str]) -> String {
     let mut command = tokio::process::Command::new(program(name));
     let output = command.args(arguments).kill_on_drop(true).output();
@@ -97,7 +117,7 @@ async fn run(name: &str, arguments: &[&str]) -> String {
     said
 }
 
-/// What works, by the name of the example.
+/// One check per example, under the name of the example.
 mod works {
     use super::*;
 
@@ -109,6 +129,31 @@ mod works {
             assert_eq!(tools[0].description.as_deref(), Some("Add two numbers"));
             client.close().await;
         }
+    }
+
+    pub(super) async fn http_server() {
+        let (_child, url) = start_http("http_server").await;
+        for revision in BOTH {
+            let builder = Client::builder("examples", "1.0.0").revisions([revision]);
+            let client = builder.http(&url).connect().await.unwrap();
+            assert_eq!(text(&client, "add", json!({ "a": 40, "b": 2 })).await, "42");
+            client.close().await;
+        }
+    }
+
+    pub(super) async fn axum_auth() {
+        let (_child, url) = start_http("axum_auth").await;
+        for revision in BOTH {
+            for user in ["ada", "grace"] {
+                let builder = Client::builder("examples", "1.0.0").revisions([revision]).http(&url);
+                let builder = builder.header("Authorization", &format!("Bearer token-of-{user}"));
+                let client = builder.connect().await.unwrap();
+                assert_eq!(text(&client, "whoami", json!({})).await, user);
+                client.close().await;
+            }
+        }
+        let refused = Client::http(&url).connect().await.unwrap_err();
+        assert!(refused.to_string().contains("401"), "{refused}");
     }
 
     pub(super) async fn plain_function() {
@@ -143,7 +188,7 @@ mod works {
         }
     }
 
-    /// A parrot learns a word, and everybody hears of it.
+    /// A parrot learns a word, and its client is notified.
     async fn learns(client: &Client, prefix: &str) {
         let subscribe = client.subscribe().tools().resource("parrot://last");
         let mut changes = subscribe.open().await.unwrap();

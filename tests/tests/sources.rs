@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use bowline::proto::schema::Validator;
 use serde_json::json;
 
-const TRANSPORTS: &str = include_str!("../../crates/bowline/src/manual/_11_transports.md");
-const SAFETY: &str = include_str!("../../crates/bowline/src/manual/_12_limits_and_safety.md");
+const TRANSPORTS: &str = include_str!("../../crates/bowline/src/manual/_13_transports.md");
+const SAFETY: &str = include_str!("../../crates/bowline/src/manual/_16_safety.md");
 
 // spec: SCH-5
 #[test]

@@ -1,10 +1,24 @@
 //! The Model Context Protocol in Rust: servers and clients for every revision.
 //!
-//! The [protocol](https://modelcontextprotocol.io) lets language models use programs. A program
-//! offers *tools*, a model calls them, and an application with a model in it stands between the
-//! two. With this crate tools are functions.
+//! The [protocol](https://modelcontextprotocol.io) (MCP) lets language models use programs. A server
+//! offers *tools*, a model calls them, and the host, an application with a model in it, connects the
+//! two. With this crate a tool is a function.
 //!
-//! # A server in ten lines
+//! * [A server](#a-server) over stdio, [over HTTP](#over-http), [a client](#a-client) over both
+//! * [State and errors](#state-and-errors), [resources and prompts](#resources-and-prompts),
+//!   [while a tool runs](#while-a-tool-runs), [without macros](#without-macros), [layers](#layers),
+//!   [several servers](#several-servers), [tests](#tests)
+//! * [Cargo features](#cargo-features), [crates](#crates)
+//! * The [manual](manual/index.html): a chapter on everything, also for people [coming from
+//!   rmcp](manual/_20_coming_from_rmcp/index.html)
+//!
+//! # A server
+//!
+//! ```toml
+//! [dependencies]
+//! bowline = { version = "0.1", features = ["http"] }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//! ```
 //!
 //! ```no_run
 //! use bowline::{Server, tool, tools};
@@ -21,16 +35,78 @@
 //! }
 //! ```
 //!
-//! It speaks over standard input and output, which is how most applications start servers, and it
-//! speaks all revisions of the protocol, from 2024-11-05 to 2026-07-28: which one is the client's
-//! choice, and no handler can tell. [`tool`](macro@tool) says all about arguments and their
-//! descriptions. The `manual`, a module of this crate, has a chapter on everything.
+//! `run` serves standard input and output, which is how most hosts start servers. With the feature
+//! `http`, the option `--http 127.0.0.1:3000` makes the same program serve
+//! `http://127.0.0.1:3000/mcp`. It speaks all revisions of the protocol, from 2024-11-05 to 2026-07-28.
+//! The client chooses the revision, and handlers work the same in all of them.
+//! [`tool`](macro@tool) documents arguments and their descriptions.
+//!
+//! # Over HTTP
+//!
+//! `server.http()` needs the feature `http`. `bind` listens by itself:
+//!
+//! ```no_run
+//! # #[cfg(feature = "http")]
+//! # mod http {
+//! use bowline::{Server, tool, tools};
+//!
+//! /// Add two numbers
+//! #[tool]
+//! async fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), bowline::ServeError> {
+//!     let server = Server::new("calculator", "1.0.0").tools(tools![add]);
+//!     server.http().bind("127.0.0.1:3000").await
+//! }
+//! # }
+//! # fn main() {}
+//! ```
+//!
+//! It is also a tower service: `axum::Router::new().nest_service("/mcp", server.http())` mounts it
+//! beside other routes. Middleware around it authenticates callers, and handlers read headers and the
+//! values of middleware from [`Context`]. The chapters [over HTTP](manual/_14_over_http/index.html) and
+//! [who is calling](manual/_09_who_is_calling/index.html) show both.
+//!
+//! # A client
+//!
+//! With the feature `client`, a `Client` starts a server as a child process. With the feature
+//! `http-client`, it connects to a URL. It finds out which revision the server speaks. Dropping a call
+//! cancels it, and a call fails after 60 seconds without an answer or progress, unless it has a
+//! time-out of its own.
+//!
+//! ```no_run
+//! # #[cfg(feature = "http-client")]
+//! # async fn example() -> bowline::client::Result<()> {
+//! use std::time::Duration;
+//!
+//! use bowline::{Client, Command};
+//! use serde_json::json;
+//!
+//! // A child process, over stdio.
+//! let git = Client::connect(Command::new("uvx").arg("mcp-server-git")).await?;
+//! for tool in git.tools().all().await? {
+//!     println!("{}", tool.display_name());
+//! }
+//! let status = git.call("git_status", json!({ "repo_path": "." }));
+//! println!("{}", status.timeout(Duration::from_secs(30)).await?.text());
+//! git.close().await;
+//!
+//! // A URL, over HTTP.
+//! let calculator = Client::http("http://127.0.0.1:3000/mcp").connect().await?;
+//! println!("{}", calculator.call("add", json!({ "a": 40, "b": 2 })).await?.text());
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # State and errors
 //!
-//! What all calls share is given to the server once and taken as [`State`]. If it is missing, the
-//! server does not start. Whatever leaves a tool by `?` is told to the model, which can then do
-//! better; [`Error::rpc`] is for the rare errors that are the client's.
+//! `server.state(value)` gives the server a value that all calls share, and handlers take it as
+//! [`State`]. If it is missing, the server does not start. An error that leaves a tool by `?` becomes a
+//! result that the model reads, so it can try again. [`Error::rpc`] is for the rare errors that concern
+//! the client.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -41,14 +117,14 @@
 //! #[derive(Clone)]
 //! struct Phones(Arc<BTreeMap<String, String>>);
 //!
-//! /// Find the phone number of somebody
+//! /// Find the phone number of a person
 //! #[tool(read_only)]
 //! async fn phone(State(phones): State<Phones>, name: String) -> bowline::Result<String> {
 //!     let number = phones.0.get(&name);
-//!     Ok(number.cloned().ok_or_else(|| format!("nobody is called {name}; ask for the full name"))?)
+//!     Ok(number.cloned().ok_or_else(|| format!("there is no {name}; ask for the full name"))?)
 //! }
 //!
-//! /// List everybody whose number is known
+//! /// List all people whose number is known
 //! #[tool(read_only)]
 //! fn names(State(phones): State<Phones>) -> Json<Vec<String>> {
 //!     Json(phones.0.keys().cloned().collect())
@@ -62,20 +138,20 @@
 //! # }
 //! ```
 //!
-//! [`Json`] is a result for programs: it has a schema, and it is sent as text too. [`respond`]
-//! lists what else a tool may return.
+//! [`Json`] is structured output: it has an output schema, and it is sent as text too. [`respond`] lists
+//! everything that a tool may return. Types of your own in arguments derive `serde::Deserialize` and
+//! `schemars::JsonSchema`, so add `serde` and `schemars` to your dependencies.
 //!
 //! # Resources and prompts
 //!
-//! Tools are for models. [`Resource`]s are for the application to read, one by one or as families
-//! of URIs, and [`Prompt`]s for the user to choose. Both are functions as well, and what users fill in
-//! can be completed while they type.
+//! The model calls tools. The host reads [`Resource`]s, one by one or by a URI template. The user
+//! chooses [`Prompt`]s. Both are functions too, and arguments can be completed while the user types.
 //!
 //! ```
 //! use bowline::{Json, Server, prompt, prompts, resource, resources, starting_with};
 //! use serde_json::{Value, json};
 //!
-//! /// What is known of a user
+//! /// The profile of a user
 //! #[resource("users://{user_id}/profile")]
 //! async fn profile(
 //!     #[arg(complete = |typed| async move { starting_with(typed, ["1", "2", "42"]) })]
@@ -97,9 +173,10 @@
 //!
 //! # While a tool runs
 //!
-//! Other parameters let a tool talk to its caller: [`Progress`] tells how far it has come, [`Ask`]
-//! asks the user, [`Log`] and [`Context`] do what they say. A call that is cancelled is dropped; who
-//! needs to clean up takes [`Cancel`]. Prompts and resources can take all of these too.
+//! More parameters let a tool talk to its caller: [`Progress`] reports how far the call has come,
+//! [`Ask`] asks the user, [`Log`] sends log messages, [`Context`] says who is calling. A cancelled call
+//! is dropped; a tool that has to clean up takes [`Cancel`]. Prompts and resources can take all of
+//! these too, and [`extract`] lists them.
 //!
 //! ```
 //! use bowline::{Ask, Progress, tool};
@@ -121,8 +198,8 @@
 //!
 //! # Without macros
 //!
-//! `#[tool]` writes nothing that you could not. A handler is any async function of extractors, and
-//! [`Args`] is the one that holds the arguments:
+//! The macros are optional. A handler is any async function of extractors, and [`Args`] is the
+//! extractor for the arguments:
 //!
 //! ```no_run
 //! use bowline::{Args, Json, Server, Tool};
@@ -153,15 +230,15 @@
 //!
 //! # Layers
 //!
-//! Every request passes the server's tower layers, every call of a tool that tool's own. Both take
-//! any [`tower`](https://docs.rs/tower) layer; [`layer`] has some, and makes one of a function.
+//! Layers run code around every request of a server, or around the calls of one tool. Both take any
+//! [`tower`](https://docs.rs/tower) layer. The module [`layer`] has layers for limits, time-outs and
+//! audit, and makes a layer from a function.
 //!
 //! ```
 //! use std::time::Duration;
 //!
-//! use bowline::layer::{self, Next, Timeout};
-//! use bowline::proto::request::{Request, Response};
-//! use bowline::{Server, Tool};
+//! use bowline::layer::{self, Next, Request, Response, Timeout};
+//! use bowline::{Server, ToolFn, tool};
 //! use tower::limit::ConcurrencyLimitLayer;
 //!
 //! async fn audit(request: Request, next: Next) -> Response {
@@ -169,41 +246,23 @@
 //!     next.run(request).await
 //! }
 //!
-//! let report = Tool::new("report", || async { "all is well" }).describe("Report on everything");
+//! /// Report on everything
+//! #[tool(read_only)]
+//! async fn report() -> &'static str {
+//!     "all is well"
+//! }
+//!
 //! let server = Server::new("api", "1.0.0")
-//!     .tool(report.layer(ConcurrencyLimitLayer::new(4)))
+//!     .tool(report::tool().layer(ConcurrencyLimitLayer::new(4)))
 //!     .layer(Timeout::new(Duration::from_secs(30)))
 //!     .layer(layer::from_fn(audit));
 //! ```
 //!
-//! # A client
-//!
-//! With the feature `client`, a `Client` starts a server, or takes any other transport, and finds
-//! out by itself which revision it speaks. Dropping a call cancels it.
-//!
-//! ```no_run
-//! # #[cfg(feature = "client")]
-//! # async fn example() -> bowline::client::Result<()> {
-//! use std::time::Duration;
-//!
-//! use bowline::{Client, Command};
-//! use serde_json::json;
-//!
-//! let git = Client::connect(Command::new("uvx").arg("mcp-server-git")).await?;
-//! for tool in git.tools().all().await? {
-//!     println!("{}", tool.display_name());
-//! }
-//! let status = git.call("git_status", json!({ "repo_path": "." }));
-//! println!("{}", status.timeout(Duration::from_secs(30)).await?.text());
-//! git.close().await;
-//! # Ok(())
-//! # }
-//! ```
-//!
 //! # Several servers
 //!
-//! A server stands for others: [`Server::mount`] takes another server, or a `Client` that is
-//! connected to one. What is a tool `forecast` there is `weather__forecast` here.
+//! [`Server::mount`] adds the features of another server, or of a connected `Client`, under a prefix:
+//! the tool `forecast` of `weather` becomes `weather__forecast`. The chapter on
+//! [composition](manual/_10_composition/index.html) has the rules.
 //!
 //! ```
 //! use bowline::{Server, tool, tools};
@@ -221,34 +280,45 @@
 //! # Tests
 //!
 //! A tool is a function, so most tests just call it. To test what clients see, the crate
-//! `bowline-testing` connects a client to a server, and [`test`](macro@test) runs such a test once
-//! for each era of the protocol and each transport.
+//! `bowline-testing` connects a client to a server, and [`test`](macro@test) runs such a test once for
+//! each era of the protocol and each transport.
 //!
-//! # Features
+//! # Cargo features
 //!
-//! * `server` (default): write servers.
-//! * `macros` (default): [`tool`](macro@tool), [`resource`](macro@resource), [`prompt`](macro@prompt),
-//!   the lists of them, and [`test`](macro@test).
-//! * `client`: write clients, and start servers as child processes.
-//! * `tracing`: send what handlers log by `tracing` to clients.
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `server` | yes | [`Server`], [`Tool`], [`Resource`], [`Prompt`], extractors, layers; stdio, sockets, memory |
+//! | `macros` | yes | [`tool`](macro@tool), [`resource`](macro@resource), [`prompt`](macro@prompt), their lists, [`test`](macro@test) |
+//! | `client` | no | `Client`; servers as child processes |
+//! | `http` | no | `Server::http`, the module `http`, `--http` on the command line of `Server::run`; includes `server` |
+//! | `http-client` | no | `Client::http`, for `http` and `https` URLs; includes `client` |
+//! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
+//! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
+//!
+//! A method whose feature is off exists, but a program that calls it does not compile, and the
+//! compiler's message names the feature.
 //!
 //! # Crates
 //!
-//! This crate only re-exports others: [`types`] has the words of the protocol, [`proto`] its rules
-//! without any I/O, [`transport`] carries messages. What servers and clients are written with is at
-//! the root here.
+//! This crate re-exports others. Servers and clients need only the items at the root. Below them,
+//! [`types`] has the messages of the protocol, [`proto`] its rules without any I/O, and [`transport`]
+//! carries messages.
 
 #[doc(inline)]
 pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
 
 pub mod prelude;
 
-#[cfg(all(feature = "server", feature = "client", feature = "macros"))]
+#[cfg(all(feature = "macros", feature = "http", feature = "http-client"))]
 pub mod manual;
+
+#[doc(inline)]
+pub use bowline_proto::limits::Limits;
 
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use {
+    bowline_proto::request::Owner,
     bowline_server::extract::FromCall,
     bowline_server::{
         Answer, Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition,

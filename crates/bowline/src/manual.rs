@@ -1,6 +1,30 @@
 //! The manual: one chapter for each concept, in the order to read them.
 //!
-//! For a first look the [front page](crate) is enough; what a single item does stands with the item.
+//! The [front page](crate) is enough for a first server. The documentation of an item says
+//! everything about that item.
+//!
+//! | chapter | what it is about |
+//! |---|---|
+//! | [concepts](_01_concepts) | hosts, clients, servers; revisions and eras of the protocol |
+//! | [servers and tools](_02_servers_and_tools) | arguments, results, state |
+//! | [resources](_03_resources) | things to read, URI templates |
+//! | [prompts](_04_prompts) | messages that the user chooses |
+//! | [completion](_05_completion) | suggestions while the user types |
+//! | [asking](_06_asking) | questions to the user in the middle of a call |
+//! | [progress and logging](_07_progress_and_logging) | progress, cancellation, log messages |
+//! | [changes](_08_changes) | live registries, subscriptions |
+//! | [who is calling](_09_who_is_calling) | headers, identity, values of HTTP middleware |
+//! | [composition](_10_composition) | layers, mounted servers and clients, groups |
+//! | [clients](_11_clients) | calls, lists, subscriptions |
+//! | [answering](_12_answering) | what a host answers when a server asks |
+//! | [transports](_13_transports) | stdio, child processes, sockets, memory |
+//! | [over HTTP](_14_over_http) | endpoint, hosts, origins, sessions, proxies |
+//! | [time-outs and limits](_15_time_outs_and_limits) | every default, and where to change it |
+//! | [safety](_16_safety) | what holds by default, and what servers and hosts should do |
+//! | [errors](_17_errors) | errors of handlers, of serving, of clients |
+//! | [testing](_18_testing) | unit tests, both eras and all transports, transcripts |
+//! | [stability](_19_stability) | what may change before 1.0, Rust versions, revisions |
+//! | [coming from rmcp](_20_coming_from_rmcp) | the same programs in both libraries |
 
 #[doc = include_str!("manual/_01_concepts.md")]
 pub mod _01_concepts {}
@@ -26,17 +50,38 @@ pub mod _07_progress_and_logging {}
 #[doc = include_str!("manual/_08_changes.md")]
 pub mod _08_changes {}
 
-#[doc = include_str!("manual/_09_clients.md")]
-pub mod _09_clients {}
+#[doc = include_str!("manual/_09_who_is_calling.md")]
+pub mod _09_who_is_calling {}
 
-#[doc = include_str!("manual/_10_answering.md")]
-pub mod _10_answering {}
+#[doc = include_str!("manual/_10_composition.md")]
+pub mod _10_composition {}
 
-#[doc = include_str!("manual/_11_transports.md")]
-pub mod _11_transports {}
+#[doc = include_str!("manual/_11_clients.md")]
+pub mod _11_clients {}
 
-#[doc = include_str!("manual/_12_limits_and_safety.md")]
-pub mod _12_limits_and_safety {}
+#[doc = include_str!("manual/_12_answering.md")]
+pub mod _12_answering {}
 
-#[doc = include_str!("manual/_13_testing.md")]
-pub mod _13_testing {}
+#[doc = include_str!("manual/_13_transports.md")]
+pub mod _13_transports {}
+
+#[doc = include_str!("manual/_14_over_http.md")]
+pub mod _14_over_http {}
+
+#[doc = include_str!("manual/_15_time_outs_and_limits.md")]
+pub mod _15_time_outs_and_limits {}
+
+#[doc = include_str!("manual/_16_safety.md")]
+pub mod _16_safety {}
+
+#[doc = include_str!("manual/_17_errors.md")]
+pub mod _17_errors {}
+
+#[doc = include_str!("manual/_18_testing.md")]
+pub mod _18_testing {}
+
+#[doc = include_str!("manual/_19_stability.md")]
+pub mod _19_stability {}
+
+#[doc = include_str!("manual/_20_coming_from_rmcp.md")]
+pub mod _20_coming_from_rmcp {}

@@ -1,6 +1,6 @@
-//! What most programs need, for `use bowline::prelude::*`.
+//! The items that most programs need, for `use bowline::prelude::*`.
 //!
-//! `Result`, `Error` and `test` are not here, because everybody has their own.
+//! `Result`, `Error` and `test` are not here, because most programs have items of these names.
 
 #[cfg(feature = "server")]
 pub use crate::{

@@ -1,8 +1,9 @@
-//! What the macros write, beyond the public API; nobody else should use it.
+//! Items that the code of the macros uses beyond the public API. Only that code may use them.
 //!
-//! The traits tell what is wrong with a type in a signature. Each has two implementations for every
-//! type, one of which never applies: with a single one the compiler would look into it and complain
-//! about its bounds one by one, with two it stops at the trait and shows the message that is here.
+//! The traits give better compile errors for a wrong type in a signature. Each trait has two
+//! implementations for every type, and one of them never applies. With a single implementation the
+//! compiler would report its bounds one by one. With two it stops at the trait and shows the message
+//! from here.
 
 pub use schemars;
 pub use serde;
@@ -64,7 +65,7 @@ impl<T: IntoToolResult + Nothing> ToolOutput<Unfit> for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a prompt",
     label = "cannot be sent to the client",
-    note = "a result is text or `Content`, which the user says, `Vec<Content>`, `PromptMessage` or \
+    note = "a result is text or `Content` (a message of the user), `Vec<Content>`, `PromptMessage` or \
             `Vec<PromptMessage>`",
     note = "it may be the `Ok` of a `Result` whose error `?` turns into `bowline::Error`"
 )]
@@ -101,10 +102,10 @@ impl<T: IntoResourceResult + Nothing> ResourceOutput<Unfit> for T {}
             the rest"
 )]
 pub trait Shared<Kind> {
-    /// What each call has of the value.
+    /// The shared form of the value, of which each call has a copy.
     type Handle;
 
-    /// Makes the value one that calls can share.
+    /// Turns the value into its shared form.
     fn share(self) -> Self::Handle;
 }
 
@@ -126,7 +127,7 @@ impl<T: Nothing> Shared<Unfit> for T {
     }
 }
 
-/// Makes a value one that calls can share.
+/// Turns a value into its shared form; see [`Shared`].
 pub fn share<T: Shared<Kind>, Kind>(value: T) -> T::Handle {
     value.share()
 }
@@ -135,9 +136,9 @@ pub fn share<T: Shared<Kind>, Kind>(value: T) -> T::Handle {
 #[derive(Debug)]
 pub enum Fit {}
 
-/// Marks the implementation that never does.
+/// Marks the implementation that never applies.
 #[derive(Debug)]
 pub enum Unfit {}
 
-/// What no type is.
+/// Implemented by no type.
 trait Nothing: Send + 'static {}
