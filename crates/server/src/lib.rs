@@ -32,12 +32,11 @@
 //! is cancelled is dropped, unless its handler takes [`Cancel`]. Whatever fails inside of a tool is
 //! told to the model; see [`Error`].
 
+mod disabled;
 mod discover;
 mod events;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(not(feature = "http"))]
-mod http_disabled;
 mod mount;
 mod registry;
 mod router;
