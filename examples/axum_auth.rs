@@ -44,9 +44,8 @@ async fn whoami(context: Context) -> bowline::Result<String> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:3000".into());
     let server = Server::new("who", "1.0.0").tools(tools![whoami]);
-    let app = Router::new()
-        .nest_service("/mcp", server.http())
-        .layer(middleware::from_fn(authenticate));
+    let app = Router::new().nest_service("/mcp", server.http());
+    let app = app.layer(middleware::from_fn(authenticate));
     let listener = tokio::net::TcpListener::bind(address).await?;
     Ok(axum::serve(listener, app).await?)
 }
