@@ -93,11 +93,12 @@ async fn start_http(name: &str) -> (Child, String) {
         let address = format!("127.0.0.1:{port}");
         let mut command = tokio::process::Command::new(program(name));
         let mut child = command.arg(&address).kill_on_drop(true).spawn().unwrap();
+        let mut pause = tokio::time::interval(Duration::from_millis(10));
         while child.try_wait().unwrap().is_none() {
             if tokio::net::TcpStream::connect(&address).await.is_ok() {
                 return (child, format!("http://{address}/mcp"));
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            pause.tick().await;
         }
     }
     panic!("`{name}` never listened");
