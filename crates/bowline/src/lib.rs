@@ -321,12 +321,12 @@ pub use {
     bowline_proto::request::Owner,
     bowline_server::extract::FromCall,
     bowline_server::{
-        Answer, Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition,
-        Elicited, Error, Feature, Handler, IntoCompletion, IntoPromptResult, IntoResourceResult,
-        IntoToolResult, Json, List, Log, Notify, Progress, Prompt, PromptFn, Registry, Resource,
-        ResourceFn, Result, ServeError, Server, Service, Signature, State, StateKey,
-        TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer, resembling, respond,
-        starting_with,
+        Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition, Elicited,
+        Error, Feature, Handler, HandlerSignature, IntoCompletion, IntoPromptResult,
+        IntoResourceResult, IntoToolResult, Json, ListKind, Log, Notify, Progress, Prompt,
+        PromptFn, Registry, Resource, ResourceFn, ResponseFuture, Result, ServeError, Server,
+        Service, State, StateKey, TemplateHandler, Tool, ToolFn, Typed, Uri, extract, layer,
+        resembling, respond, starting_with,
     },
     bowline_types::content::Content,
 };

@@ -10,12 +10,12 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
-use crate::contract::Contract;
 use crate::error::{Error, Result};
 use crate::extract::{Roots, Rounds};
 use crate::shared::ServerShared;
 use crate::sync::Signal;
-use crate::words::Words;
+use crate::text_arguments::TextArguments;
+use crate::tool_validator::ToolValidator;
 
 /// One call: everything that extractors take their values from. Cheap to clone.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct Call(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
-    called: Called,
+    target: CallTarget,
     shared: Arc<ServerShared>,
     /// The answers so far, once somebody asks where asking means to run again (2026-07-28). Most
     /// calls have none, and they are large.
@@ -34,18 +34,18 @@ struct Inner {
     over: Signal,
 }
 
-/// What is called, and with what.
-pub(crate) enum Called {
+/// What is target, and with what.
+pub(crate) enum CallTarget {
     /// A tool, with JSON. What that has to be goes by the name of the tool.
-    Tool { contract: Arc<Contract>, arguments: Bytes },
+    Tool { validator: Arc<ToolValidator>, arguments: Bytes },
     /// Something else, with texts by name: a prompt, or what a URI names.
-    Other { name: Arc<str>, arguments: Words },
+    Other { name: Arc<str>, arguments: TextArguments },
 }
 
 impl Call {
-    pub(crate) fn new(request: Request, called: Called, shared: Arc<ServerShared>) -> Self {
+    pub(crate) fn new(request: Request, target: CallTarget, shared: Arc<ServerShared>) -> Self {
         let (rounds, roots, over) = Default::default();
-        Self(Arc::new(Inner { parts: request.parts, called, shared, rounds, roots, over }))
+        Self(Arc::new(Inner { parts: request.parts, target, shared, rounds, roots, over }))
     }
 
     /// Everything about the request but its params.
@@ -53,20 +53,20 @@ impl Call {
         &self.0.parts
     }
 
-    /// The name of the tool or prompt that is called, or the URI of the resource that is read.
+    /// The name of the tool or prompt that is target, or the URI of the resource that is read.
     pub fn name(&self) -> &str {
-        match &self.0.called {
-            Called::Tool { contract, .. } => contract.name(),
-            Called::Other { name, .. } => name,
+        match &self.0.target {
+            CallTarget::Tool { validator, .. } => validator.name(),
+            CallTarget::Other { name, .. } => name,
         }
     }
 
     /// The JSON text of the arguments: always an object. Those of prompts are texts, and so are
     /// those of resources, which are what a URI has in the place of a template's variables.
     pub fn arguments(&self) -> &[u8] {
-        match &self.0.called {
-            Called::Tool { arguments, .. } => arguments,
-            Called::Other { arguments, .. } => arguments.json(),
+        match &self.0.target {
+            CallTarget::Tool { arguments, .. } => arguments,
+            CallTarget::Other { arguments, .. } => arguments.json(),
         }
     }
 
@@ -96,20 +96,20 @@ impl Call {
 
     /// The arguments as a type.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
-        match &self.0.called {
-            Called::Tool { contract, arguments } => {
+        match &self.0.target {
+            CallTarget::Tool { validator, arguments } => {
                 let decoded = read::text(arguments).and_then(read_owned);
-                decoded.map_err(|error| contract.explain(arguments, error).into())
+                decoded.map_err(|error| validator.explain(arguments, error).into())
             }
-            Called::Other { arguments, .. } => arguments.decode().map_err(Error::misfit),
+            CallTarget::Other { arguments, .. } => arguments.decode().map_err(Error::misfit),
         }
     }
 
     /// The arguments as texts by name, if that is what they are.
-    pub(crate) fn words(&self) -> Option<&Words> {
-        match &self.0.called {
-            Called::Tool { .. } => None,
-            Called::Other { arguments, .. } => Some(arguments),
+    pub(crate) fn text_arguments(&self) -> Option<&TextArguments> {
+        match &self.0.target {
+            CallTarget::Tool { .. } => None,
+            CallTarget::Other { arguments, .. } => Some(arguments),
         }
     }
 

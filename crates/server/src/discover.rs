@@ -7,19 +7,23 @@ use crate::registry::Registry;
 
 /// Whether clients may follow single resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Following {
+pub(crate) enum ResourceSubscriptions {
     /// They are told when one that they follow changes.
-    Told,
+    Offered,
     /// Nothing is ever told.
-    Untold,
+    Disabled,
 }
 
 /// What a server with these features can do, and the servers that it stands for.
-pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
-    let own = own_capabilities(registry, following);
+pub(crate) fn capabilities(
+    registry: &Registry,
+    subscriptions: ResourceSubscriptions,
+) -> ServerCapabilities {
+    let own = own_capabilities(registry, subscriptions);
     let mounts = registry.mounts();
     let mut all = mounts.iter().fold(own, |all, mount| join(all, &mount.capabilities()));
-    if let (Following::Untold, Some(resources)) = (following, &mut all.resources) {
+    if let (ResourceSubscriptions::Disabled, Some(resources)) = (subscriptions, &mut all.resources)
+    {
         resources.subscribe = false;
     }
     all
@@ -28,7 +32,10 @@ pub(crate) fn capabilities(registry: &Registry, following: Following) -> ServerC
 /// What a server with these features can do by itself.
 ///
 /// Lists announce their changes always, because any registry can change.
-pub(crate) fn own_capabilities(registry: &Registry, following: Following) -> ServerCapabilities {
+pub(crate) fn own_capabilities(
+    registry: &Registry,
+    subscriptions: ResourceSubscriptions,
+) -> ServerCapabilities {
     let (tools, prompts) = (registry.tools(), registry.prompts());
     let (resources, templates) = (registry.resources(), registry.templates());
     let mut capabilities = ServerCapabilities::new();
@@ -40,7 +47,7 @@ pub(crate) fn own_capabilities(registry: &Registry, following: Following) -> Ser
     }
     if resources.is_offered() || templates.is_offered() {
         capabilities = capabilities.with_resources_list_changed();
-        if following == Following::Told {
+        if subscriptions == ResourceSubscriptions::Offered {
             capabilities = capabilities.with_resources_subscribe();
         }
     }
@@ -77,12 +84,15 @@ mod tests {
     fn declared(feature: impl Into<Feature>) -> ServerCapabilities {
         let registry = Registry::new();
         registry.insert(feature).unwrap();
-        capabilities(&registry, Following::Told)
+        capabilities(&registry, ResourceSubscriptions::Offered)
     }
 
     #[test]
     fn a_server_that_offers_nothing_declares_nothing() {
-        assert_eq!(capabilities(&Registry::new(), Following::Told), ServerCapabilities::new());
+        assert_eq!(
+            capabilities(&Registry::new(), ResourceSubscriptions::Offered),
+            ServerCapabilities::new()
+        );
     }
 
     // spec: TOOL-1, CAP-1
@@ -114,7 +124,7 @@ mod tests {
         let registry = Registry::new();
         registry.insert(Resource::new("a://b", || async { "a" })).unwrap();
         let expected = ServerCapabilities::new().with_resources_list_changed();
-        assert_eq!(capabilities(&registry, Following::Untold), expected);
+        assert_eq!(capabilities(&registry, ResourceSubscriptions::Disabled), expected);
     }
 
     // spec: COMP-1

@@ -21,7 +21,7 @@ use std::future::Future;
 
 use crate::call::Call;
 use crate::error::Result;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 mod args;
 mod ask;
@@ -50,12 +50,12 @@ pub use http::{HeaderMap, HeaderName, HeaderValue};
 pub use crate::handler::{Extracted, FromTemplate, Placed, Variable};
 
 pub(crate) use ask::{RoundEnd, Rounds, require_visits};
-pub(crate) use typed::Typing;
+pub(crate) use typed::CompletionInput;
 
 /// A parameter of a handler.
 ///
 /// ```
-/// use bowline_server::{Call, Result, Signature, extract::FromCall};
+/// use bowline_server::{Call, Result, HandlerSignature, extract::FromCall};
 ///
 /// /// The tenant that a layer around the HTTP endpoint found out.
 /// #[derive(Clone)]
@@ -79,8 +79,8 @@ pub(crate) use typed::Typing;
 )]
 pub trait FromCall: Sized + Send + 'static {
     /// Says what it means for a handler to have this parameter; by default that it may
-    /// [tell callers apart](Signature::tells_callers_apart).
-    fn describe(signature: &mut Signature) {
+    /// [tell callers apart](HandlerSignature::tells_callers_apart).
+    fn describe(signature: &mut HandlerSignature) {
         signature.tells_callers_apart();
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 pub(crate) mod completion;
+mod core;
 pub(crate) mod invoke;
 mod notification;
 mod prompt;
@@ -15,7 +16,7 @@ pub(crate) mod visible;
 pub(crate) use notification::NotificationHandler;
 pub(crate) use prompt::PromptEntry;
 pub use prompt::{Prompt, PromptFn};
-pub(crate) use resource::{Checked, Reader, ResourceEntry, TemplateEntry, asked};
+pub(crate) use resource::{CheckedResource, ResourceEntry, ResourceReader, TemplateEntry, asked};
 pub use resource::{Resource, ResourceFn};
 pub(crate) use tool::ToolEntry;
 pub use tool::{Tool, ToolFn};

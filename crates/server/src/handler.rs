@@ -8,12 +8,13 @@ use std::future::Future;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::extract::FromCall;
-use crate::signature::Signature;
 
 mod erased;
+pub(crate) mod signature;
 mod template;
 
 pub(crate) use erased::{ErasedHandler, erase, erase_call};
+pub use signature::HandlerSignature;
 pub use template::{Extracted, FromTemplate, Placed, TemplateHandler, Variable};
 
 /// A function that serves calls.
@@ -34,7 +35,7 @@ pub trait Handler<M>: Clone + Send + Sync + 'static {
     type Output;
 
     /// Says what the parameters say.
-    fn describe(signature: &mut Signature);
+    fn describe(signature: &mut HandlerSignature);
 
     /// Extracts the parameters and calls the function.
     fn call(self, call: Call)
@@ -53,7 +54,7 @@ macro_rules! handler {
             type Output = Returned::Output;
 
             #[allow(unused_variables, reason = "a function without parameters has nothing to say")]
-            fn describe(signature: &mut Signature) {
+            fn describe(signature: &mut HandlerSignature) {
                 $($parameter::describe(signature);)*
             }
 

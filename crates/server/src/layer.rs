@@ -51,9 +51,9 @@ mod rate;
 mod size;
 mod timeout;
 
-pub use audit::{Audit, Outcome, Record};
+pub use audit::{Audit, AuditOutcome, AuditRecord};
 pub use concurrency::ConcurrencyLimit;
-pub(crate) use guard::Asked;
+pub(crate) use guard::CallHead;
 pub use guard::Guarded;
 pub use rate::RateLimit;
 pub use size::ResultSizeLimit;

@@ -34,10 +34,10 @@
 
 mod disabled;
 mod discover;
-mod events;
 #[cfg(feature = "http")]
 pub mod http;
 mod mount;
+mod notify;
 mod registry;
 mod router;
 mod serve;
@@ -53,9 +53,7 @@ mod handler;
 pub mod layer;
 pub mod respond;
 mod shared;
-mod signature;
 
-mod contract;
 mod panic;
 #[cfg(feature = "tracing")]
 mod polled;
@@ -64,29 +62,29 @@ mod seal;
 mod secret;
 mod states;
 mod sync;
+mod text_arguments;
+mod tool_validator;
 #[cfg(feature = "tracing")]
 pub mod trace;
 mod uri;
-mod words;
 
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::Owner;
 pub use call::Call;
 pub use error::{BoxError, Error, Result};
-pub use events::Notify;
 pub use extract::{
     Args, Ask, AskError, Cancel, Context, Elicited, Log, Progress, State, Typed, Uri,
 };
 pub use feature::{Definition, Feature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn};
-pub use handler::{Handler, TemplateHandler};
+pub use handler::{Handler, HandlerSignature, TemplateHandler};
+pub use notify::Notify;
 pub use registry::Registry;
 pub use respond::{
     IntoCompletion, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, resembling,
     starting_with,
 };
-pub use router::List;
+pub use router::ListKind;
 pub use seal::StateKey;
 pub use serve::ServeError;
 pub use server::{BuildError, Server};
-pub use service::{Answer, Service};
-pub use signature::Signature;
+pub use service::{ResponseFuture, Service};

@@ -20,7 +20,7 @@ use bowline_types::namespace::Namespace;
 use crate::layer::{BoxFuture, Fault, Route};
 use crate::server::BuildError;
 
-mod lists;
+pub(crate) mod lists;
 
 /// One mounted server. Cheap to clone.
 #[derive(Clone)]
@@ -56,16 +56,6 @@ impl Mount {
         let text = self.offer.instructions()?;
         let prefix = self.namespace.qualify("");
         Some(format!("On the tools and prompts whose names begin with `{prefix}`:\n{text}"))
-    }
-
-    /// Whether it lists a resource, or a template that makes its URI.
-    pub(crate) async fn lists(&self, uri: &str, parts: &Parts) -> bool {
-        lists::resource(self, uri, parts).await
-    }
-
-    /// Whether a text is a template of its, or a URI that one makes.
-    pub(crate) async fn lists_template(&self, text: &str, parts: &Parts) -> bool {
-        lists::template(self, text, parts).await
     }
 
     /// Serves a request.

@@ -1,21 +1,19 @@
-//! What a server offers now.
+//! The features of a server, and the servers that it mounts.
+
+mod insert;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use bowline_types::namespace::Namespace;
-
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
-use crate::events::Notify;
 use crate::extract::FromCall;
-use crate::feature::set::{Item, Set, Snapshot};
-use crate::feature::{
-    Checked, Feature, Prompt, PromptEntry, Resource, ResourceEntry, TemplateEntry, Tool, ToolEntry,
-};
+use crate::feature::set::{FeatureSet, Snapshot};
+use crate::feature::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use crate::handler::signature::HandlerSignature;
 use crate::mount::Mount;
+use crate::notify::Notify;
 use crate::server::BuildError;
-use crate::signature::Signature;
 use crate::states::States;
 
 /// The features of a server, to be changed while it serves. Cheap to clone.
@@ -57,11 +55,13 @@ struct Inner {
     states: RwLock<Option<States>>,
     /// Something logs beside the handlers that say so.
     logs: AtomicBool,
+    /// The routes that are [linked](crate::router::FeatureRoutes), by type.
+    routes: RwLock<States>,
 }
 
 impl FromCall for Registry {
     /// The same for every caller.
-    fn describe(_: &mut Signature) {}
+    fn describe(_: &mut HandlerSignature) {}
 
     async fn from_call(call: &Call) -> HandlerResult<Self> {
         call.handle().cloned().ok_or_else(|| Error::from("the server has no registry"))
@@ -71,25 +71,25 @@ impl FromCall for Registry {
 /// One set for each kind of feature that has a list.
 #[derive(Debug)]
 struct Sets {
-    tools: Set<ToolEntry>,
-    resources: Set<ResourceEntry>,
-    templates: Set<TemplateEntry>,
-    prompts: Set<PromptEntry>,
+    tools: FeatureSet<ToolEntry>,
+    resources: FeatureSet<ResourceEntry>,
+    templates: FeatureSet<TemplateEntry>,
+    prompts: FeatureSet<PromptEntry>,
 }
 
 impl Registry {
     pub(crate) fn new() -> Self {
         Self::with(Sets {
-            tools: Set::new(),
-            resources: Set::new(),
-            templates: Set::new(),
-            prompts: Set::new(),
+            tools: FeatureSet::new(),
+            resources: FeatureSet::new(),
+            templates: FeatureSet::new(),
+            prompts: FeatureSet::new(),
         })
     }
 
     fn with(sets: Sets) -> Self {
-        let (mounts, states, logs) = Default::default();
-        Self(Arc::new(Inner { sets, mounts, notify: Notify::new(), states, logs }))
+        let (mounts, states, logs, routes) = Default::default();
+        Self(Arc::new(Inner { sets, mounts, notify: Notify::new(), states, logs, routes }))
     }
 
     /// A registry of the same features that changes by itself.
@@ -102,22 +102,10 @@ impl Registry {
             prompts: prompts.fork(),
         });
         *fork.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = self.mounts();
+        let routes = self.0.routes.read().unwrap_or_else(PoisonError::into_inner).clone();
+        *fork.0.routes.write().unwrap_or_else(PoisonError::into_inner) = routes;
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
-    }
-
-    /// Adds a feature.
-    ///
-    /// # Errors
-    ///
-    /// If something is wrong with it, its name or URI is taken, or it needs state that the server
-    /// does not have.
-    pub fn insert(&self, feature: impl Into<Feature>) -> Result<(), BuildError> {
-        match feature.into() {
-            Feature::Tool(tool) => self.insert_tool(tool),
-            Feature::Resource(resource) => self.insert_resource(resource),
-            Feature::Prompt(prompt) => self.insert_prompt(prompt),
-        }
     }
 
     /// Removes a tool; `false` if there is none of that name. Calls that run go on.
@@ -148,94 +136,14 @@ impl Registry {
         removed
     }
 
-    /// Stands for another server.
-    ///
-    /// # Errors
-    ///
-    /// If a name is taken.
-    pub(crate) fn mount(&self, mount: Mount) -> Result<(), BuildError> {
-        let namespace = &mount.namespace;
-        let mounts = self.mounts();
-        if mounts.iter().any(|other| other.namespace == *namespace) {
-            let message = format!("two servers are mounted as `{namespace}`");
-            return Err(BuildError::duplicate(message));
-        }
-        let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
-        *self.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = mounts.into();
-        self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
-        self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
+    /// Stores a table of routes.
+    fn link<T: Send + Sync + 'static>(&self, routes: T) {
+        self.0.routes.write().unwrap_or_else(PoisonError::into_inner).insert(routes);
     }
 
-    /// Refuses a name that belongs to a mounted server.
-    fn check_free(&self, what: &str, name: &str) -> Result<(), BuildError> {
-        let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
-        if !self.mounts().iter().any(|mount| mount.namespace.as_str() == namespace) {
-            return Ok(());
-        }
-        Err(BuildError::duplicate(format!(
-            "{what} `{name}` cannot have that name: it is one of the server mounted as `{namespace}`"
-        )))
-    }
-
-    pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
-        let entry = ToolEntry::check(tool)?;
-        self.check_free("tool", entry.name())?;
-        self.check_states(|states| entry.check_states(states))?;
-        add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
-        self.0.notify.tools_changed();
-        Ok(())
-    }
-
-    pub(crate) fn insert_resource(&self, resource: Resource) -> Result<(), BuildError> {
-        match Checked::new(resource)? {
-            Checked::Resource(entry) => {
-                self.check_states(|states| entry.reader.check_states(states))?;
-                let taken = |uri: &str| format!("two resources have the URI `{uri}`");
-                add(&self.0.sets.resources, entry, taken)?;
-            }
-            Checked::Template(entry) => {
-                self.check_states(|states| entry.reader.check_states(states))?;
-                let taken = |text: &str| format!("two resources have the template `{text}`");
-                add(&self.0.sets.templates, *entry, taken)?;
-            }
-        }
-        self.0.notify.resources_changed();
-        Ok(())
-    }
-
-    pub(crate) fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
-        let entry = PromptEntry::check(prompt)?;
-        self.check_free("prompt", entry.name())?;
-        self.check_states(|states| entry.check_states(states))?;
-        add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
-        self.0.notify.prompts_changed();
-        Ok(())
-    }
-
-    /// Checks something against the state that there is, once that is known.
-    fn check_states(
-        &self,
-        check: impl FnOnce(&States) -> Result<(), BuildError>,
-    ) -> Result<(), BuildError> {
-        match &*self.0.states.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(states) => check(states),
-            None => Ok(()),
-        }
-    }
-
-    /// Declares that there are tools, even while there are none.
-    pub(crate) fn offer_tools(&self) {
-        self.0.sets.tools.offer();
-    }
-
-    /// Declares that there are resources, even while there are none.
-    pub(crate) fn offer_resources(&self) {
-        self.0.sets.resources.offer();
-    }
-
-    /// Declares that there are prompts, even while there are none.
-    pub(crate) fn offer_prompts(&self) {
-        self.0.sets.prompts.offer();
+    /// A table of routes, if a feature needs it.
+    pub(crate) fn routes<T: Copy + Send + Sync + 'static>(&self) -> Option<T> {
+        self.0.routes.read().unwrap_or_else(PoisonError::into_inner).get().copied()
     }
 
     /// Declares that something logs, whether a handler says so or not.
@@ -290,14 +198,4 @@ impl Registry {
         self.templates().iter().try_for_each(|entry| entry.reader.check_states(states))?;
         self.prompts().iter().try_for_each(|entry| entry.check_states(states))
     }
-}
-
-/// Adds an item to a set in which it has to be the only one of its name.
-fn add<T: Item>(
-    set: &Set<T>,
-    item: T,
-    taken: impl FnOnce(&str) -> String,
-) -> Result<(), BuildError> {
-    let name = item.name().clone();
-    if set.insert(item) { Ok(()) } else { Err(BuildError::duplicate(taken(&name))) }
 }

@@ -16,10 +16,10 @@ use bowline_types::revision::Revision;
 use bowline_types::text::excerpt;
 use tower_service::Service;
 
-use crate::discover::{Following, capabilities, instructions, own_capabilities};
-use crate::feature::invoke::Invoked;
-use crate::feature::run::Run;
-use crate::feature::visible::{Filter, View};
+use crate::discover::{ResourceSubscriptions, capabilities, instructions, own_capabilities};
+use crate::feature::invoke::Invocation;
+use crate::feature::run::HandlerRun;
+use crate::feature::visible::{CallerView, VisibilityFilter};
 use crate::feature::{NotificationHandler, ToolEntry};
 use crate::layer::BoxFuture;
 use crate::registry::Registry;
@@ -27,14 +27,16 @@ use crate::shared::ServerShared;
 
 mod caching;
 mod complete;
+mod features;
 mod list;
 mod merge;
 mod mounted;
-mod prompt;
+mod optional;
 mod resource;
 
-pub use caching::List;
 pub(crate) use caching::ListCaching;
+pub use caching::ListKind;
+pub(crate) use optional::{FeatureRoutes, MountRoutes};
 
 /// Serves requests by their method. Cheap to clone.
 #[derive(Clone)]
@@ -54,8 +56,8 @@ pub(crate) struct Profile {
     pub(crate) caching: ListCaching,
     pub(crate) page_size: usize,
     /// Who sees what.
-    pub(crate) filter: Filter,
-    pub(crate) following: Following,
+    pub(crate) filter: VisibilityFilter,
+    pub(crate) subscriptions: ResourceSubscriptions,
     /// Runs when a client says that its roots changed.
     pub(crate) roots_changed: Option<Arc<NotificationHandler>>,
 }
@@ -72,31 +74,24 @@ impl Router {
             Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
-            Method::PromptsGet => self.get_prompt(request),
-            Method::ResourcesRead => self.read_resource(request),
-            Method::ResourcesSubscribe => self.subscribe(request),
-            Method::CompletionComplete => self.complete(request),
             method if is_list(method) => self.list(request),
-            method => Err(not_offered(method)),
+            _ => self.serve_optional(request),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
 
     fn list(&self, request: Request) -> Result<Routed, ErrorObject> {
-        if self.0.registry.mounts().is_empty() {
-            return self.list_own(&request).map(Routed::done);
+        match self.list_mounted(&request) {
+            Some(listed) => Ok(Routed::Later(listed)),
+            None => self.list_own(&request).map(Routed::done),
         }
-        Ok(Routed::Later(self.list_all(request)))
     }
 
     /// Lists what the server itself has.
     fn list_own(&self, request: &Request) -> Response {
         match request.parts.method {
             Method::ToolsList => self.list_tools(request),
-            Method::PromptsList => self.list_prompts(request),
-            Method::ResourcesList => self.list_resources(request),
-            Method::ResourcesTemplatesList => self.list_templates(request),
-            method => Err(not_offered(method)),
+            _ => self.list_optional(request),
         }
     }
 
@@ -127,7 +122,7 @@ impl Router {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
             Some(handler) => {
-                Routed::later(Run::start(handler.clone(), request, self.0.shared.clone()))
+                Routed::later(HandlerRun::start(handler.clone(), request, self.0.shared.clone()))
             }
             None => Routed::done(Success::empty()),
         };
@@ -147,17 +142,17 @@ impl Router {
 
     /// What the server offers now.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        capabilities(&self.0.registry, self.0.profile.following)
+        capabilities(&self.0.registry, self.0.profile.subscriptions)
     }
 
     /// What the server offers by itself.
     fn own_capabilities(&self) -> ServerCapabilities {
-        own_capabilities(&self.0.registry, self.0.profile.following)
+        own_capabilities(&self.0.registry, self.0.profile.subscriptions)
     }
 
     /// What the caller sees.
-    fn view<'a>(&'a self, request: &'a Request) -> View<'a> {
-        View::new(&request.parts, &self.0.profile.filter)
+    fn view<'a>(&'a self, request: &'a Request) -> CallerView<'a> {
+        CallerView::new(&request.parts, &self.0.profile.filter)
     }
 }
 
@@ -185,7 +180,7 @@ fn unknown(what: &str, name: &str) -> ErrorObject {
 /// A request being served.
 pub(crate) enum Routed {
     Ready(Option<Response>),
-    Tool(Invoked<ToolEntry>),
+    Tool(Invocation<ToolEntry>),
     Later(BoxFuture<Response>),
 }
 

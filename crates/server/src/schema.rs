@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Origin, Terms};
+use crate::tool_validator::{Origin, SourcedSchema};
 
 mod plain;
 mod write;
@@ -21,7 +21,7 @@ pub(crate) struct InputSchema {
     pub(crate) published: Schema,
     /// What is checked. It lets `null` stand for an optional argument that is left out, because
     /// models send that and Rust types take it.
-    pub(crate) terms: Terms,
+    pub(crate) terms: SourcedSchema,
 }
 
 /// The schema of what a handler gives programs.
@@ -30,7 +30,7 @@ pub(crate) struct OutputSchema {
     /// What clients see.
     pub(crate) published: Schema,
     /// What is checked.
-    pub(crate) terms: Terms,
+    pub(crate) terms: SourcedSchema,
 }
 
 /// The schema of a type that arguments are decoded into.
@@ -58,7 +58,7 @@ pub(crate) fn form<T: JsonSchema>() -> Schema {
 pub(crate) fn no_arguments() -> InputSchema {
     let schema = json!({"type": "object", "additionalProperties": false});
     let published = write::schema(&schema, &[]);
-    InputSchema { published, terms: Terms { schema, origin: Origin::Hand } }
+    InputSchema { published, terms: SourcedSchema { schema, origin: Origin::Hand } }
 }
 
 /// A schema written by hand, word for word.
@@ -66,12 +66,12 @@ pub(crate) fn no_arguments() -> InputSchema {
 /// # Errors
 ///
 /// Says what is wrong with it.
-pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Terms), String> {
+pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, SourcedSchema), String> {
     let json = RawJson::from_value(schema)
         .map_err(|error| format!("it cannot be written as JSON: {error}"))?;
     let value = json.parse().map_err(|error| error.to_string())?;
     let published = Schema::new(json).map_err(|json| format!("`{json}` is not an object"))?;
-    Ok((published, Terms { schema: value, origin: Origin::Hand }))
+    Ok((published, SourcedSchema { schema: value, origin: Origin::Hand }))
 }
 
 /// No references but where types contain themselves, and no `$schema`: 2020-12 is the default.
@@ -99,7 +99,7 @@ impl Generated {
     fn into_input(self) -> Result<InputSchema, String> {
         let mut schema = (self.when_read)();
         schema.remove("title");
-        let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: Origin::Type };
         match schema.get("type") {
             None => _ = schema.insert("type".to_owned(), json!("object")),
             Some(Value::String(name)) if name == "object" => {}
@@ -119,7 +119,7 @@ impl Generated {
     fn into_output(self) -> OutputSchema {
         let mut schema = (self.when_written)();
         schema.remove("title");
-        let terms = Terms { schema: schema.clone().to_value(), origin: Origin::Type };
+        let terms = SourcedSchema { schema: schema.clone().to_value(), origin: Origin::Type };
         plain::output(&mut schema);
         OutputSchema { published: write::schema(schema.as_value(), &[]), terms }
     }

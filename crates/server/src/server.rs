@@ -14,12 +14,12 @@ use bowline_types::implementation::{Icon, Implementation};
 use bowline_types::revision::Revision;
 use tower_layer::Layer;
 
-use crate::discover::Following;
+use crate::discover::ResourceSubscriptions;
 use crate::error::BoxError;
-use crate::events::Notify;
 use crate::feature::NotificationHandler;
-use crate::feature::visible::Filter;
+use crate::feature::visible::VisibilityFilter;
 use crate::layer::{Fault, Route};
+use crate::notify::Notify;
 use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
 use crate::seal::{Sealer, StateKey};
@@ -67,8 +67,8 @@ struct Inner {
     limits: Limits,
     caching: ListCaching,
     page_size: usize,
-    filter: Filter,
-    following: Following,
+    filter: VisibilityFilter,
+    subscriptions: ResourceSubscriptions,
     states: States,
     layers: Vec<Wrap>,
     state_keys: Option<Vec<StateKey>>,
@@ -94,8 +94,8 @@ impl Server {
             limits: Limits::default(),
             caching: ListCaching::new(),
             page_size: PAGE_SIZE,
-            filter: Filter::default(),
-            following: Following::Told,
+            filter: VisibilityFilter::default(),
+            subscriptions: ResourceSubscriptions::Offered,
             states: States::default(),
             layers: Vec::new(),
             state_keys: None,
@@ -250,7 +250,7 @@ impl Inner {
             caching: self.caching.clone(),
             page_size: self.page_size,
             filter: self.filter.clone(),
-            following: self.following,
+            subscriptions: self.subscriptions,
             states: self.states.clone(),
             layers: self.layers.clone(),
             state_keys: self.state_keys.clone(),
@@ -283,7 +283,7 @@ impl Inner {
             caching: self.caching.clone(),
             page_size: self.page_size,
             filter: self.filter.clone(),
-            following: self.following,
+            subscriptions: self.subscriptions,
             roots_changed: self.roots_changed.clone(),
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);

@@ -12,7 +12,7 @@ use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 
-use crate::layer::{Asked, BoxFuture, ResultSizeLimit, Route};
+use crate::layer::{BoxFuture, CallHead, ResultSizeLimit, Route};
 use crate::panic::{Panicked, catch_poll};
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
@@ -45,24 +45,24 @@ impl Service {
 impl tower_service::Service<Request> for Service {
     type Response = Response;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = ResponseFuture;
 
     /// Always ready: limits hold for each call, and none of them keeps others from being read.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request) -> Answer {
-        let asked = Asked::by(&request);
+    fn call(&mut self, mut request: Request) -> ResponseFuture {
+        let head = CallHead::of(&request);
         let Built { router, layered, sealer, results } = &*self.0;
         if request.parts.input.as_ref().is_some_and(|input| input.state.is_some()) {
             request.parts.extensions.insert(Opener(sealer.clone()));
         }
-        let answering = match layered {
-            None => Answering::Plain(router.route(request)),
-            Some(route) => Answering::Layered(route.serve(request)),
+        let serving = match layered {
+            None => Serving::Plain(router.route(request)),
+            Some(route) => Serving::Layered(route.serve(request)),
         };
-        Answer { answering, asked, results: *results }
+        ResponseFuture { serving, head, results: *results }
     }
 }
 
@@ -84,38 +84,38 @@ impl fmt::Debug for Service {
 
 /// An answer under way. Dropping it cancels the call.
 #[must_use = "nothing is answered unless this is awaited"]
-pub struct Answer {
-    answering: Answering,
-    asked: Asked,
+pub struct ResponseFuture {
+    serving: Serving,
+    head: CallHead,
     results: ResultSizeLimit,
 }
 
-enum Answering {
+enum Serving {
     Plain(Routed),
     Layered(BoxFuture<Response>),
 }
 
-impl Future for Answer {
+impl Future for ResponseFuture {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { answering, asked, results } = &mut *self;
-        let poll = match answering {
-            Answering::Plain(routed) => Pin::new(routed).poll(cx),
-            Answering::Layered(future) => match catch_poll(future, cx) {
+        let Self { serving, head, results } = &mut *self;
+        let poll = match serving {
+            Serving::Plain(routed) => Pin::new(routed).poll(cx),
+            Serving::Layered(future) => match catch_poll(future, cx) {
                 Ok(poll) => poll,
                 Err(Panicked) => {
-                    let message = format!("a layer panicked while it served `{}`", asked.method);
+                    let message = format!("a layer panicked while it served `{}`", head.method);
                     Poll::Ready(Err(ErrorObject::internal(message)))
                 }
             },
         };
-        poll.map(|response| Ok(results.hold(*asked, response)))
+        poll.map(|response| Ok(results.hold(*head, response)))
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Answer")
+        f.write_str("ResponseFuture")
     }
 }

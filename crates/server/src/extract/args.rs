@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// The arguments of a call, decoded into a type whose schema the client sees.
 ///
@@ -38,7 +38,7 @@ use crate::signature::Signature;
 pub struct Args<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Args<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.takes_arguments::<T>();
     }
 

@@ -3,7 +3,7 @@
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// Lets a handler go on for a while after its call was cancelled.
 ///
@@ -30,7 +30,7 @@ use crate::signature::Signature;
 pub struct Cancel(Call);
 
 impl FromCall for Cancel {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.may_linger();
     }
 

@@ -11,8 +11,8 @@ use super::ask::form;
 use super::{Ask, FromCall};
 use crate::call::Call;
 use crate::error::Result;
+use crate::handler::signature::HandlerSignature;
 use crate::schema;
-use crate::signature::Signature;
 
 /// What the user filled into a form before the handler ran.
 ///
@@ -41,7 +41,7 @@ use crate::signature::Signature;
 pub struct Elicited<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Elicited<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.tells_callers_apart();
         if let Err(reason) = question::<T>() {
             let name = type_name::<T>();

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
+use crate::handler::signature::HandlerSignature;
 use crate::secret::redact;
-use crate::signature::Signature;
 
 /// Sends log messages to the caller, as far as it wants to hear them.
 ///
@@ -35,7 +35,7 @@ use crate::signature::Signature;
 pub struct Log(Call);
 
 impl FromCall for Log {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.may_log();
     }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 use crate::sync::lock;
 
 /// The least time between two reports. Nobody sees a hundred a second, and every one is a message.
@@ -47,7 +47,7 @@ struct Told {
 }
 
 impl FromCall for Progress {
-    fn describe(_: &mut Signature) {}
+    fn describe(_: &mut HandlerSignature) {}
 
     async fn from_call(call: &Call) -> Result<Self> {
         let told = Told { progress: f64::NEG_INFINITY, at: None };

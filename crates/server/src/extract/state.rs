@@ -7,7 +7,7 @@ use bowline_types::error::code;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// What the server was given with [`Server::state`](crate::Server::state), as a copy.
 ///
@@ -33,7 +33,7 @@ use crate::signature::Signature;
 pub struct State<T>(pub T);
 
 impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.needs_state::<T>();
     }
 

@@ -10,7 +10,7 @@ use bowline_types::error::code;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::signature::{Purpose, Signature};
+use crate::handler::signature::{HandlerSignature, Purpose};
 
 /// What a user has typed so far of an argument, and what they chose for the others before. It is
 /// the text, wherever a `&str` is wanted.
@@ -46,17 +46,17 @@ impl Typed {
 }
 
 /// Attached to a request whose params were read.
-pub(crate) struct Typing(pub(crate) Arc<CompleteParams>);
+pub(crate) struct CompletionInput(pub(crate) Arc<CompleteParams>);
 
 impl FromCall for Typed {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.belongs_to(Purpose::Completion, "Typed");
     }
 
     async fn from_call(call: &Call) -> Result<Self> {
-        let typing = call.parts().extensions.get::<Typing>();
+        let typing = call.parts().extensions.get::<CompletionInput>();
         let lost = || Error::rpc(code::INTERNAL_ERROR, "nothing is being completed");
-        typing.map(|Typing(params)| Self(params.clone())).ok_or_else(lost)
+        typing.map(|CompletionInput(params)| Self(params.clone())).ok_or_else(lost)
     }
 }
 

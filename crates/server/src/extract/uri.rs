@@ -5,7 +5,7 @@ use std::fmt;
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
-use crate::signature::{Purpose, Signature};
+use crate::handler::signature::{HandlerSignature, Purpose};
 
 /// The URI of the resource that is read, as the client wrote it.
 ///
@@ -25,7 +25,7 @@ use crate::signature::{Purpose, Signature};
 pub struct Uri(pub String);
 
 impl FromCall for Uri {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.belongs_to(Purpose::Resource, "Uri");
     }
 

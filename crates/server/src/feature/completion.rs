@@ -9,16 +9,16 @@ use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 
 use super::run::Callee;
-use crate::call::{Call, Called};
+use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
-use crate::extract::Typing;
+use crate::extract::CompletionInput;
+use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::layer::BoxFuture;
 use crate::respond::IntoCompletion;
 use crate::server::BuildError;
-use crate::signature::{Purpose, Signature};
 use crate::states::States;
-use crate::words::Words;
+use crate::text_arguments::TextArguments;
 
 /// How the arguments of one prompt, or the variables of one template, are completed.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl Completers {
         H: Handler<M>,
         H::Output: IntoCompletion + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         let handler = erase(handler, |suggestions, _| suggestions.into_completion());
         self.0.retain(|other| other.argument != argument);
@@ -74,7 +74,7 @@ impl Completers {
 /// How one argument is completed.
 pub(crate) struct Completer {
     argument: String,
-    signature: Signature,
+    signature: HandlerSignature,
     handler: ErasedHandler<Completion>,
 }
 
@@ -100,13 +100,13 @@ impl Callee for Completer {
         format!("completion of `{}`", self.argument)
     }
 
-    fn admit(&self, request: &Request) -> Result<Called, Response> {
-        let Some(Typing(params)) = request.parts.extensions.get() else {
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
+        let Some(CompletionInput(params)) = request.parts.extensions.get() else {
             return Err(self.fail("the params are lost".to_owned(), request.parts.revision));
         };
         let chosen = params.chosen().collect();
-        let arguments = Words::of_prompt(chosen, Arc::default());
-        Ok(Called::Other { name: self.argument.as_str().into(), arguments })
+        let arguments = TextArguments::of_prompt(chosen, Arc::default());
+        Ok(CallTarget::Other { name: self.argument.as_str().into(), arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<Completion>> {

@@ -11,14 +11,14 @@ use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use tower_service::Service;
 
-use super::run::{Callee, Run};
+use super::run::{Callee, HandlerRun};
 use crate::layer::{BoxFuture, Fault, Route};
 use crate::panic::{Panicked, catch_poll};
 use crate::shared::ServerShared;
 
 /// A call of a feature under way.
-pub(crate) enum Invoked<C: Callee> {
-    Direct(Run<C>),
+pub(crate) enum Invocation<C: Callee> {
+    Direct(HandlerRun<C>),
     Layered { callee: Arc<C>, future: BoxFuture<Response> },
 }
 
@@ -28,16 +28,16 @@ pub(crate) fn invoke<C: Callee>(
     route: Option<&Route>,
     mut request: Request,
     shared: &Arc<ServerShared>,
-) -> Invoked<C> {
+) -> Invocation<C> {
     let Some(route) = route else {
-        return Invoked::Direct(Run::start(callee.clone(), request, shared.clone()));
+        return Invocation::Direct(HandlerRun::start(callee.clone(), request, shared.clone()));
     };
-    let invocation = Invocation { callee: callee.clone(), shared: shared.clone() };
+    let invocation = InvocationTarget { callee: callee.clone(), shared: shared.clone() };
     request.parts.extensions.insert(invocation);
-    Invoked::Layered { callee: callee.clone(), future: route.serve(request) }
+    Invocation::Layered { callee: callee.clone(), future: route.serve(request) }
 }
 
-impl<C: Callee> Future for Invoked<C> {
+impl<C: Callee> Future for Invocation<C> {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
@@ -65,12 +65,12 @@ impl<C> Clone for Innermost<C> {
 }
 
 /// Carries what is called through the layers to the innermost service.
-struct Invocation<C> {
+struct InvocationTarget<C> {
     callee: Arc<C>,
     shared: Arc<ServerShared>,
 }
 
-impl<C> Clone for Invocation<C> {
+impl<C> Clone for InvocationTarget<C> {
     fn clone(&self) -> Self {
         Self { callee: self.callee.clone(), shared: self.shared.clone() }
     }
@@ -86,13 +86,13 @@ impl<C: Callee> Service<Request> for Innermost<C> {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let invocation = request.parts.extensions.get::<Invocation<C>>().cloned();
-        let Some(Invocation { callee, shared }) = invocation else {
+        let invocation = request.parts.extensions.get::<InvocationTarget<C>>().cloned();
+        let Some(InvocationTarget { callee, shared }) = invocation else {
             let lost =
                 "a layer replaced the request by one of its own; change the one it was given";
             return Box::pin(async move { Ok(Err(ErrorObject::internal(lost))) });
         };
-        let run = Run::start(callee, request, shared);
+        let run = HandlerRun::start(callee, request, shared);
         Box::pin(async move { Ok(run.await) })
     }
 }

@@ -9,21 +9,21 @@ use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
 
 use super::run::Callee;
-use crate::call::{Call, Called};
+use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
+use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
 use crate::layer::BoxFuture;
 use crate::respond::IntoNothing;
 use crate::server::BuildError;
-use crate::signature::{Purpose, Signature};
 use crate::states::States;
-use crate::words::Words;
+use crate::text_arguments::TextArguments;
 
 /// A handler of a notification.
 pub(crate) struct NotificationHandler {
     /// What the notification is about, for error messages.
     title: &'static str,
-    signature: Signature,
+    signature: HandlerSignature,
     handler: ErasedHandler<()>,
 }
 
@@ -34,7 +34,7 @@ impl NotificationHandler {
         H: Handler<M>,
         H::Output: IntoNothing + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         Self { title, signature, handler: erase(handler, |nothing, _| nothing.into_nothing()) }
     }
@@ -63,10 +63,10 @@ impl Callee for NotificationHandler {
         format!("handler of {}", self.title)
     }
 
-    fn admit(&self, request: &Request) -> Result<Called, Response> {
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
         let name = request.parts.method.name().into();
-        let arguments = Words::of_uri(Variables::default(), Arc::default());
-        Ok(Called::Other { name, arguments })
+        let arguments = TextArguments::of_uri(Variables::default(), Arc::default());
+        Ok(CallTarget::Other { name, arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<()>> {

@@ -2,24 +2,16 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 
-use bowline_proto::request::{Parts, Request, Response};
-use bowline_types::implementation::Icon;
 use bowline_types::prompt::{self as wire, GetPromptResult, PromptArgument};
-use serde::Serialize;
-use tower_layer::Layer;
-use tower_service::Service;
 
 use super::completion::Completers;
-use super::invoke::innermost;
-use super::visible::Visibility;
-use crate::error::BoxError;
+use super::core::{FeatureCore, common_setters};
 use crate::extract::Typed;
-use crate::handler::{ErasedHandler, Handler, erase};
-use crate::layer::{Fault, Route};
+use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::handler::{Handler, erase};
+use crate::layer::Fault;
 use crate::respond::{IntoCompletion, IntoPromptResult};
-use crate::signature::{Purpose, Signature};
 
 mod arguments;
 mod check;
@@ -58,14 +50,8 @@ pub(crate) use entry::PromptEntry;
 #[derive(Clone)]
 pub struct Prompt {
     definition: wire::PromptDefinition,
-    signature: Arc<Signature>,
-    handler: ErasedHandler<GetPromptResult>,
-    /// The layers around the handler, if there are any.
-    route: Option<Route>,
-    visibility: Visibility,
+    core: FeatureCore<GetPromptResult>,
     completers: Completers,
-    /// What was found wrong while the prompt was described; told when it is registered.
-    problem: Option<String>,
 }
 
 /// Something that is a prompt by itself: what `#[prompt]` makes of a function.
@@ -87,49 +73,21 @@ impl Prompt {
         H: Handler<M>,
         H::Output: IntoPromptResult + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         let mut definition = wire::PromptDefinition::new(name);
         definition.arguments = arguments::of(&signature);
-        Self {
-            definition,
-            problem: signature.problem(Purpose::Prompt),
-            signature: Arc::new(signature),
-            handler: erase(handler, |result, _| result.into_prompt_result()),
-            route: None,
-            visibility: Visibility::default(),
-            completers: Completers::default(),
-        }
+        let handler = erase(handler, |result, _| result.into_prompt_result());
+        let core = FeatureCore::new(signature, handler, Purpose::Prompt);
+        Self { definition, core, completers: Completers::default() }
     }
 
-    /// Says what the prompt is good for.
-    #[must_use]
-    pub fn describe(mut self, text: impl Into<String>) -> Self {
-        self.definition.description = Some(text.into());
-        self
-    }
-
-    /// Names the prompt for people.
-    #[must_use]
-    pub fn title(mut self, text: impl Into<String>) -> Self {
-        self.definition.title = Some(text.into());
-        self
-    }
-
-    /// Adds a picture to show for the prompt.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds something to the `_meta` of the prompt's definition.
-    #[must_use]
-    pub fn meta<T: Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
-        if let Err(error) = self.definition.meta.set(key, value) {
-            self.problem = Some(error.to_string());
-        }
-        self
+    common_setters! {
+        "prompt",
+        describe: "Says what the prompt is good for.",
+        hidden: "they do not find it in the list, and getting it fails as if it did not exist.",
+        callee: PromptEntry, fault: Fault::Server,
+        layer_error: "An error of the layer is sent to the client as an internal error."
     }
 
     /// Declares an argument, or says more of one that the handler takes.
@@ -165,29 +123,6 @@ impl Prompt {
         H::Output: IntoCompletion + 'static,
     {
         self.completers.insert(argument.into(), handler);
-        self
-    }
-
-    /// Hides the prompt from callers for whom the test fails: they neither find it in the list nor
-    /// can ask for it. Said more than once, all tests have to pass.
-    #[must_use]
-    pub fn visible(mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
-        self.visibility.limit(test);
-        self
-    }
-
-    /// Wraps a tower layer around the calls of this prompt; the last one added is the outermost. An
-    /// error of the layer is told to the client as an internal error.
-    #[must_use]
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<Route>,
-        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
-        <L::Service as Service<Request>>::Error: Into<BoxError>,
-        <L::Service as Service<Request>>::Future: Send + 'static,
-    {
-        let inner = self.route.take().unwrap_or_else(|| innermost::<PromptEntry>(Fault::Server));
-        self.route = Some(Route::new(layer.layer(inner), Fault::Server));
         self
     }
 

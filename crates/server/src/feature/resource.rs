@@ -2,33 +2,25 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::content::Annotations;
-use bowline_types::implementation::Icon;
 use bowline_types::resource::{self as wire, ReadResourceResult};
-use serde::Serialize;
-use tower_layer::Layer;
-use tower_service::Service;
 
 use super::completion::Completers;
-use super::invoke::innermost;
-use super::visible::Visibility;
+use super::core::{FeatureCore, common_setters};
 use crate::call::Call;
-use crate::error::BoxError;
 use crate::extract::Typed;
+use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, TemplateHandler, erase, erase_call};
-use crate::layer::{Fault, Route};
+use crate::layer::Fault;
 use crate::respond::{IntoCompletion, IntoResourceResult};
-use crate::signature::{Purpose, Signature};
 
 mod entry;
 mod reader;
 
-pub(crate) use entry::{Checked, ResourceEntry, TemplateEntry};
-pub(crate) use reader::{Reader, asked};
+pub(crate) use entry::{CheckedResource, ResourceEntry, TemplateEntry};
+pub(crate) use reader::{ResourceReader, asked};
 
 /// A function that reads what is at a URI, or at all URIs of a template.
 ///
@@ -54,16 +46,10 @@ pub struct Resource {
     /// Of a family, `uri` is the template.
     definition: wire::ResourceDefinition,
     kind: Kind,
-    signature: Arc<Signature>,
-    handler: ErasedHandler<ReadResourceResult>,
-    /// The layers around the handler, if there are any.
-    route: Option<Route>,
+    core: FeatureCore<ReadResourceResult>,
     ttl: Duration,
     is_private: bool,
-    visibility: Visibility,
     completers: Completers,
-    /// What was found wrong while the resource was described; told when it is registered.
-    problem: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +80,7 @@ impl Resource {
         H: Handler<M>,
         H::Output: IntoResourceResult + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         H::Output::describe(&mut signature);
         let handler = erase(handler, |contents, call| contents.into_resource_result(call.name()));
@@ -115,7 +101,7 @@ impl Resource {
         H: TemplateHandler<M>,
         H::Output: IntoResourceResult + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         H::Output::describe(&mut signature);
         let handler = erase_call(
@@ -128,7 +114,7 @@ impl Resource {
     fn of(
         uri: String,
         kind: Kind,
-        signature: Signature,
+        signature: HandlerSignature,
         handler: ErasedHandler<ReadResourceResult>,
     ) -> Self {
         // Until it is given a name, it is named after where it is.
@@ -137,35 +123,25 @@ impl Resource {
         Self {
             definition,
             kind,
-            problem: signature.problem(Purpose::Resource),
-            signature: Arc::new(signature),
-            handler,
-            route: None,
+            core: FeatureCore::new(signature, handler, Purpose::Resource),
             ttl: Duration::ZERO,
             is_private: false,
-            visibility: Visibility::default(),
             completers: Completers::default(),
         }
+    }
+
+    common_setters! {
+        "resource",
+        describe: "Tells the model what the resource is.",
+        hidden: "they do not find it in the list, and reading it fails as if it did not exist.",
+        callee: ResourceReader, fault: Fault::Server,
+        layer_error: "An error of the layer is sent to the client as an internal error."
     }
 
     /// Names the resource for programs. By default its name is its URI.
     #[must_use]
     pub fn name(mut self, text: impl Into<String>) -> Self {
         self.definition.name = text.into();
-        self
-    }
-
-    /// Names the resource for people.
-    #[must_use]
-    pub fn title(mut self, text: impl Into<String>) -> Self {
-        self.definition.title = Some(text.into());
-        self
-    }
-
-    /// Tells the model what the resource is.
-    #[must_use]
-    pub fn describe(mut self, text: impl Into<String>) -> Self {
-        self.definition.description = Some(text.into());
         self
     }
 
@@ -181,7 +157,7 @@ impl Resource {
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         if self.kind == Kind::Family {
-            self.problem = Some("has a size, but its resources may differ".to_owned());
+            self.core.problem = Some("has a size, but its resources may differ".to_owned());
         }
         self.definition.size = Some(bytes);
         self
@@ -191,22 +167,6 @@ impl Resource {
     #[must_use]
     pub fn annotate(mut self, annotations: Annotations) -> Self {
         self.definition.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds a picture to show for the resource.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds something to the `_meta` of the resource's definition.
-    #[must_use]
-    pub fn meta<T: Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
-        if let Err(error) = self.definition.meta.set(key, value) {
-            self.problem = Some(error.to_string());
-        }
         self
     }
 
@@ -223,14 +183,6 @@ impl Resource {
     #[must_use]
     pub fn private(mut self) -> Self {
         self.is_private = true;
-        self
-    }
-
-    /// Hides the resource from callers for whom the test fails: they neither find it in the list
-    /// nor can read it. Said more than once, all tests have to pass.
-    #[must_use]
-    pub fn visible(mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
-        self.visibility.limit(test);
         self
     }
 
@@ -256,21 +208,6 @@ impl Resource {
         H::Output: IntoCompletion + 'static,
     {
         self.completers.insert(variable.into(), handler);
-        self
-    }
-
-    /// Wraps a tower layer around the reads of this resource; the last one added is the outermost.
-    /// An error of the layer is told to the client as an internal error.
-    #[must_use]
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<Route>,
-        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
-        <L::Service as Service<Request>>::Error: Into<BoxError>,
-        <L::Service as Service<Request>>::Future: Send + 'static,
-    {
-        let inner = self.route.take().unwrap_or_else(|| innermost::<Reader>(Fault::Server));
-        self.route = Some(Route::new(layer.layer(inner), Fault::Server));
         self
     }
 

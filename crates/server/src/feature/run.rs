@@ -15,7 +15,7 @@ use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use tokio::runtime::Handle;
 
-use crate::call::{Call, Called};
+use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::extract::{RoundEnd, Rounds};
 use crate::layer::BoxFuture;
@@ -36,7 +36,7 @@ pub(crate) trait Callee: Send + Sync + 'static {
     /// # Errors
     ///
     /// Gives the answer to a call that does not even reach the handler.
-    fn admit(&self, request: &Request) -> Result<Called, Response>;
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response>;
 
     /// Calls the handler, which runs when the future is polled.
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<Self::Output>>;
@@ -62,7 +62,7 @@ pub(crate) trait Callee: Send + Sync + 'static {
 ///
 /// Dropping it before it ends cancels the call: the handler is dropped too, unless it wants time
 /// to clean up.
-pub(crate) struct Run<C: Callee>(State<C>);
+pub(crate) struct HandlerRun<C: Callee>(State<C>);
 
 enum State<C: Callee> {
     /// The handler runs.
@@ -78,7 +78,7 @@ struct Running<C: Callee> {
     handler: Option<BoxFuture<HandlerResult<C::Output>>>,
 }
 
-impl<C: Callee> Run<C> {
+impl<C: Callee> HandlerRun<C> {
     /// Checks a call and calls the handler, which runs when this is polled.
     pub(crate) fn start(callee: Arc<C>, request: Request, shared: Arc<ServerShared>) -> Self {
         let state = match Running::start(callee, request, shared) {
@@ -89,7 +89,7 @@ impl<C: Callee> Run<C> {
     }
 }
 
-impl<C: Callee> Future for Run<C> {
+impl<C: Callee> Future for HandlerRun<C> {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {

@@ -15,10 +15,10 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 
-use super::visible::{Definition, View, Visibility};
+use super::visible::{CallerView, Definition, Visibility};
 
 /// Something that is listed and found by name.
-pub(crate) trait Item: Send + Sync + 'static {
+pub(crate) trait FeatureEntry: Send + Sync + 'static {
     /// What the list holds, in the plural.
     const KIND: &'static str;
 
@@ -36,9 +36,9 @@ pub(crate) trait Item: Send + Sync + 'static {
 
 /// An ordered set that can change.
 #[derive(Debug)]
-pub(crate) struct Set<T>(RwLock<Arc<Snapshot<T>>>);
+pub(crate) struct FeatureSet<T>(RwLock<Arc<Snapshot<T>>>);
 
-impl<T: Item> Set<T> {
+impl<T: FeatureEntry> FeatureSet<T> {
     pub(crate) fn new() -> Self {
         Self::from_snapshot(Snapshot::default())
     }
@@ -110,14 +110,14 @@ struct Page {
     response: Response,
 }
 
-impl<T: Item> Snapshot<T> {
+impl<T: FeatureEntry> Snapshot<T> {
     /// Whether there was ever anything in the set, or was to be.
     pub(crate) fn is_offered(&self) -> bool {
         self.is_offered
     }
 
     /// Whether some callers may see less of the list than others.
-    pub(crate) fn is_limited(&self, view: View<'_>) -> bool {
+    pub(crate) fn is_limited(&self, view: CallerView<'_>) -> bool {
         self.limited > 0 || view.is_limited()
     }
 
@@ -127,7 +127,7 @@ impl<T: Item> Snapshot<T> {
     }
 
     /// The item of a name, if the caller sees it.
-    pub(crate) fn find(&self, name: &str, view: View<'_>) -> Option<&Arc<T>> {
+    pub(crate) fn find(&self, name: &str, view: CallerView<'_>) -> Option<&Arc<T>> {
         let position = self.positions.get(name)?;
         let numbered = self.items.get(*position)?;
         view.shows(&*numbered.item).then_some(&numbered.item)
@@ -148,7 +148,7 @@ impl<T: Item> Snapshot<T> {
         cursor: Option<&Cursor>,
         size: usize,
         revision: Revision,
-        view: View<'_>,
+        view: CallerView<'_>,
     ) -> Response {
         let after = match cursor {
             None => 0,
@@ -231,7 +231,7 @@ impl<T: Item> Snapshot<T> {
     }
 }
 
-fn write_cursor<T: Item>(number: u64) -> Cursor {
+fn write_cursor<T: FeatureEntry>(number: u64) -> Cursor {
     Cursor::new(URL_SAFE_NO_PAD.encode(format!("{}:{number}", T::KIND)))
 }
 

@@ -1,26 +1,19 @@
 //! Tools: a function, and what clients are told about it.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::{Parts, Request, Response};
-use bowline_types::implementation::Icon;
 use bowline_types::tool::{self as wire, CallToolResult, ToolAnnotations};
 use serde::Serialize;
-use tower_layer::Layer;
-use tower_service::Service;
 
-use crate::contract::Terms;
-use crate::error::BoxError;
+use super::core::{FeatureCore, common_setters};
 use crate::feature::GRACE;
-use crate::feature::invoke::innermost;
-use crate::feature::visible::Visibility;
-use crate::handler::{ErasedHandler, Handler, erase};
-use crate::layer::{Fault, Route};
+use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::handler::{Handler, erase};
+use crate::layer::Fault;
 use crate::respond::IntoToolResult;
 use crate::schema;
-use crate::signature::{Purpose, Signature};
+use crate::tool_validator::SourcedSchema;
 
 mod entry;
 
@@ -56,18 +49,12 @@ pub(crate) use entry::ToolEntry;
 #[derive(Clone)]
 pub struct Tool {
     definition: wire::ToolDefinition,
-    signature: Arc<Signature>,
+    core: FeatureCore<CallToolResult>,
     /// What arguments are checked against.
-    input: Terms,
+    input: SourcedSchema,
     /// What results are checked against.
-    output: Option<Terms>,
-    handler: ErasedHandler<CallToolResult>,
-    /// The layers around the handler, if there are any.
-    route: Option<Route>,
-    visibility: Visibility,
+    output: Option<SourcedSchema>,
     grace: Duration,
-    /// What was found wrong while the tool was described; told when it is registered.
-    problem: Option<String>,
 }
 
 /// Something that is a tool by itself: what `#[tool]` makes of a function.
@@ -92,7 +79,7 @@ impl Tool {
         H: Handler<M>,
         H::Output: IntoToolResult + 'static,
     {
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         H::describe(&mut signature);
         H::Output::describe(&mut signature);
         let (input, output) = signature.take_schemas();
@@ -100,38 +87,22 @@ impl Tool {
         let (seen, checked) = output.map(|output| (output.published, output.terms)).unzip();
         let mut definition = wire::ToolDefinition::new(name, input.published);
         definition.output_schema = seen;
+        let handler = erase(handler, |result, _| result.into_tool_result());
         Self {
             definition,
             input: input.terms,
             output: checked,
-            problem: signature.problem(Purpose::Tool),
-            signature: Arc::new(signature),
-            handler: erase(handler, |result, _| result.into_tool_result()),
-            route: None,
-            visibility: Visibility::default(),
+            core: FeatureCore::new(signature, handler, Purpose::Tool),
             grace: GRACE,
         }
     }
 
-    /// Tells the model what the tool does and when to use it.
-    #[must_use]
-    pub fn describe(mut self, text: impl Into<String>) -> Self {
-        self.definition.description = Some(text.into());
-        self
-    }
-
-    /// Names the tool for people.
-    #[must_use]
-    pub fn title(mut self, text: impl Into<String>) -> Self {
-        self.definition.title = Some(text.into());
-        self
-    }
-
-    /// Adds a picture to show for the tool.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
+    common_setters! {
+        "tool",
+        describe: "Tells the model what the tool does and when to use it.",
+        hidden: "they do not find it in the list, and calling it fails as if it did not exist.",
+        callee: ToolEntry, fault: Fault::Tool,
+        layer_error: "An error of the layer is reported to the model, like one of the handler."
     }
 
     /// Says that the tool changes nothing.
@@ -164,15 +135,6 @@ impl Tool {
         self.hint(|hints| hints.open_world_hint = Some(false))
     }
 
-    /// Adds something to the `_meta` of the tool's definition.
-    #[must_use]
-    pub fn meta<T: Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
-        if let Err(error) = self.definition.meta.set(key, value) {
-            self.problem = Some(error.to_string());
-        }
-        self
-    }
-
     /// Replaces the schema of the arguments by one written by hand, which clients see word for
     /// word. Arguments are checked against all of it before they are decoded.
     #[must_use]
@@ -181,7 +143,7 @@ impl Tool {
             Ok((published, terms)) => {
                 (self.definition.input_schema, self.input) = (published, terms);
             }
-            Err(reason) => self.problem = Some(format!("has a bad input schema: {reason}")),
+            Err(reason) => self.core.problem = Some(format!("has a bad input schema: {reason}")),
         }
         self
     }
@@ -194,23 +156,8 @@ impl Tool {
             Ok((published, terms)) => {
                 (self.definition.output_schema, self.output) = (Some(published), Some(terms));
             }
-            Err(reason) => self.problem = Some(format!("has a bad output schema: {reason}")),
+            Err(reason) => self.core.problem = Some(format!("has a bad output schema: {reason}")),
         }
-        self
-    }
-
-    /// Hides the tool from callers for whom the test fails: they neither find it in the list nor
-    /// can call it. Said more than once, all tests have to pass.
-    ///
-    /// ```
-    /// use bowline_server::Tool;
-    ///
-    /// let purge = Tool::new("purge", || async { "gone" })
-    ///     .visible(|caller| caller.owner.identity().is_some());
-    /// ```
-    #[must_use]
-    pub fn visible(mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
-        self.visibility.limit(test);
         self
     }
 
@@ -219,21 +166,6 @@ impl Tool {
     #[must_use]
     pub fn grace(mut self, duration: Duration) -> Self {
         self.grace = duration;
-        self
-    }
-
-    /// Wraps a tower layer around the calls of this tool; the last one added is the outermost. An
-    /// error of the layer is told to the model, like one of the handler.
-    #[must_use]
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<Route>,
-        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
-        <L::Service as Service<Request>>::Error: Into<BoxError>,
-        <L::Service as Service<Request>>::Future: Send + 'static,
-    {
-        let inner = self.route.take().unwrap_or_else(|| innermost::<ToolEntry>(Fault::Tool));
-        self.route = Some(Route::new(layer.layer(inner), Fault::Tool));
         self
     }
 

@@ -12,7 +12,7 @@ use bowline_types::prompt::PromptDefinition;
 use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline_types::tool::ToolDefinition;
 
-use super::set::Item;
+use super::set::FeatureEntry;
 
 /// What clients are told of a feature; see [`Server::visible`](crate::Server::visible).
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +43,9 @@ impl Definition<'_> {
 
 /// Who sees a feature: everybody, unless it says otherwise.
 #[derive(Clone, Default)]
-pub(crate) struct Visibility(Vec<Arc<Test>>);
+pub(crate) struct Visibility(Vec<Arc<FeatureTest>>);
 
-type Test = dyn Fn(&Parts) -> bool + Send + Sync;
+type FeatureTest = dyn Fn(&Parts) -> bool + Send + Sync;
 
 impl Visibility {
     /// Hides the feature from whomever the test fails.
@@ -71,11 +71,11 @@ impl fmt::Debug for Visibility {
 
 /// Who sees which features of a server: everybody all, unless it says otherwise.
 #[derive(Clone, Default)]
-pub(crate) struct Filter(Vec<Arc<Judge>>);
+pub(crate) struct VisibilityFilter(Vec<Arc<ServerTest>>);
 
-type Judge = dyn Fn(&Parts, Definition<'_>) -> bool + Send + Sync;
+type ServerTest = dyn Fn(&Parts, Definition<'_>) -> bool + Send + Sync;
 
-impl Filter {
+impl VisibilityFilter {
     /// Hides what the judge does not let a caller see.
     pub(crate) fn limit(
         &mut self,
@@ -101,18 +101,18 @@ fn holds(test: impl FnOnce() -> bool) -> bool {
 
 /// What one caller sees.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct CallerView<'a> {
     parts: &'a Parts,
-    filter: &'a Filter,
+    filter: &'a VisibilityFilter,
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn new(parts: &'a Parts, filter: &'a Filter) -> Self {
+impl<'a> CallerView<'a> {
+    pub(crate) fn new(parts: &'a Parts, filter: &'a VisibilityFilter) -> Self {
         Self { parts, filter }
     }
 
     /// Whether the caller sees an item.
-    pub(crate) fn shows<T: Item>(&self, item: &T) -> bool {
+    pub(crate) fn shows<T: FeatureEntry>(&self, item: &T) -> bool {
         item.visibility().admits(self.parts) && self.filter.admits(self.parts, item.definition())
     }
 

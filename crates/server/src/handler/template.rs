@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::extract::FromCall;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// A function that reads what a template of URIs names.
 ///
@@ -27,7 +27,7 @@ pub trait TemplateHandler<M>: Clone + Send + Sync + 'static {
     type Output;
 
     /// Says what the parameters say.
-    fn describe(signature: &mut Signature);
+    fn describe(signature: &mut HandlerSignature);
 
     /// Finds the parameters and calls the function.
     fn call(self, call: Call)
@@ -81,7 +81,7 @@ impl<T: Variable> Variable for Vec<T> {}
 )]
 pub trait FromTemplate<Kind>: Sized + Send + 'static {
     /// Says what it means for a handler to have this parameter.
-    fn describe(signature: &mut Signature);
+    fn describe(signature: &mut HandlerSignature);
 
     /// Takes the value out of a call. `place` counts the variables that were taken.
     fn from_template(call: &Call, place: &mut usize) -> impl Future<Output = Result<Self>> + Send;
@@ -96,7 +96,7 @@ pub enum Extracted {}
 pub enum Placed {}
 
 impl<T: FromCall> FromTemplate<Extracted> for T {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 
@@ -106,12 +106,12 @@ impl<T: FromCall> FromTemplate<Extracted> for T {
 }
 
 impl<T: Variable> FromTemplate<Placed> for T {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.takes_variable();
     }
 
     async fn from_template(call: &Call, place: &mut usize) -> Result<Self> {
-        let words = call.words().ok_or_else(Error::not_found)?;
+        let words = call.text_arguments().ok_or_else(Error::not_found)?;
         let value = words.decode_at(*place).map_err(Error::misfit)?;
         *place += 1;
         Ok(value)
@@ -131,7 +131,7 @@ macro_rules! template_handler {
             type Output = Returned::Output;
 
             #[allow(unused_variables, reason = "a function without parameters has nothing to say")]
-            fn describe(signature: &mut Signature) {
+            fn describe(signature: &mut HandlerSignature) {
                 $($parameter::describe(signature);)*
             }
 

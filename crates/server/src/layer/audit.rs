@@ -14,33 +14,33 @@ use tokio::time::Instant;
 use super::guard::{Guard, guards, name, sent};
 use super::{BoxFuture, Next};
 
-/// Gives a function one [`Record`] of each call, when it has ended.
+/// Gives a function one [`AuditRecord`] of each call, when it has ended.
 ///
 /// Arguments are left out, because they may hold what no log should; see
 /// [`with_arguments`](Self::with_arguments).
 ///
 /// ```
 /// use bowline_server::Server;
-/// use bowline_server::layer::{Audit, Record};
+/// use bowline_server::layer::{Audit, AuditRecord};
 ///
-/// let audit = Audit::new(|record: Record| eprintln!("{record}"));
+/// let audit = Audit::new(|record: AuditRecord| eprintln!("{record}"));
 /// let server = Server::new("audited", "1.0.0").layer(audit);
 /// ```
 #[derive(Clone)]
 pub struct Audit {
-    write: Arc<dyn Fn(Record) + Send + Sync>,
+    write: Arc<dyn Fn(AuditRecord) + Send + Sync>,
     with_arguments: bool,
 }
 
 /// What a record says of a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Record {
+pub struct AuditRecord {
     /// On whose behalf the call was made.
     pub owner: Owner,
     /// Which program made it, by its own account.
     pub client: Option<String>,
-    /// What was asked; of a client that opens a session, `initialize`.
+    /// What was head; of a client that opens a session, `initialize`.
     pub method: Method,
     /// Which tool, prompt or resource; of a very long name only the beginning.
     pub name: Option<String>,
@@ -51,13 +51,13 @@ pub struct Record {
     /// How long it took.
     pub duration: Duration,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: AuditOutcome,
 }
 
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum AuditOutcome {
     /// It was answered.
     Completed,
     /// A tool was called, and failed.
@@ -72,7 +72,7 @@ pub enum Outcome {
 
 impl Audit {
     /// Gives each record to a function, which should be quick: calls wait for it.
-    pub fn new(write: impl Fn(Record) + Send + Sync + 'static) -> Self {
+    pub fn new(write: impl Fn(AuditRecord) + Send + Sync + 'static) -> Self {
         Self { write: Arc::new(write), with_arguments: false }
     }
 
@@ -100,15 +100,15 @@ impl Guard for Audit {
 
 /// A call that has not ended. Dropped before it does, it was cancelled.
 struct Pending {
-    write: Arc<dyn Fn(Record) + Send + Sync>,
-    record: Record,
+    write: Arc<dyn Fn(AuditRecord) + Send + Sync>,
+    record: AuditRecord,
     begun: Instant,
 }
 
 impl Pending {
     fn new(audit: &Audit, method: Method, request: &Request) -> Self {
         let parts = &request.parts;
-        let record = Record {
+        let record = AuditRecord {
             owner: parts.owner.clone(),
             client: parts.client.info.as_ref().map(|info| info.name.clone()),
             method,
@@ -116,13 +116,13 @@ impl Pending {
             revision: parts.revision,
             arguments: request.params.bytes("arguments").filter(|_| audit.with_arguments),
             duration: Duration::ZERO,
-            outcome: Outcome::Cancelled,
+            outcome: AuditOutcome::Cancelled,
         };
         Self { write: audit.write.clone(), record, begun: Instant::now() }
     }
 
     fn end(mut self, response: &Response) {
-        self.record.outcome = Outcome::of(response, self.record.method);
+        self.record.outcome = AuditOutcome::of(response, self.record.method);
     }
 }
 
@@ -133,7 +133,7 @@ impl Drop for Pending {
     }
 }
 
-impl Outcome {
+impl AuditOutcome {
     fn of(response: &Response, method: Method) -> Self {
         match response {
             Err(error) => Self::Refused(error.code),
@@ -155,7 +155,7 @@ fn is_error(success: &Success) -> bool {
     success.body().parse().is_ok_and(|result: Result| result.is_error)
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for AuditRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let subject = self.owner.identity().map_or("anonymous", |(_, subject)| subject);
         // Quoted, so that no name can pretend to be another record.

@@ -7,7 +7,7 @@ use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use tokio::sync::Semaphore;
 
-use super::guard::{Asked, Guard, guards, subject};
+use super::guard::{CallHead, Guard, guards, subject};
 use super::{BoxFuture, Next};
 
 /// Calls that wait for their turn, unless [`ConcurrencyLimit::waiting`] says otherwise.
@@ -89,7 +89,7 @@ impl Places {
             "{} is busy: {running} calls run and {waiting} wait already; try again later",
             subject(request)
         );
-        Asked::by(request).refuse(ErrorObject::internal(message))
+        CallHead::of(request).refuse(ErrorObject::internal(message))
     }
 }
 

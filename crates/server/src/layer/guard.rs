@@ -88,13 +88,13 @@ pub(super) use guards;
 
 /// What is known of a call after it was handed on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CallHead {
     pub(crate) method: Method,
     pub(crate) revision: Revision,
 }
 
-impl Asked {
-    pub(crate) fn by(request: &Request) -> Self {
+impl CallHead {
+    pub(crate) fn of(request: &Request) -> Self {
         Self { method: request.parts.method, revision: request.parts.revision }
     }
 

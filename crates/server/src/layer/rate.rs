@@ -11,7 +11,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::text::counted;
 
-use super::guard::{Asked, Guard, guards, sent, subject};
+use super::guard::{CallHead, Guard, guards, sent, subject};
 use super::{BoxFuture, Next};
 use crate::seal::{Opener, Seal};
 use crate::sync::lock;
@@ -117,7 +117,7 @@ impl Buckets {
                 counted(*most, "time"),
                 wait.as_secs_f64()
             );
-            Asked::by(request).refuse(ErrorObject::too_many_requests(message, wait))
+            CallHead::of(request).refuse(ErrorObject::too_many_requests(message, wait))
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 
-use super::guard::{Asked, Guard, guards};
+use super::guard::{CallHead, Guard, guards};
 use super::{BoxFuture, Next};
 
 /// Refuses results that are too long, and says by how much.
@@ -31,17 +31,17 @@ impl ResultSizeLimit {
     }
 
     /// Refuses a result that is too long.
-    pub(crate) fn hold(self, asked: Asked, response: Response) -> Response {
+    pub(crate) fn hold(self, head: CallHead, response: Response) -> Response {
         let Self(most) = self;
         match response {
             Ok(success) if success.body().as_str().len() > most => {
                 let message = format!(
                     "the result of `{}` has {} bytes, and no more than {most} are allowed; ask for \
                      less, or for a part at a time",
-                    asked.method,
+                    head.method,
                     success.body().as_str().len()
                 );
-                asked.refuse(ErrorObject::internal(message))
+                head.refuse(ErrorObject::internal(message))
             }
             response => response,
         }
@@ -52,7 +52,7 @@ guards!(ResultSizeLimit, |limit| *limit);
 
 impl Guard for ResultSizeLimit {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
-        let asked = Asked::by(&request);
-        Box::pin(async move { self.hold(asked, next.run(request).await) })
+        let head = CallHead::of(&request);
+        Box::pin(async move { self.hold(head, next.run(request).await) })
     }
 }

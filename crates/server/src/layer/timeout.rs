@@ -6,7 +6,7 @@ use std::time::Duration;
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 
-use super::guard::{Asked, Guard, guards, subject};
+use super::guard::{CallHead, Guard, guards, subject};
 use super::{BoxFuture, Next};
 
 /// Ends calls that take too long, as if they had been cancelled, and says so.
@@ -39,12 +39,12 @@ impl Guard for Timeout {
         if request.parts.method.streams() {
             return Box::pin(next.run(request));
         }
-        let (asked, subject) = (Asked::by(&request), subject(&request));
+        let (head, subject) = (CallHead::of(&request), subject(&request));
         Box::pin(async move {
             let Self(most) = *self;
             tokio::time::timeout(most, next.run(request)).await.unwrap_or_else(|_| {
                 let message = format!("{subject} took longer than {most:?} and was ended");
-                asked.refuse(ErrorObject::internal(message))
+                head.refuse(ErrorObject::internal(message))
             })
         })
     }

@@ -16,14 +16,14 @@ use super::Mount;
 const MOST_PAGES: usize = 100;
 
 /// Whether a resource is listed, or a template that makes its URI.
-pub(super) async fn resource(mount: &Mount, uri: &str, parts: &Parts) -> bool {
+pub(crate) async fn resource(mount: &Mount, uri: &str, parts: &Parts) -> bool {
     let is_it = |resource: &ResourceDefinition| resource.uri == uri;
     any::<ListResourcesResult>(mount, Method::ResourcesList, parts, is_it).await
         || template(mount, uri, parts).await
 }
 
 /// Whether a text is a template that is listed, or a URI that one makes.
-pub(super) async fn template(mount: &Mount, text: &str, parts: &Parts) -> bool {
+pub(crate) async fn template(mount: &Mount, text: &str, parts: &Parts) -> bool {
     let is_it = |family: &ResourceTemplate| {
         let makes = |template: UriTemplate| template.match_uri(text).is_some();
         family.uri_template == text || UriTemplate::parse(&family.uri_template).is_ok_and(makes)

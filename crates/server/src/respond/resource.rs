@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Json;
 use crate::error::{Error, Result};
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// Something that reading a resource may return.
 ///
@@ -23,7 +23,7 @@ use crate::signature::Signature;
 )]
 pub trait IntoResourceResult {
     /// Says what every result of this type is; by default nothing.
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         _ = signature;
     }
 
@@ -36,7 +36,7 @@ pub trait IntoResourceResult {
 }
 
 impl<T: IntoResourceResult, E: Into<Error>> IntoResourceResult for Result<T, E> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 
@@ -46,7 +46,7 @@ impl<T: IntoResourceResult, E: Into<Error>> IntoResourceResult for Result<T, E> 
 }
 
 impl<T: IntoResourceResult> IntoResourceResult for Option<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 
@@ -56,7 +56,7 @@ impl<T: IntoResourceResult> IntoResourceResult for Option<T> {
 }
 
 impl<T: Serialize> IntoResourceResult for Json<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.gives_media_type("application/json");
     }
 
@@ -92,7 +92,7 @@ macro_rules! text {
     ($($type:ty)*) => {
         $(
             impl IntoResourceResult for $type {
-                fn describe(signature: &mut Signature) {
+                fn describe(signature: &mut HandlerSignature) {
                     signature.gives_media_type("text/plain");
                 }
 
@@ -111,7 +111,7 @@ macro_rules! bytes {
     ($($type:ty)*) => {
         $(
             impl IntoResourceResult for $type {
-                fn describe(signature: &mut Signature) {
+                fn describe(signature: &mut HandlerSignature) {
                     signature.gives_media_type("application/octet-stream");
                 }
 

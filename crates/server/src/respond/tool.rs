@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// Something that a tool may return.
 #[diagnostic::on_unimplemented(
@@ -20,7 +20,7 @@ use crate::signature::Signature;
 )]
 pub trait IntoToolResult {
     /// Says what every result of this type looks like; by default nothing.
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         _ = signature;
     }
 
@@ -50,7 +50,7 @@ pub trait IntoToolResult {
 pub struct Json<T>(pub T);
 
 impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         signature.gives_output::<T>();
     }
 
@@ -65,7 +65,7 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
 }
 
 impl<T: IntoToolResult, E: Into<Error>> IntoToolResult for Result<T, E> {
-    fn describe(signature: &mut Signature) {
+    fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 

@@ -5,7 +5,7 @@ use bowline_types::cache::CacheHint;
 /// A list of features that clients can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum List {
+pub enum ListKind {
     /// `tools/list`.
     Tools,
     /// `prompts/list`.
@@ -21,7 +21,7 @@ pub enum List {
 pub(crate) struct ListCaching {
     /// What holds for lists of which nothing else is said.
     pub(crate) general: CacheHint,
-    special: Vec<(List, CacheHint)>,
+    special: Vec<(ListKind, CacheHint)>,
 }
 
 impl ListCaching {
@@ -31,12 +31,12 @@ impl ListCaching {
     }
 
     /// Says something else of one list.
-    pub(crate) fn set(&mut self, list: List, hint: CacheHint) {
+    pub(crate) fn set(&mut self, list: ListKind, hint: CacheHint) {
         self.special.retain(|(other, _)| *other != list);
         self.special.push((list, hint));
     }
 
-    pub(super) fn hint(&self, list: List) -> CacheHint {
+    pub(super) fn hint(&self, list: ListKind) -> CacheHint {
         let special = self.special.iter().find(|(other, _)| *other == list);
         special.map_or(self.general, |(_, hint)| *hint)
     }

@@ -8,10 +8,10 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 
 use super::{Routed, Router, not_offered, unknown};
-use crate::extract::Typing;
+use crate::extract::CompletionInput;
 use crate::feature::completion::{self, Completer, Completers};
-use crate::feature::run::Run;
-use crate::feature::visible::View;
+use crate::feature::run::HandlerRun;
+use crate::feature::visible::CallerView;
 
 impl Router {
     pub(super) fn complete(&self, mut request: Request) -> Result<Routed, ErrorObject> {
@@ -25,15 +25,15 @@ impl Router {
             Err(Unknown::Argument(error)) => return Err(error),
             Err(Unknown::Reference(error)) => return self.pass_completion(request, params, error),
         };
-        request.parts.extensions.insert(Typing(Arc::new(params)));
-        Ok(Routed::later(Run::start(completer, request, self.0.shared.clone())))
+        request.parts.extensions.insert(CompletionInput(Arc::new(params)));
+        Ok(Routed::later(HandlerRun::start(completer, request, self.0.shared.clone())))
     }
 
     /// What completes an argument; `None` if nothing does.
     fn completer(
         &self,
         params: &CompleteParams,
-        view: View<'_>,
+        view: CallerView<'_>,
     ) -> Result<Option<Arc<Completer>>, Unknown> {
         let argument = &params.argument.name;
         match &params.r#ref {

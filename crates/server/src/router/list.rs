@@ -6,9 +6,9 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::method::Method;
 
-use super::caching::List;
+use super::caching::ListKind;
 use super::{Router, not_offered};
-use crate::feature::set::{Item, Snapshot};
+use crate::feature::set::{FeatureEntry, Snapshot};
 
 impl Router {
     pub(super) fn list_tools(&self, request: &Request) -> Response {
@@ -16,7 +16,7 @@ impl Router {
         if !tools.is_offered() {
             return Err(not_offered(Method::ToolsList));
         }
-        self.page_of(&tools, List::Tools, request)
+        self.page_of(&tools, ListKind::Tools, request)
     }
 
     pub(super) fn list_prompts(&self, request: &Request) -> Response {
@@ -24,21 +24,26 @@ impl Router {
         if !prompts.is_offered() {
             return Err(not_offered(Method::PromptsList));
         }
-        self.page_of(&prompts, List::Prompts, request)
+        self.page_of(&prompts, ListKind::Prompts, request)
     }
 
     pub(super) fn list_resources(&self, request: &Request) -> Response {
         self.check_resources(request)?;
-        self.page_of(&self.0.registry.resources(), List::Resources, request)
+        self.page_of(&self.0.registry.resources(), ListKind::Resources, request)
     }
 
     pub(super) fn list_templates(&self, request: &Request) -> Response {
         self.check_resources(request)?;
-        self.page_of(&self.0.registry.templates(), List::ResourceTemplates, request)
+        self.page_of(&self.0.registry.templates(), ListKind::ResourceTemplates, request)
     }
 
     /// One page of what the server itself offers.
-    fn page_of<T: Item>(&self, items: &Snapshot<T>, list: List, request: &Request) -> Response {
+    fn page_of<T: FeatureEntry>(
+        &self,
+        items: &Snapshot<T>,
+        list: ListKind,
+        request: &Request,
+    ) -> Response {
         let cursor: Option<Cursor> =
             request.params.parse("cursor").map_err(ErrorObject::misread_params)?;
         let view = self.view(request);

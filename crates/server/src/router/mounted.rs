@@ -8,11 +8,11 @@ use bowline_types::error::{ErrorObject, code};
 use bowline_types::namespace::Namespace;
 use bowline_types::subscription::SubscriptionFilter;
 
-use super::resource::Sight;
+use super::resource::Presence;
 use super::{Routed, Router, unknown};
-use crate::events::Listening;
 use crate::layer::BoxFuture;
 use crate::mount::{Mount, accompanied};
+use crate::notify::ListenStream;
 
 impl Router {
     /// Passes a call on to the mounted server that its name leads to.
@@ -39,11 +39,12 @@ impl Router {
     pub(super) fn pass_by_uri(&self, request: Request, uri: String) -> Result<Routed, ErrorObject> {
         let candidates = self.candidates(ServerCapabilities::supports_resources);
         let unknown = ErrorObject::resource_not_found(&uri, request.parts.revision);
-        if candidates.is_empty() || self.sight(&uri, &request.parts) == Sight::Hidden {
+        if candidates.is_empty() || self.presence(&uri, &request.parts) == Presence::Hidden {
             return Err(unknown);
         }
+        let router = self.clone();
         Ok(Routed::Later(Box::pin(async move {
-            for mount in holders(candidates, &uri, &request.parts).await {
+            for mount in router.holders(candidates, &uri, &request.parts).await {
                 match mount.serve(request.clone()).await {
                     // Codes for a resource that there is not differ between revisions.
                     Err(error) if is_unknown(&error) => {}
@@ -71,10 +72,11 @@ impl Router {
             Reference::Resource(template) => {
                 let candidates = self.candidates(ServerCapabilities::supports_completions);
                 let uri = std::mem::take(&mut template.uri);
+                let router = self.clone();
                 // What somebody types is for nobody but the server that it is typed for.
                 Ok(Routed::Later(Box::pin(async move {
                     for mount in candidates {
-                        if mount.lists_template(&uri, &request.parts).await {
+                        if router.is_listed_template(&mount, &uri, &request.parts).await {
                             return mount.serve(request).await;
                         }
                     }
@@ -97,25 +99,29 @@ impl Router {
     }
 
     /// Tells of changes of the server's own and of the servers that it stands for.
-    pub(super) async fn tell_all(&self, listening: &Listening, parts: &Parts) -> Response {
+    pub(super) async fn tell_all(&self, listening: &ListenStream, parts: &Parts) -> Response {
         let company = self.listen_to_mounts(listening, parts).await;
         accompanied(self.tell_own(listening, parts), company).await
     }
 
     /// Listens to all mounted servers that may tell something of what is wished for.
-    async fn listen_to_mounts(&self, listening: &Listening, parts: &Parts) -> Vec<BoxFuture<()>> {
+    async fn listen_to_mounts(
+        &self,
+        listening: &ListenStream,
+        parts: &Parts,
+    ) -> Vec<BoxFuture<()>> {
         let mut wanted = Vec::new();
         for mount in self.0.registry.mounts().iter() {
-            let mut filter = listening.wish().filter.clone();
+            let mut filter = listening.request().filter.clone();
             filter.resource_subscriptions.clear();
             wanted.push((mount.clone(), filter.honoured_by(&mount.capabilities())));
         }
-        for uri in &listening.wish().filter.resource_subscriptions {
-            if self.sight(uri, parts) != Sight::Nowhere {
+        for uri in &listening.request().filter.resource_subscriptions {
+            if self.presence(uri, parts) != Presence::Absent {
                 continue;
             }
             let candidates = self.candidates(ServerCapabilities::supports_resources_subscribe);
-            for holder in holders(candidates, uri, parts).await {
+            for holder in self.holders(candidates, uri, parts).await {
                 let same = |(mount, _): &&mut (Mount, _)| mount.namespace == holder.namespace;
                 if let Some((_, filter)) = wanted.iter_mut().find(same) {
                     filter.resource_subscriptions.push(uri.clone());
@@ -132,26 +138,26 @@ impl Router {
         let mounts = self.0.registry.mounts();
         mounts.iter().filter(|mount| can(&mount.capabilities())).cloned().collect()
     }
-}
 
-/// The mounted servers that may have a resource: the first that lists it, and if none does, all of
-/// them, for a resource need not be listed. So a server hears only of what may be its own.
-async fn holders(candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
-    if candidates.len() > 1 {
-        for mount in &candidates {
-            if mount.lists(uri, parts).await {
-                return vec![mount.clone()];
+    /// The mounted servers that may have a resource: the first one that lists it. If none does, all
+    /// of them, because a resource need not be listed.
+    async fn holders(&self, candidates: Vec<Mount>, uri: &str, parts: &Parts) -> Vec<Mount> {
+        if candidates.len() > 1 {
+            for mount in &candidates {
+                if self.is_listed(mount, uri, parts).await {
+                    return vec![mount.clone()];
+                }
             }
         }
+        candidates
     }
-    candidates
 }
 
 /// Listens to one mounted server, and passes on what it tells.
 fn listen_to(
     mount: &Mount,
     filter: &SubscriptionFilter,
-    listening: &Listening,
+    listening: &ListenStream,
     parts: &Parts,
 ) -> BoxFuture<()> {
     let relay = listening.relay();

@@ -8,10 +8,10 @@ use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::{Routed, Router, not_offered};
-use crate::discover::Following;
-use crate::events::{Listening, Wish};
-use crate::feature::visible::View;
-use crate::feature::{Reader, asked};
+use crate::discover::ResourceSubscriptions;
+use crate::feature::visible::CallerView;
+use crate::feature::{ResourceReader, asked};
+use crate::notify::{ListenRequest, ListenStream};
 
 impl Router {
     pub(super) fn read_resource(&self, request: Request) -> Result<Routed, ErrorObject> {
@@ -26,7 +26,7 @@ impl Router {
     /// Judges whether a session may follow a resource; the engine keeps the subscription.
     pub(super) fn subscribe(&self, request: Request) -> Result<Routed, ErrorObject> {
         self.check_resources(&request)?;
-        if self.0.profile.following == Following::Untold {
+        if self.0.profile.subscriptions == ResourceSubscriptions::Disabled {
             return Err(not_offered(Method::ResourcesSubscribe));
         }
         let uri = asked(&request)?;
@@ -56,41 +56,41 @@ impl Router {
             room = left.unwrap_or(0);
             left.is_some()
         });
-        let wish = Wish {
+        let wish = ListenRequest {
             filter,
             every_resource: capabilities.supports_resources_subscribe()
                 && request.parts.extensions.get::<EveryResource>().is_some(),
         };
         let own = self.honoured(wish.filter.clone(), &request.parts);
-        let listening = Listening::new(self.0.registry.notify(), wish, own);
+        let listening = ListenStream::new(self.0.registry.notify(), wish, own);
         let (router, parts) = (self.clone(), request.parts);
-        Ok(Routed::Later(Box::pin(async move { router.tell_all(&listening, &parts).await })))
+        Ok(Routed::Later(Box::pin(async move { router.tell(&listening, &parts).await })))
     }
 
     /// Tells of changes, as far as they are not hidden from the caller.
-    pub(super) async fn tell_own(&self, listening: &Listening, parts: &Parts) -> Response {
-        listening.tell(parts, |uri, parts| self.sight(uri, parts) == Sight::Hidden).await
+    pub(super) async fn tell_own(&self, listening: &ListenStream, parts: &Parts) -> Response {
+        listening.tell(parts, |uri, parts| self.presence(uri, parts) == Presence::Hidden).await
     }
 
     /// What of a wish the server itself can honour: it concerns lists that it has, and resources
     /// that the caller sees.
     fn honoured(&self, filter: SubscriptionFilter, parts: &Parts) -> SubscriptionFilter {
         let mut filter = filter.honoured_by(&self.own_capabilities());
-        filter.resource_subscriptions.retain(|uri| self.sight(uri, parts) == Sight::Seen);
+        filter.resource_subscriptions.retain(|uri| self.presence(uri, parts) == Presence::Visible);
         filter
     }
 
     /// Whether the caller sees the resource at a URI.
-    pub(super) fn sight(&self, uri: &str, parts: &Parts) -> Sight {
+    pub(super) fn find_presence(&self, uri: &str, parts: &Parts) -> Presence {
         let registry = &self.0.registry;
         let is_there = || {
             registry.resources().contains(uri)
                 || registry.templates().iter().any(|family| family.reader.is_at(uri))
         };
-        match self.reader_at(uri, View::new(parts, &self.0.profile.filter)) {
-            Some(_) => Sight::Seen,
-            None if is_there() => Sight::Hidden,
-            None => Sight::Nowhere,
+        match self.reader_at(uri, CallerView::new(parts, &self.0.profile.filter)) {
+            Some(_) => Presence::Visible,
+            None if is_there() => Presence::Hidden,
+            None => Presence::Absent,
         }
     }
 
@@ -104,7 +104,7 @@ impl Router {
     }
 
     /// What reads the resource at a URI: the one that has it, or else the first family that does.
-    fn reader_at(&self, uri: &str, view: View<'_>) -> Option<Arc<Reader>> {
+    fn reader_at(&self, uri: &str, view: CallerView<'_>) -> Option<Arc<ResourceReader>> {
         let resources = self.0.registry.resources();
         if let Some(resource) = resources.find(uri, view) {
             return Some(resource.reader.clone());
@@ -117,11 +117,11 @@ impl Router {
 
 /// Whether a caller sees a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum Presence {
     /// It is there for the caller.
-    Seen,
+    Visible,
     /// It is there, but not for the caller.
     Hidden,
     /// The server itself has no such resource.
-    Nowhere,
+    Absent,
 }

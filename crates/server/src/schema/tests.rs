@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::contract::Contract;
+use crate::tool_validator::ToolValidator;
 
 fn published<T: JsonSchema>() -> String {
     input::<T>().unwrap().published.as_str().to_owned()
@@ -64,13 +64,13 @@ struct Tree {
 fn only_a_type_that_contains_itself_keeps_a_reference() {
     let text = published::<Tree>();
     assert!(text.contains(r##""$ref":"#"##), "{text}");
-    Contract::new("search", &input::<Tree>().unwrap().terms, None).unwrap();
+    ToolValidator::new("search", &input::<Tree>().unwrap().terms, None).unwrap();
     assert!(!published::<Search>().contains("$ref"));
 }
 
 #[test]
 fn null_stands_for_an_optional_argument_that_is_left_out() {
-    let contract = Contract::new("search", &input::<Search>().unwrap().terms, None).unwrap();
+    let contract = ToolValidator::new("search", &input::<Search>().unwrap().terms, None).unwrap();
     let arguments = br#"{"query":"a","order":"Size","after":[],"limit":null,"unit":null}"#;
     assert_eq!(contract.check_arguments(arguments), Ok(()));
 }
@@ -172,7 +172,7 @@ fn a_schema_that_refers_to_the_network_is_refused_and_nothing_is_fetched() {
     for reference in ["https://example.com/schema.json", "http://127.0.0.1:9/#/$defs/a", "//host/a"]
     {
         let (_, terms) = by_hand(&serde_json::json!({ "$ref": reference })).unwrap();
-        let error = Contract::new("search", &terms, None).unwrap_err();
+        let error = ToolValidator::new("search", &terms, None).unwrap_err();
         assert!(error.is_external_reference(), "{reference}: {error}");
     }
 }

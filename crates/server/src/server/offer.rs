@@ -7,10 +7,10 @@ use bowline_proto::upstream::IntoUpstream;
 use bowline_types::cache::{CacheHint, CacheScope};
 
 use super::{BuildError, Inner, Server};
-use crate::discover::Following;
+use crate::discover::ResourceSubscriptions;
 use crate::feature::{Definition, Prompt, Resource, Tool};
 use crate::mount::Mount;
-use crate::router::List;
+use crate::router::ListKind;
 
 impl Server {
     /// Offers a tool.
@@ -116,7 +116,7 @@ impl Server {
     /// [`Notify::resource_updated`](crate::Notify::resource_updated) tells them.
     #[must_use]
     pub fn without_subscriptions(self) -> Self {
-        self.edit(|inner| inner.following = Following::Untold)
+        self.edit(|inner| inner.subscriptions = ResourceSubscriptions::Disabled)
     }
 
     /// Sets how many items a page of a list holds: 100 by default, and at least one.
@@ -141,7 +141,7 @@ impl Server {
     /// Says of one list for how long and by whom it may be reused (2026-07-28), whatever holds for
     /// the others. A list of which something is hidden from some is never for everybody.
     #[must_use]
-    pub fn cache(self, list: List, hint: CacheHint) -> Self {
+    pub fn cache(self, list: ListKind, hint: CacheHint) -> Self {
         self.edit(|inner| inner.caching.set(list, hint))
     }
 }

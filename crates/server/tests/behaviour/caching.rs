@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline_server::{Args, Context, List, Prompt, Resource, Server, State, Tool};
+use bowline_server::{Args, Context, ListKind, Prompt, Resource, Server, State, Tool};
 use bowline_types::cache::CacheHint;
 use serde_json::{Value, json};
 
@@ -60,9 +60,9 @@ async fn every_list_says_how_long_it_is_good_for() {
 async fn one_list_may_say_something_else() {
     let server = server()
         .ttl(MINUTE)
-        .cache(List::Resources, CacheHint::private(Duration::from_secs(1)))
-        .cache(List::Tools, CacheHint::public(Duration::from_secs(3)))
-        .cache(List::Tools, CacheHint::public(Duration::from_secs(2)));
+        .cache(ListKind::Resources, CacheHint::private(Duration::from_secs(1)))
+        .cache(ListKind::Tools, CacheHint::public(Duration::from_secs(3)))
+        .cache(ListKind::Tools, CacheHint::public(Duration::from_secs(2)));
     let expected = [public(2000), public(60_000), private(1000), public(60_000)];
     assert_eq!(list_hints(&server).await, expected);
 }
@@ -75,7 +75,7 @@ async fn a_list_that_some_see_less_of_is_private_on_all_pages() {
         .page_size(1)
         .tool(tool("b"))
         .tool(tool("c").visible(|caller| caller.owner.identity().is_some()))
-        .cache(List::Tools, CacheHint::public(MINUTE));
+        .cache(ListKind::Tools, CacheHint::public(MINUTE));
     let mut wire = Wire::to(&limited);
     let first = wire.ask(modern(1, "tools/list", json!({}))).await;
     assert_eq!(first["result"]["cacheScope"], "private");

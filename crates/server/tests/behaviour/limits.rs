@@ -7,7 +7,7 @@ use std::time::Duration;
 use bowline_proto::limits::Limits;
 use bowline_proto::request::Owner;
 use bowline_server::layer::{
-    Audit, ConcurrencyLimit, Outcome, RateLimit, Record, ResultSizeLimit, Timeout,
+    Audit, AuditOutcome, AuditRecord, ConcurrencyLimit, RateLimit, ResultSizeLimit, Timeout,
 };
 use bowline_server::{Args, Ask, Error, Server, Tool};
 use bowline_types::implementation::Implementation;
@@ -196,7 +196,7 @@ struct Login {
 }
 
 /// A server whose calls are recorded.
-fn audited(audit: fn(Audit) -> Audit) -> (Server, Arc<Mutex<Vec<Record>>>) {
+fn audited(audit: fn(Audit) -> Audit) -> (Server, Arc<Mutex<Vec<AuditRecord>>>) {
     let records = Arc::new(Mutex::new(Vec::new()));
     let written = records.clone();
     let audit = audit(Audit::new(move |record| written.lock().unwrap().push(record)));
@@ -230,12 +230,12 @@ async fn every_call_leaves_one_record() {
     let records = records.lock().unwrap();
     let outcomes: Vec<_> = records.iter().map(|it| (it.name.as_deref(), it.outcome)).collect();
     let expected = [
-        (Some("log_in"), Outcome::Completed),
-        (Some("log_in"), Outcome::Failed),
-        (Some("nope"), Outcome::Refused(-32602)),
-        (Some("sure"), Outcome::Asked),
-        (None, Outcome::Completed),
-        (Some("slow"), Outcome::Cancelled),
+        (Some("log_in"), AuditOutcome::Completed),
+        (Some("log_in"), AuditOutcome::Failed),
+        (Some("nope"), AuditOutcome::Refused(-32602)),
+        (Some("sure"), AuditOutcome::Asked),
+        (None, AuditOutcome::Completed),
+        (Some("slow"), AuditOutcome::Cancelled),
     ];
     assert_eq!(outcomes, expected);
     assert_eq!(records[5].duration, Duration::from_secs(3));
@@ -253,7 +253,7 @@ async fn the_record_of_a_session_names_what_the_client_did() {
         wire.hang_up().await;
         let written = std::mem::take(&mut *records.lock().unwrap());
         let written: Vec<_> = written.iter().map(|it| (it.method, it.outcome)).collect();
-        assert_eq!(written, [(Method::Initialize, Outcome::Completed)]);
+        assert_eq!(written, [(Method::Initialize, AuditOutcome::Completed)]);
     }
 }
 

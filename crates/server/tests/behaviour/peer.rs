@@ -10,7 +10,7 @@ use bowline_proto::request::{
     ProgressUpdate, QuestionError, Request, Response, ResultText, Sink, SuccessKind,
 };
 use bowline_server::extract::FromCall;
-use bowline_server::{Answer, Call, Server, Service};
+use bowline_server::{Call, ResponseFuture, Server, Service};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
@@ -71,7 +71,7 @@ impl Peer {
     }
 
     /// Begins a call, to be polled or dropped.
-    pub(crate) fn begin(&self, request: Request) -> Answer {
+    pub(crate) fn begin(&self, request: Request) -> ResponseFuture {
         tower_service::Service::call(&mut self.service.clone(), request)
     }
 

@@ -6,10 +6,10 @@ use bowline_proto::members::Members;
 use bowline_types::prompt::PromptArgument;
 use serde::Deserialize;
 
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 
 /// The arguments that a handler takes, in the order of their declaration.
-pub(super) fn of(signature: &Signature) -> Vec<PromptArgument> {
+pub(super) fn of(signature: &HandlerSignature) -> Vec<PromptArgument> {
     let Some(input) = signature.input() else { return Vec::new() };
     // A schema is an object with `properties`: we have written it ourselves.
     let schema = Members::cut(input.published.as_str().to_owned().into()).unwrap_or_default();
@@ -53,7 +53,7 @@ mod tests {
             #[serde(default)]
             added: bool,
         }
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         signature.takes_arguments::<Review>();
         let expected = [
             PromptArgument::required("language").with_description("What it is written in"),
@@ -61,6 +61,6 @@ mod tests {
             PromptArgument::new("added"),
         ];
         assert_eq!(of(&signature), expected);
-        assert_eq!(of(&Signature::default()), []);
+        assert_eq!(of(&HandlerSignature::default()), []);
     }
 }

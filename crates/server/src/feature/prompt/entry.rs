@@ -11,19 +11,19 @@ use bowline_types::prompt::{GetPromptParams, GetPromptResult, ListPromptsResult}
 use bowline_types::revision::Revision;
 
 use super::{Prompt, check};
-use crate::call::{Call, Called};
+use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::feature::GRACE;
 use crate::feature::completion::Completers;
-use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
-use crate::feature::set::Item;
+use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
-use crate::words::{WordTerms, Words};
+use crate::text_arguments::{TextArguments, TextValidator};
 
 /// A prompt that has been checked.
 pub(crate) struct PromptEntry {
@@ -32,7 +32,7 @@ pub(crate) struct PromptEntry {
     /// The names of its arguments.
     arguments: Arc<[String]>,
     /// What its arguments have to be, if that is more than their types.
-    terms: Option<WordTerms>,
+    terms: Option<TextValidator>,
 }
 
 impl PromptEntry {
@@ -49,10 +49,10 @@ impl PromptEntry {
             prompt.definition.arguments.iter().map(|argument| argument.name.clone()).collect();
         let wrong = |reason: &str| BuildError::new(format!("prompt `{}` {reason}", prompt.name()));
         let completion = || prompt.completers.problem(&arguments);
-        if let Some(problem) = prompt.problem.clone().or_else(completion) {
+        if let Some(problem) = prompt.core.problem.clone().or_else(completion) {
             return Err(wrong(&problem));
         }
-        let terms = WordTerms::of(&prompt.signature)
+        let terms = TextValidator::of(&prompt.core.signature)
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
         Ok(Self { name: prompt.name().into(), prompt, arguments, terms })
     }
@@ -63,13 +63,13 @@ impl PromptEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.prompt.signature.check_states(&self.title(), states)?;
+        self.prompt.core.check_states(&self.title(), states)?;
         self.completers().check_states(&self.title(), states)
     }
 
     /// Whether the prompt may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.prompt.signature.logs() || self.completers().log()
+        self.prompt.core.signature.logs() || self.completers().log()
     }
 
     pub(crate) fn completers(&self) -> &Completers {
@@ -86,8 +86,8 @@ impl PromptEntry {
         self: &Arc<Self>,
         request: Request,
         shared: &Arc<ServerShared>,
-    ) -> Invoked<Self> {
-        invoke(self, self.prompt.route.as_ref(), request, shared)
+    ) -> Invocation<Self> {
+        invoke(self, self.prompt.core.route.as_ref(), request, shared)
     }
 
     /// The first argument that must be there and is not.
@@ -106,7 +106,7 @@ impl Callee for PromptEntry {
         format!("prompt `{}`", self.name)
     }
 
-    fn admit(&self, request: &Request) -> Result<Called, Response> {
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
         let refused = |reason: String| Err(ErrorObject::invalid_params(reason));
         let params: GetPromptParams =
             request.params.parse_all().map_err(|error| Err(ErrorObject::misread_params(error)))?;
@@ -114,16 +114,18 @@ impl Callee for PromptEntry {
             let title = self.title();
             return Err(refused(format!("`arguments.{name}`: missing; the {title} requires it")));
         }
-        let words =
-            Words::of_prompt(params.arguments.into_iter().collect(), self.arguments.clone());
+        let words = TextArguments::of_prompt(
+            params.arguments.into_iter().collect(),
+            self.arguments.clone(),
+        );
         if let Some(Err(reason)) = self.terms.as_ref().map(|terms| terms.check(&words)) {
             return Err(refused(reason));
         }
-        Ok(Called::Other { name: self.name.clone(), arguments: words })
+        Ok(CallTarget::Other { name: self.name.clone(), arguments: words })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<GetPromptResult>> {
-        self.prompt.handler.call(call)
+        self.prompt.core.handler.call(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<GetPromptResult>) -> Response {
@@ -143,11 +145,11 @@ impl Callee for PromptEntry {
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.prompt.signature.lingers().then_some(GRACE)
+        self.prompt.core.signature.lingers().then_some(GRACE)
     }
 }
 
-impl Item for PromptEntry {
+impl FeatureEntry for PromptEntry {
     const KIND: &'static str = "prompts";
 
     fn name(&self) -> &Arc<str> {
@@ -159,7 +161,7 @@ impl Item for PromptEntry {
     }
 
     fn visibility(&self) -> &Visibility {
-        &self.prompt.visibility
+        &self.prompt.core.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {

@@ -10,8 +10,8 @@ use bowline_types::resource::{
 };
 use bowline_types::revision::Revision;
 
-use super::{Kind, Reader, Resource};
-use crate::feature::set::Item;
+use super::{Kind, Resource, ResourceReader};
+use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{self, Visibility};
 use crate::server::BuildError;
 
@@ -19,7 +19,7 @@ use crate::server::BuildError;
 #[derive(Debug)]
 pub(crate) struct ResourceEntry {
     uri: Arc<str>,
-    pub(crate) reader: Arc<Reader>,
+    pub(crate) reader: Arc<ResourceReader>,
 }
 
 /// A family of resources, in the list of templates.
@@ -27,23 +27,23 @@ pub(crate) struct ResourceEntry {
 pub(crate) struct TemplateEntry {
     text: Arc<str>,
     definition: ResourceTemplate,
-    pub(crate) reader: Arc<Reader>,
+    pub(crate) reader: Arc<ResourceReader>,
 }
 
 /// What has been checked, by the list that it belongs to.
-pub(crate) enum Checked {
+pub(crate) enum CheckedResource {
     Resource(ResourceEntry),
     Template(Box<TemplateEntry>),
 }
 
-impl Checked {
+impl CheckedResource {
     /// Checks all of a resource but its state.
     ///
     /// # Errors
     ///
     /// Says what is wrong with the resource.
     pub(crate) fn new(resource: Resource) -> Result<Self, BuildError> {
-        let reader = Arc::new(Reader::check(resource)?);
+        let reader = Arc::new(ResourceReader::check(resource)?);
         let key = reader.resource.uri().into();
         Ok(match reader.resource.kind {
             Kind::One => Self::Resource(ResourceEntry { uri: key, reader }),
@@ -69,7 +69,7 @@ fn template(resource: &Definition) -> ResourceTemplate {
     template
 }
 
-impl Item for ResourceEntry {
+impl FeatureEntry for ResourceEntry {
     const KIND: &'static str = "resources";
 
     fn name(&self) -> &Arc<str> {
@@ -81,7 +81,7 @@ impl Item for ResourceEntry {
     }
 
     fn visibility(&self) -> &Visibility {
-        &self.reader.resource.visibility
+        &self.reader.resource.core.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
@@ -92,7 +92,7 @@ impl Item for ResourceEntry {
     }
 }
 
-impl Item for TemplateEntry {
+impl FeatureEntry for TemplateEntry {
     const KIND: &'static str = "resource templates";
 
     fn name(&self) -> &Arc<str> {
@@ -104,7 +104,7 @@ impl Item for TemplateEntry {
     }
 
     fn visibility(&self) -> &Visibility {
-        &self.reader.resource.visibility
+        &self.reader.resource.core.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {

@@ -15,31 +15,31 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Kind, Resource};
-use crate::call::{Call, Called};
+use crate::call::{Call, CallTarget};
 use crate::error::{Error, Result as HandlerResult};
 use crate::feature::GRACE;
 use crate::feature::completion::Completers;
-use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
+use crate::text_arguments::{TextArguments, TextValidator};
 use crate::uri;
-use crate::words::{WordTerms, Words};
 
 /// A resource or family of resources that has been checked.
-pub(crate) struct Reader {
+pub(crate) struct ResourceReader {
     pub(super) resource: Resource,
     /// Of a family.
     template: Option<UriTemplate>,
     /// The names of the template's variables, each once.
     variables: Arc<[String]>,
     /// What its variables have to be, if that is more than their types.
-    terms: Option<WordTerms>,
+    terms: Option<TextValidator>,
 }
 
-impl Reader {
+impl ResourceReader {
     /// Checks all of a resource but its state.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Reader {
         let resource = &self.resource;
         let arguments = || misfit(resource, &self.variables);
         let completion = || resource.completers.problem(&self.variables);
-        resource.problem.clone().or_else(arguments).or_else(completion)
+        resource.core.problem.clone().or_else(arguments).or_else(completion)
     }
 
     fn parse(&mut self) -> Result<(), String> {
@@ -74,7 +74,7 @@ impl Reader {
             UriTemplate::parse(self.resource.uri()).map_err(|error| error.to_string())?;
         uri::check_template(&template)?;
         let unusable = |error| format!("the schema of its variables cannot be used: {error}");
-        self.terms = WordTerms::of(&self.resource.signature).map_err(unusable)?;
+        self.terms = TextValidator::of(&self.resource.core.signature).map_err(unusable)?;
         let mut names: Vec<String> = Vec::new();
         for name in template.variables() {
             if !names.iter().any(|known| known == name) {
@@ -92,13 +92,13 @@ impl Reader {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.resource.signature.check_states(&self.title(), states)?;
+        self.resource.core.check_states(&self.title(), states)?;
         self.completers().check_states(&self.title(), states)
     }
 
     /// Whether the resource may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.resource.signature.logs() || self.completers().log()
+        self.resource.core.signature.logs() || self.completers().log()
     }
 
     pub(crate) fn completers(&self) -> &Completers {
@@ -120,8 +120,8 @@ impl Reader {
         self: &Arc<Self>,
         request: Request,
         shared: &Arc<ServerShared>,
-    ) -> Invoked<Self> {
-        invoke(self, self.resource.route.as_ref(), request, shared)
+    ) -> Invocation<Self> {
+        invoke(self, self.resource.core.route.as_ref(), request, shared)
     }
 
     /// The variables with which the URI is ours; `None` if it is not.
@@ -136,14 +136,14 @@ impl Reader {
     fn scope(&self, shared: &ServerShared) -> CacheScope {
         let resource = &self.resource;
         let may_differ = resource.is_private
-            || resource.visibility.is_limited()
-            || resource.signature.may_tell_callers_apart()
+            || resource.core.visibility.is_limited()
+            || resource.core.signature.may_tell_callers_apart()
             || shared.is_private;
         if may_differ { CacheScope::Private } else { CacheScope::Public }
     }
 }
 
-impl Callee for Reader {
+impl Callee for ResourceReader {
     type Output = ReadResourceResult;
 
     fn title(&self) -> String {
@@ -154,21 +154,21 @@ impl Callee for Reader {
         format!("{what} `{}`", self.resource.uri())
     }
 
-    fn admit(&self, request: &Request) -> Result<Called, Response> {
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
         let uri = asked(request).map_err(Err)?;
         let values = self
             .find(&uri)
             .ok_or_else(|| Err(ErrorObject::resource_not_found(&uri, request.parts.revision)))?;
-        let words = Words::of_uri(values, self.variables.clone());
+        let words = TextArguments::of_uri(values, self.variables.clone());
         if let Some(Err(reason)) = self.terms.as_ref().map(|terms| terms.check(&words)) {
             let error = Error::misfit(reason).into_read_error(&uri, request.parts.revision);
             return Err(Err(error));
         }
-        Ok(Called::Other { name: uri.into(), arguments: words })
+        Ok(CallTarget::Other { name: uri.into(), arguments: words })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<ReadResourceResult>> {
-        self.resource.handler.call(call)
+        self.resource.core.handler.call(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<ReadResourceResult>) -> Response {
@@ -192,11 +192,11 @@ impl Callee for Reader {
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.resource.signature.lingers().then_some(GRACE)
+        self.resource.core.signature.lingers().then_some(GRACE)
     }
 }
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for ResourceReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.resource.fmt(f)
     }
@@ -217,7 +217,7 @@ pub(crate) fn asked(request: &Request) -> Result<String, ErrorObject> {
 
 /// What is wrong between the variables of a template and what the handler takes.
 fn misfit(resource: &Resource, variables: &[String]) -> Option<String> {
-    let signature = &resource.signature;
+    let signature = &resource.core.signature;
     let taken = signature.variables();
     if taken > 0 && taken != variables.len() {
         let found = variables.len();

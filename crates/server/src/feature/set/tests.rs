@@ -13,7 +13,7 @@ use bowline_types::tool::ToolDefinition;
 use serde_json::json;
 
 use super::*;
-use crate::feature::visible::Filter;
+use crate::feature::visible::VisibilityFilter;
 
 struct Word {
     name: Arc<str>,
@@ -35,7 +35,7 @@ fn secret(word: &str) -> Word {
     word
 }
 
-impl Item for Word {
+impl FeatureEntry for Word {
     const KIND: &'static str = "words";
 
     fn name(&self) -> &Arc<str> {
@@ -74,8 +74,8 @@ fn caller(owner: Owner) -> Parts {
     }
 }
 
-fn set(words: &str) -> Set<Word> {
-    let set = Set::new();
+fn set(words: &str) -> FeatureSet<Word> {
+    let set = FeatureSet::new();
     for word in words.split(' ') {
         assert!(set.insert(word.into()));
     }
@@ -83,24 +83,28 @@ fn set(words: &str) -> Set<Word> {
 }
 
 /// The words of a page of two, and the cursor of the next.
-fn page_for(caller: &Parts, set: &Set<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
+fn page_for(
+    caller: &Parts,
+    set: &FeatureSet<Word>,
+    cursor: Option<&Cursor>,
+) -> (String, Option<Cursor>) {
     #[derive(serde::Deserialize)]
     struct Body {
         words: Vec<String>,
         next: Option<Cursor>,
     }
-    let filter = Filter::default();
-    let view = View::new(caller, &filter);
+    let filter = VisibilityFilter::default();
+    let view = CallerView::new(caller, &filter);
     let response = set.snapshot().page(cursor, 2, Revision::LATEST, view).unwrap();
     let body: Body = response.body().parse().unwrap();
     (body.words.join(" "), body.next)
 }
 
-fn page(set: &Set<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
+fn page(set: &FeatureSet<Word>, cursor: Option<&Cursor>) -> (String, Option<Cursor>) {
     page_for(&caller(Owner::anonymous()), set, cursor)
 }
 
-fn all_for(caller: &Parts, set: &Set<Word>) -> Vec<String> {
+fn all_for(caller: &Parts, set: &FeatureSet<Word>) -> Vec<String> {
     let mut pages = Vec::new();
     let mut cursor = None;
     loop {
@@ -113,14 +117,14 @@ fn all_for(caller: &Parts, set: &Set<Word>) -> Vec<String> {
     }
 }
 
-fn all(set: &Set<Word>) -> Vec<String> {
+fn all(set: &FeatureSet<Word>) -> Vec<String> {
     all_for(&caller(Owner::anonymous()), set)
 }
 
 // Safety: a table that holds words of peers is hashed with a secret.
 #[test]
 fn where_a_name_stands_in_the_table_cannot_be_foreseen() {
-    let (one, other) = (Set::<Word>::new().snapshot(), Set::<Word>::new().snapshot());
+    let (one, other) = (FeatureSet::<Word>::new().snapshot(), FeatureSet::<Word>::new().snapshot());
     let hash = |snapshot: &Snapshot<Word>| snapshot.positions.hasher().hash_one("a name");
     assert_ne!(hash(&one), hash(&other));
 }
@@ -130,7 +134,7 @@ fn where_a_name_stands_in_the_table_cannot_be_foreseen() {
 fn a_list_is_in_the_order_of_registration() {
     assert_eq!(all(&set("one two three four five")), ["one two", "three four", "five"]);
     assert_eq!(all(&set("one two")), ["one two"]);
-    assert_eq!(all(&Set::new()), [""]);
+    assert_eq!(all(&FeatureSet::new()), [""]);
 }
 
 // spec: TOOL-23
@@ -140,8 +144,8 @@ fn a_name_is_taken_once() {
     assert!(!set.insert("one".into()));
     assert!(set.insert("One".into()));
     assert!(set.remove("one") && !set.remove("one"));
-    let (filter, caller) = (Filter::default(), caller(Owner::anonymous()));
-    let view = View::new(&caller, &filter);
+    let (filter, caller) = (VisibilityFilter::default(), caller(Owner::anonymous()));
+    let view = CallerView::new(&caller, &filter);
     assert!(set.snapshot().find("one", view).is_none());
     assert!(set.snapshot().find("One", view).is_some());
 }
@@ -174,9 +178,9 @@ fn a_cursor_that_was_never_given_is_refused() {
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let bad =
         ["", "x", "%", &encode("words:0"), &encode("words:4"), &encode("tools:1"), &encode("1")];
-    let (filter, caller) = (Filter::default(), caller(Owner::anonymous()));
+    let (filter, caller) = (VisibilityFilter::default(), caller(Owner::anonymous()));
     for bad in bad {
-        let view = View::new(&caller, &filter);
+        let view = CallerView::new(&caller, &filter);
         let response = set.snapshot().page(Some(&Cursor::new(bad)), 2, Revision::LATEST, view);
         let error = response.unwrap_err();
         assert_eq!(error.code, -32602, "{bad}");
@@ -199,7 +203,7 @@ fn an_emptied_set_is_still_offered() {
     let set = set("one");
     set.remove("one");
     assert!(set.snapshot().is_offered());
-    assert!(!Set::<Word>::new().snapshot().is_offered());
+    assert!(!FeatureSet::<Word>::new().snapshot().is_offered());
 }
 
 #[test]
@@ -223,6 +227,6 @@ fn each_caller_is_shown_full_pages_of_what_it_sees() {
     for word in ["two", "four", "six"] {
         set.remove(word);
     }
-    let filter = Filter::default();
-    assert!(!set.snapshot().is_limited(View::new(&known, &filter)));
+    let filter = VisibilityFilter::default();
+    assert!(!set.snapshot().is_limited(CallerView::new(&known, &filter)));
 }

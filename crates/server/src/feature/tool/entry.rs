@@ -14,22 +14,22 @@ use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
 use bytes::Bytes;
 
 use super::Tool;
-use crate::call::{Call, Called};
-use crate::contract::Contract;
+use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
-use crate::feature::invoke::{Invoked, invoke};
+use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
-use crate::feature::set::Item;
+use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
 use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
+use crate::tool_validator::ToolValidator;
 
 /// A tool that has been checked.
 pub(crate) struct ToolEntry {
     tool: Tool,
-    contract: Arc<Contract>,
+    validator: Arc<ToolValidator>,
     /// Arguments that HTTP repeats in headers.
     mirrored: Vec<Mirrored>,
 }
@@ -43,14 +43,14 @@ impl ToolEntry {
     pub(crate) fn check(tool: Tool) -> Result<Self, BuildError> {
         check_name(tool.name()).map_err(|error| BuildError::new(error.to_string()))?;
         let wrong = |reason: &str| BuildError::new(format!("tool `{}` {reason}", tool.name()));
-        if let Some(problem) = &tool.problem {
+        if let Some(problem) = &tool.core.problem {
             return Err(wrong(problem));
         }
-        let contract = Contract::new(tool.name(), &tool.input, tool.output.as_ref())
+        let validator = ToolValidator::new(tool.name(), &tool.input, tool.output.as_ref())
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
         let mirrored = marks::mirrored(&tool.definition.input_schema)
             .map_err(|error| wrong(&format!("marks an argument wrongly: {error}")))?;
-        Ok(Self { tool, contract: Arc::new(contract), mirrored })
+        Ok(Self { tool, validator: Arc::new(validator), mirrored })
     }
 
     /// Checks that all the state that the tool needs is there.
@@ -59,12 +59,12 @@ impl ToolEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.tool.signature.check_states(&self.title(), states)
+        self.tool.core.check_states(&self.title(), states)
     }
 
     /// Whether the tool may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.tool.signature.logs()
+        self.tool.core.signature.logs()
     }
 
     /// Over HTTP, whoever stands between believes the headers: they must say what the arguments
@@ -84,8 +84,8 @@ impl ToolEntry {
         self: &Arc<Self>,
         request: Request,
         shared: &Arc<ServerShared>,
-    ) -> Invoked<Self> {
-        invoke(self, self.tool.route.as_ref(), request, shared)
+    ) -> Invocation<Self> {
+        invoke(self, self.tool.core.route.as_ref(), request, shared)
     }
 }
 
@@ -93,20 +93,20 @@ impl Callee for ToolEntry {
     type Output = CallToolResult;
 
     fn title(&self) -> String {
-        format!("tool `{}`", self.contract.name())
+        format!("tool `{}`", self.validator.name())
     }
 
-    fn admit(&self, request: &Request) -> Result<Called, Response> {
+    fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
         let arguments = arguments(&request.params).map_err(Err)?;
         self.check_headers(request, &arguments).map_err(Err)?;
-        if let Err(reason) = self.contract.check_arguments(&arguments) {
+        if let Err(reason) = self.validator.check_arguments(&arguments) {
             return Err(self.fail(reason, request.parts.revision));
         }
-        Ok(Called::Tool { contract: self.contract.clone(), arguments })
+        Ok(CallTarget::Tool { validator: self.validator.clone(), arguments })
     }
 
     fn call(&self, call: Call) -> BoxFuture<HandlerResult<CallToolResult>> {
-        self.tool.handler.call(call)
+        self.tool.core.handler.call(call)
     }
 
     fn complete(&self, call: &Call, outcome: HandlerResult<CallToolResult>) -> Response {
@@ -117,7 +117,7 @@ impl Callee for ToolEntry {
         };
         if !result.is_error {
             let output = result.structured_content.as_ref();
-            self.contract.check_output(output).map_err(|reason| {
+            self.validator.check_output(output).map_err(|reason| {
                 ErrorObject::internal(format!("the {} failed: {reason}", self.title()))
             })?;
         }
@@ -129,15 +129,15 @@ impl Callee for ToolEntry {
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.tool.signature.lingers().then_some(self.tool.grace)
+        self.tool.core.signature.lingers().then_some(self.tool.grace)
     }
 }
 
-impl Item for ToolEntry {
+impl FeatureEntry for ToolEntry {
     const KIND: &'static str = "tools";
 
     fn name(&self) -> &Arc<str> {
-        self.contract.name()
+        self.validator.name()
     }
 
     fn definition(&self) -> Definition<'_> {
@@ -145,7 +145,7 @@ impl Item for ToolEntry {
     }
 
     fn visibility(&self) -> &Visibility {
-        &self.tool.visibility
+        &self.tool.core.visibility
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The compiled schemas of a handler.
 #[derive(Debug)]
-pub(crate) struct Contract {
+pub(crate) struct ToolValidator {
     name: Arc<str>,
     input: Validator,
     checks_input: bool,
@@ -37,7 +37,7 @@ struct Trust {
 
 /// A schema, and whether decoding into a Rust type enforces most of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct SourcedSchema {
     pub(crate) schema: Value,
     pub(crate) origin: Origin,
 }
@@ -51,7 +51,7 @@ pub(crate) enum Origin {
     Hand,
 }
 
-impl Contract {
+impl ToolValidator {
     /// Compiles the schemas of a tool.
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl Contract {
     /// If one of them is no valid schema.
     pub(crate) fn new(
         name: &str,
-        input: &Terms,
-        output: Option<&Terms>,
+        input: &SourcedSchema,
+        output: Option<&SourcedSchema>,
     ) -> Result<Self, SchemaError> {
         let (input, checks_input) = input.compile()?;
         let output = output.map(Output::compile).transpose()?;
@@ -109,7 +109,7 @@ impl Contract {
 }
 
 impl Output {
-    fn compile(terms: &Terms) -> Result<Self, SchemaError> {
+    fn compile(terms: &SourcedSchema) -> Result<Self, SchemaError> {
         let (validator, checks) = terms.compile()?;
         let has_numbers = || has_numbers(&terms.schema);
         let trust =
@@ -168,7 +168,7 @@ const ARGUMENTS: &str = "arguments";
 /// How messages call the result of a call.
 const RESULT: &str = "structuredContent";
 
-impl Terms {
+impl SourcedSchema {
     fn compile(&self) -> Result<(Validator, bool), SchemaError> {
         let validator = Validator::compile(&self.schema)?;
         let checks = self.origin == Origin::Hand || validator.asserts_beyond_types();
@@ -184,39 +184,39 @@ mod tests {
 
     use super::*;
 
-    fn contract(schema: Value, origin: Origin) -> Contract {
-        let output = Terms { schema: json!({"type": "integer", "maximum": 3}), origin };
-        Contract::new("forecast", &Terms { schema, origin }, Some(&output)).unwrap()
+    fn validator(schema: Value, origin: Origin) -> ToolValidator {
+        let output = SourcedSchema { schema: json!({"type": "integer", "maximum": 3}), origin };
+        ToolValidator::new("forecast", &SourcedSchema { schema, origin }, Some(&output)).unwrap()
     }
 
     // spec: TOOL-42
     #[test]
     fn arguments_are_checked_beyond_what_their_type_enforces() {
         let schema = json!({"properties": {"days": {"type": "integer", "maximum": 7}}});
-        let contract = contract(schema, Origin::Type);
-        let error = contract.check_arguments(br#"{"days":9}"#).unwrap_err();
+        let validator = validator(schema, Origin::Type);
+        let error = validator.check_arguments(br#"{"days":9}"#).unwrap_err();
         assert_eq!(error, "`arguments.days`: expected at most 7, found 9");
     }
 
     #[test]
     fn what_a_type_enforces_is_not_checked_twice() {
         let schema = json!({"properties": {"days": {"type": "integer"}}});
-        assert_eq!(contract(schema, Origin::Type).check_arguments(br#"{"days":"x"}"#), Ok(()));
+        assert_eq!(validator(schema, Origin::Type).check_arguments(br#"{"days":"x"}"#), Ok(()));
     }
 
     #[test]
     fn a_schema_by_hand_is_always_checked() {
         let schema = json!({"properties": {"days": {"type": "integer"}}});
-        assert!(contract(schema, Origin::Hand).check_arguments(br#"{"days":"x"}"#).is_err());
+        assert!(validator(schema, Origin::Hand).check_arguments(br#"{"days":"x"}"#).is_err());
     }
 
     #[test]
     fn what_only_the_type_knows_is_said_in_its_words() {
-        let contract = contract(json!({"type": "object"}), Origin::Type);
+        let validator = validator(json!({"type": "object"}), Origin::Type);
         let text = r#"{"host":"x"}"#;
         let error = read::<BTreeMap<String, std::net::IpAddr>>(text).unwrap_err();
         assert_eq!(
-            contract.explain(text.as_bytes(), error),
+            validator.explain(text.as_bytes(), error),
             "`arguments.host`: invalid IP address syntax"
         );
     }
@@ -224,10 +224,10 @@ mod tests {
     // spec: TOOL-29
     #[test]
     fn a_result_is_checked_against_its_schema() {
-        let contract = contract(json!({}), Origin::Type);
-        let check = |text| contract.check_output(Some(&RawJson::from_text(text).unwrap()));
+        let validator = validator(json!({}), Origin::Type);
+        let check = |text| validator.check_output(Some(&RawJson::from_text(text).unwrap()));
         assert_eq!(check("3"), Ok(()));
         assert_eq!(check("4").unwrap_err(), "`structuredContent`: expected at most 3, found 4");
-        assert!(contract.check_output(None).is_err());
+        assert!(validator.check_output(None).is_err());
     }
 }

@@ -7,14 +7,14 @@ use serde::de;
 
 /// Why a text cannot be read, and which.
 #[derive(Debug)]
-pub(super) struct Misread {
+pub(super) struct TextError {
     name: Option<String>,
     /// What is wrong within the text, if it is JSON.
     inner: Option<read::ReadError>,
     reason: String,
 }
 
-impl Misread {
+impl TextError {
     pub(super) fn expected(what: impl fmt::Display, found: &str) -> Self {
         let shown: String = found.chars().take(40).collect();
         de::Error::custom(format_args!("expected {what}, found {shown:?}"))
@@ -44,7 +44,7 @@ impl Misread {
     }
 }
 
-impl de::Error for Misread {
+impl de::Error for TextError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { name: None, inner: None, reason: message.to_string() }
     }
@@ -54,7 +54,7 @@ impl de::Error for Misread {
     }
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.inner {
             Some(inner) => inner.fmt(f),
@@ -63,4 +63,4 @@ impl fmt::Display for Misread {
     }
 }
 
-impl std::error::Error for Misread {}
+impl std::error::Error for TextError {}

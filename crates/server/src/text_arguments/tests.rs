@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::*;
 
-fn words(values: &[(&str, &str)]) -> Words {
+fn words(values: &[(&str, &str)]) -> TextArguments {
     let names = values.iter().map(|(name, _)| (*name).to_owned()).collect();
-    Words::of_uri(values.iter().copied().collect(), names)
+    TextArguments::of_uri(values.iter().copied().collect(), names)
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -119,7 +119,7 @@ fn lists_and_pairs_of_a_uri_are_read_as_such() {
         .with("ids", list(&["1", "2"]))
         .with("joined", list(&["a", "b"]))
         .with("filter", TemplateValue::Pairs(vec![("a".to_owned(), "1".to_owned())]));
-    let given = Words::of_uri(values, Arc::default());
+    let given = TextArguments::of_uri(values, Arc::default());
     let query: Query = given.decode().unwrap();
     assert_eq!((query.ids, query.joined.as_str()), (vec![1, 2], "a,b"));
     assert_eq!(query.filter, BTreeMap::from([("a".to_owned(), "1".to_owned())]));
@@ -130,7 +130,7 @@ fn lists_and_pairs_of_a_uri_are_read_as_such() {
 #[test]
 fn texts_are_read_by_their_place_too() {
     let names: Arc<[String]> = ["id", "page"].map(str::to_owned).into();
-    let given = Words::of_uri(Variables::new().with("id", "7"), names);
+    let given = TextArguments::of_uri(Variables::new().with("id", "7"), names);
     assert_eq!(given.decode_at::<u8>(0), Ok(7));
     assert_eq!(given.decode_at::<Option<u8>>(1), Ok(None));
     assert_eq!(given.decode_at::<Vec<u8>>(1), Ok(Vec::new()));

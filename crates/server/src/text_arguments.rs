@@ -10,16 +10,16 @@ use bowline_types::template::{TemplateValue, Variables};
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Map, Value as Json};
 
-mod misread;
+mod error;
 mod read;
-mod terms;
+mod validator;
 
-use misread::Misread;
-pub(crate) use terms::WordTerms;
+use error::TextError;
+pub(crate) use validator::TextValidator;
 
 /// Texts by name.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct TextArguments {
     values: Variables,
     /// The names in their order, given or not.
     names: Arc<[String]>,
@@ -29,7 +29,7 @@ pub(crate) struct Words {
     json: Vec<u8>,
 }
 
-impl Words {
+impl TextArguments {
     /// The arguments of a prompt.
     pub(crate) fn of_prompt(values: Variables, names: Arc<[String]>) -> Self {
         Self::new(values, names, "arguments")
@@ -72,7 +72,7 @@ impl Words {
         let decoded = match self.values.value(name) {
             Some(value) => T::deserialize(read::One::from(value)),
             // Reads as nothing if nothing will do.
-            None => T::deserialize(read::Absent).map_err(|_| Misread::custom("missing")),
+            None => T::deserialize(read::Absent).map_err(|_| TextError::custom("missing")),
         };
         decoded.map_err(|error| error.at(name).describe(self.root))
     }

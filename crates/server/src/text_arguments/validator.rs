@@ -4,23 +4,23 @@ use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::template::TemplateValue as Word;
 use serde_json::{Map, Number, Value};
 
-use super::Words;
-use crate::signature::Signature;
+use super::TextArguments;
+use crate::handler::signature::HandlerSignature;
 
 /// What the texts of a handler have to be: ranges, lengths, patterns.
 #[derive(Debug)]
-pub(crate) struct WordTerms {
+pub(crate) struct TextValidator {
     schema: Value,
     validator: Validator,
 }
 
-impl WordTerms {
+impl TextValidator {
     /// What a handler says of its arguments, if that is more than their types.
     ///
     /// # Errors
     ///
     /// If that is no valid schema.
-    pub(crate) fn of(signature: &Signature) -> Result<Option<Self>, SchemaError> {
+    pub(crate) fn of(signature: &HandlerSignature) -> Result<Option<Self>, SchemaError> {
         let Some(input) = signature.input() else { return Ok(None) };
         let schema = input.terms.schema.clone();
         let validator = Validator::compile(&schema)?;
@@ -32,7 +32,7 @@ impl WordTerms {
     /// # Errors
     ///
     /// Names the text that does not fit, and says what would.
-    pub(crate) fn check(&self, words: &Words) -> Result<(), String> {
+    pub(crate) fn check(&self, words: &TextArguments) -> Result<(), String> {
         let value = self.typed(words);
         self.validator
             .check(words.root, &value)
@@ -40,7 +40,7 @@ impl WordTerms {
     }
 
     /// The texts as JSON of the types that they are to have, as far as they can be read so.
-    fn typed(&self, words: &Words) -> Value {
+    fn typed(&self, words: &TextArguments) -> Value {
         let schema = |name: &str| self.schema.get("properties").and_then(|all| all.get(name));
         let mut members = Map::new();
         for (name, word) in words.values.iter() {
@@ -101,14 +101,14 @@ mod tests {
         exact: Option<bool>,
     }
 
-    fn terms() -> WordTerms {
-        let mut signature = Signature::default();
+    fn validator() -> TextValidator {
+        let mut signature = HandlerSignature::default();
         signature.takes_arguments::<Forecast>();
-        WordTerms::of(&signature).unwrap().unwrap()
+        TextValidator::of(&signature).unwrap().unwrap()
     }
 
     fn check(values: Variables) -> Result<(), String> {
-        terms().check(&Words::of_prompt(values, Arc::default()))
+        validator().check(&TextArguments::of_prompt(values, Arc::default()))
     }
 
     // spec: PRMT-16
@@ -147,9 +147,9 @@ mod tests {
         struct Plain {
             days: u8,
         }
-        let mut signature = Signature::default();
+        let mut signature = HandlerSignature::default();
         signature.takes_arguments::<Plain>();
-        assert!(WordTerms::of(&signature).unwrap().is_none());
-        assert!(WordTerms::of(&Signature::default()).unwrap().is_none());
+        assert!(TextValidator::of(&signature).unwrap().is_none());
+        assert!(TextValidator::of(&HandlerSignature::default()).unwrap().is_none());
     }
 }

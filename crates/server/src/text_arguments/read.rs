@@ -8,20 +8,20 @@ use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::Misread;
+use super::TextError;
 
 /// All texts, as a struct or a map.
 pub(super) struct All<'a>(pub(super) &'a Variables);
 
 impl<'de> Deserializer<'de> for All<'de> {
-    type Error = Misread;
+    type Error = TextError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         let mut members = self.0.iter();
         visitor.visit_map(Named { next: members.next(), rest: members })
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         visitor.visit_some(self)
     }
 
@@ -29,11 +29,11 @@ impl<'de> Deserializer<'de> for All<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         visitor.visit_unit()
     }
 
@@ -41,7 +41,7 @@ impl<'de> Deserializer<'de> for All<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         visitor.visit_unit()
     }
 
@@ -58,17 +58,17 @@ struct Named<'a, I> {
 }
 
 impl<'de, I: Iterator<Item = (&'de str, &'de TemplateValue)>> MapAccess<'de> for Named<'de, I> {
-    type Error = Misread;
+    type Error = TextError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Misread> {
+    ) -> Result<Option<K::Value>, TextError> {
         let name = |(name, _): (&str, _)| seed.deserialize(StrDeserializer::new(name));
         self.next.map(name).transpose()
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misread> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TextError> {
         let Some((name, value)) = self.next.take() else {
             return seed.deserialize(Absent);
         };
@@ -120,11 +120,11 @@ impl<'a> One<'a> {
 macro_rules! numbers {
     ($($method:ident, $visit:ident, $what:expr;)*) => {
         $(
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
                 let text = self.text();
                 match text.trim().parse() {
                     Ok(number) => visitor.$visit(number),
-                    Err(_) => Err(Misread::expected($what, &text)),
+                    Err(_) => Err(TextError::expected($what, &text)),
                 }
             }
         )*
@@ -139,9 +139,9 @@ macro_rules! range {
 }
 
 impl<'de> Deserializer<'de> for One<'de> {
-    type Error = Misread;
+    type Error = TextError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         match self {
             Self::Text(text) => visitor.visit_str(text),
             Self::List(_) => self.deserialize_seq(visitor),
@@ -165,15 +165,15 @@ impl<'de> Deserializer<'de> for One<'de> {
         deserialize_f64, visit_f64, "a number";
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         visitor.visit_str(&self.text())
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         match self {
             // Forms send fields that nobody filled in.
             Self::Text("") => visitor.visit_none(),
@@ -185,11 +185,11 @@ impl<'de> Deserializer<'de> for One<'de> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         if let Some(text) = self.as_json('[') {
             return read_json(text, Items(visitor));
         }
@@ -197,12 +197,16 @@ impl<'de> Deserializer<'de> for One<'de> {
             Self::Text("") => Vec::new(),
             Self::Text(text) => vec![text],
             Self::List(items) => items.iter().map(String::as_str).collect(),
-            Self::Pairs(_) => return Err(Misread::expected("a list", &self.text())),
+            Self::Pairs(_) => return Err(TextError::expected("a list", &self.text())),
         };
         visitor.visit_seq(SeqDeserializer::new(texts.into_iter().map(One::Text)))
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, TextError> {
         self.deserialize_seq(visitor)
     }
 
@@ -211,16 +215,16 @@ impl<'de> Deserializer<'de> for One<'de> {
         _: &'static str,
         _: usize,
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         self.deserialize_seq(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         if let Some(text) = self.as_json('{') {
             return read_json(text, Members(visitor));
         }
         let Self::Pairs(pairs) = self else {
-            return Err(Misread::expected("an object written as JSON", &self.text()));
+            return Err(TextError::expected("an object written as JSON", &self.text()));
         };
         let pairs = pairs.iter().map(|(name, value)| (name.as_str(), Self::Text(value)));
         visitor.visit_map(MapDeserializer::new(pairs))
@@ -231,7 +235,7 @@ impl<'de> Deserializer<'de> for One<'de> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         self.deserialize_map(visitor)
     }
 
@@ -240,21 +244,21 @@ impl<'de> Deserializer<'de> for One<'de> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, TextError> {
         if let Some(text) = self.as_json('{') {
             return read_json(text, Variant { name, variants, visitor });
         }
         visitor.visit_enum(StrDeserializer::new(self.text().trim()))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         visitor.visit_unit()
     }
 
     forward_to_deserialize_any! { char bytes byte_buf unit unit_struct identifier }
 }
 
-impl<'de> IntoDeserializer<'de, Misread> for One<'de> {
+impl<'de> IntoDeserializer<'de, TextError> for One<'de> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -263,8 +267,8 @@ impl<'de> IntoDeserializer<'de, Misread> for One<'de> {
 }
 
 /// Reads a text that is JSON.
-fn read_json<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, Misread> {
-    read_seed(seed, text).map_err(Misread::within)
+fn read_json<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, TextError> {
+    read_seed(seed, text).map_err(TextError::within)
 }
 
 /// What is read from an array.
@@ -308,17 +312,17 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Variant<V> {
 pub(super) struct Absent;
 
 impl<'de> Deserializer<'de> for Absent {
-    type Error = Misread;
+    type Error = TextError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Misread> {
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, TextError> {
         Err(serde::de::Error::custom("missing"))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         visitor.visit_none()
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         let none: [One<'_>; 0] = [];
         visitor.visit_seq(SeqDeserializer::new(none.into_iter()))
     }

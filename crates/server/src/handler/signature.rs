@@ -15,7 +15,7 @@ use crate::states::States;
 
 /// What a handler's parameters and result say about it.
 #[derive(Debug, Default)]
-pub struct Signature {
+pub struct HandlerSignature {
     input: Option<InputSchema>,
     output: Option<OutputSchema>,
     states: Vec<NeededState>,
@@ -47,7 +47,7 @@ struct NeededState {
     name: &'static str,
 }
 
-impl Signature {
+impl HandlerSignature {
     /// The handler takes the arguments of its calls as this type.
     pub fn takes_arguments<T: JsonSchema>(&mut self) {
         if self.input.is_some() {

@@ -16,7 +16,7 @@ use bowline_types::subscription::SubscriptionFilter;
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::FromCall;
-use crate::signature::Signature;
+use crate::handler::signature::HandlerSignature;
 use crate::sync::{Signal, lock};
 
 /// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
@@ -44,7 +44,7 @@ pub struct Notify(Arc<Mutex<Subscribers>>);
 
 impl FromCall for Notify {
     /// The same for every caller.
-    fn describe(_: &mut Signature) {}
+    fn describe(_: &mut HandlerSignature) {}
 
     async fn from_call(call: &Call) -> HandlerResult<Self> {
         call.handle().cloned().ok_or_else(|| Error::from("the server notifies nobody"))
@@ -59,7 +59,7 @@ struct Subscribers {
 
 #[derive(Debug)]
 struct Subscriber {
-    wish: Wish,
+    request: ListenRequest,
     pending: Mutex<Pending>,
     /// Has a permit while anything may be pending.
     woken: tokio::sync::Notify,
@@ -106,9 +106,9 @@ impl Notify {
         }
     }
 
-    fn subscribe(&self, wish: Wish) -> Subscription {
+    fn subscribe(&self, request: ListenRequest) -> Subscription {
         let (pending, woken) = Default::default();
-        let subscriber = Arc::new(Subscriber { wish, pending, woken });
+        let subscriber = Arc::new(Subscriber { request, pending, woken });
         let mut subscribers = lock(&self.0);
         subscribers.last += 1;
         let number = subscribers.last;
@@ -119,37 +119,37 @@ impl Notify {
 
 /// What a subscriber is told of.
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct ListenRequest {
     pub(crate) filter: SubscriptionFilter,
     /// Whether every resource is wanted, whatever the filter names.
     pub(crate) every_resource: bool,
 }
 
 /// One `subscriptions/listen` that is served.
-pub(crate) struct Listening {
+pub(crate) struct ListenStream {
     /// Registered before anything is acknowledged, so that no change after that is missed.
     subscription: Subscription,
-    /// What the server itself honours of the wish.
+    /// What the server itself honours of the request.
     own: SubscriptionFilter,
     /// What passes on the changes of others.
-    relays: Mutex<Vec<Arc<Relay>>>,
+    relays: Mutex<Vec<Arc<MountRelay>>>,
 }
 
-impl Listening {
-    pub(crate) fn new(notify: &Notify, wish: Wish, own: SubscriptionFilter) -> Self {
-        Self { subscription: notify.subscribe(wish), own, relays: Mutex::default() }
+impl ListenStream {
+    pub(crate) fn new(notify: &Notify, request: ListenRequest, own: SubscriptionFilter) -> Self {
+        Self { subscription: notify.subscribe(request), own, relays: Mutex::default() }
     }
 
-    pub(crate) fn wish(&self) -> &Wish {
-        &self.subscription.subscriber.wish
+    pub(crate) fn request(&self) -> &ListenRequest {
+        &self.subscription.subscriber.request
     }
 
     /// Where another server's changes go, to be told with our own. It has to acknowledge the
-    /// subscription, or to [end](Relay::end), before ours is acknowledged.
-    pub(crate) fn relay(&self) -> Arc<Relay> {
+    /// subscription, or to [end](MountRelay::end), before ours is acknowledged.
+    pub(crate) fn relay(&self) -> Arc<MountRelay> {
         let subscriber = self.subscription.subscriber.clone();
         let (honoured, is_heard) = Default::default();
-        let relay = Arc::new(Relay { subscriber, honoured, is_heard });
+        let relay = Arc::new(MountRelay { subscriber, honoured, is_heard });
         lock(&self.relays).push(relay.clone());
         relay
     }
@@ -169,7 +169,7 @@ impl Listening {
                 // What changes while there is no room is told once.
                 parts.outbox.ready().await;
                 let change = self.subscription.take().await;
-                let is_promised = change.is_wanted_by(&honoured) || self.wish().every_resource;
+                let is_promised = change.is_wanted_by(&honoured) || self.request().every_resource;
                 match &change {
                     Change::Resource(uri) if is_hidden(uri, parts) => {}
                     _ if is_promised => break change,
@@ -194,28 +194,28 @@ impl Listening {
         }
         // In the order in which they were asked for, and each once.
         let known = honoured.resource_subscriptions;
-        honoured.resource_subscriptions = self.wish().filter.resource_subscriptions.clone();
+        honoured.resource_subscriptions = self.request().filter.resource_subscriptions.clone();
         honoured.resource_subscriptions.retain(|uri| known.contains(uri));
         honoured
     }
 }
 
 /// Passes the changes of another server on.
-pub(crate) struct Relay {
+pub(crate) struct MountRelay {
     subscriber: Arc<Subscriber>,
     honoured: Mutex<SubscriptionFilter>,
     /// Raised when it is known what the other honours.
     is_heard: Signal,
 }
 
-impl Relay {
+impl MountRelay {
     /// The other will tell nothing more.
     pub(crate) fn end(&self) {
         self.is_heard.raise();
     }
 }
 
-impl Sink for Relay {
+impl Sink for MountRelay {
     /// Changes that wait are a set, so there is always room.
     fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
@@ -271,9 +271,9 @@ impl Subscriber {
         let mut pending = lock(&self.pending);
         match change {
             Change::Acknowledged(_) => {}
-            Change::Tools => pending.tools |= self.wish.filter.tools_list_changed,
-            Change::Prompts => pending.prompts |= self.wish.filter.prompts_list_changed,
-            Change::Resources => pending.resources |= self.wish.filter.resources_list_changed,
+            Change::Tools => pending.tools |= self.request.filter.tools_list_changed,
+            Change::Prompts => pending.prompts |= self.request.filter.prompts_list_changed,
+            Change::Resources => pending.resources |= self.request.filter.resources_list_changed,
             Change::Resource(uri) => {
                 if let Some(subscribed) = self.subscribed(uri) {
                     let is_full = pending.updated.len() >= MOST_RESOURCES;
@@ -287,7 +287,7 @@ impl Subscriber {
 
     /// What was subscribed to that this resource is, or is a part of.
     fn subscribed<'a>(&'a self, uri: &'a str) -> Option<&'a str> {
-        let Wish { filter, every_resource } = &self.wish;
+        let ListenRequest { filter, every_resource } = &self.request;
         let mut named = filter.resource_subscriptions.iter().map(String::as_str);
         named.find(|whole| is_part_of(uri, whole)).or(every_resource.then_some(uri))
     }
@@ -317,8 +317,8 @@ impl Pending {
 mod tests {
     use super::*;
 
-    fn wish(filter: SubscriptionFilter) -> Wish {
-        Wish { filter, every_resource: false }
+    fn request(filter: SubscriptionFilter) -> ListenRequest {
+        ListenRequest { filter, every_resource: false }
     }
 
     fn heard(subscription: &Subscription) -> Vec<Change> {
@@ -330,8 +330,8 @@ mod tests {
     #[test]
     fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
         let notify = Notify::new();
-        let tools = notify.subscribe(wish(SubscriptionFilter::new().with_tools_list_changed()));
-        let nothing = notify.subscribe(wish(SubscriptionFilter::new()));
+        let tools = notify.subscribe(request(SubscriptionFilter::new().with_tools_list_changed()));
+        let nothing = notify.subscribe(request(SubscriptionFilter::new()));
         notify.tools_changed();
         notify.prompts_changed();
         notify.resources_changed();
@@ -344,7 +344,7 @@ mod tests {
     fn what_happens_often_is_told_once() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
-        let subscription = notify.subscribe(wish(filter));
+        let subscription = notify.subscribe(request(filter));
         for _ in 0..1000 {
             notify.tools_changed();
             notify.resource_updated("a://b");
@@ -357,7 +357,7 @@ mod tests {
     fn a_change_of_a_part_is_told_to_those_who_follow_the_whole() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
-        let subscription = notify.subscribe(wish(filter));
+        let subscription = notify.subscribe(request(filter));
         for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
             notify.resource_updated(uri);
         }
@@ -369,7 +369,8 @@ mod tests {
     #[test]
     fn a_slow_subscriber_is_told_of_the_whole_when_there_are_too_many_parts() {
         let notify = Notify::new();
-        let subscription = notify.subscribe(wish(SubscriptionFilter::new().with_resource("a://b")));
+        let subscription =
+            notify.subscribe(request(SubscriptionFilter::new().with_resource("a://b")));
         for part in 0..10 * MOST_RESOURCES {
             notify.resource_updated(format!("a://b/{part}"));
         }
@@ -381,7 +382,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_dropped_leaves_nothing_behind() {
         let notify = Notify::new();
-        drop(notify.subscribe(wish(SubscriptionFilter::new())));
+        drop(notify.subscribe(request(SubscriptionFilter::new())));
         assert!(lock(&notify.0).by_number.is_empty());
     }
 }

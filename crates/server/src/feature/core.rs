@@ -1,0 +1,179 @@
+//! What tools, prompts and resources have in common.
+
+use std::sync::Arc;
+
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_types::meta::Meta;
+use serde::Serialize;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::invoke::innermost;
+use super::run::Callee;
+use super::visible::Visibility;
+use crate::error::BoxError;
+use crate::handler::ErasedHandler;
+use crate::handler::signature::{HandlerSignature, Purpose};
+use crate::layer::{Fault, Route};
+use crate::server::BuildError;
+use crate::states::States;
+
+/// The part of a feature that is the same for tools, prompts and resources: its handler, which gives
+/// an `R`, the layers around it, and which callers see it.
+///
+/// The builder methods that all three have are written by [`common_setters`].
+#[derive(Clone)]
+pub(super) struct FeatureCore<R> {
+    pub(super) signature: Arc<HandlerSignature>,
+    pub(super) handler: ErasedHandler<R>,
+    /// The layers around the handler, if there are any.
+    pub(super) route: Option<Route>,
+    pub(super) visibility: Visibility,
+    /// What was found wrong while the feature was described; reported when it is registered.
+    pub(super) problem: Option<String>,
+}
+
+impl<R: 'static> FeatureCore<R> {
+    pub(super) fn new(
+        signature: HandlerSignature,
+        handler: ErasedHandler<R>,
+        purpose: Purpose,
+    ) -> Self {
+        Self {
+            problem: signature.problem(purpose),
+            signature: Arc::new(signature),
+            handler,
+            route: None,
+            visibility: Visibility::default(),
+        }
+    }
+
+    /// Adds a member to the `_meta` of the feature's definition.
+    pub(super) fn set_meta<T: Serialize + ?Sized>(
+        &mut self,
+        meta: &mut Meta,
+        key: &str,
+        value: &T,
+    ) {
+        if let Err(error) = meta.set(key, value) {
+            self.problem = Some(error.to_string());
+        }
+    }
+
+    /// Hides the feature from callers for whom the test fails.
+    pub(super) fn limit(&mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) {
+        self.visibility.limit(test);
+    }
+
+    /// Wraps a layer around the calls of a `C`.
+    pub(super) fn wrap<C, L>(&mut self, layer: &L, fault: Fault)
+    where
+        C: Callee,
+        L: Layer<Route>,
+        L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
+        <L::Service as Service<Request>>::Error: Into<BoxError>,
+        <L::Service as Service<Request>>::Future: Send + 'static,
+    {
+        let inner = self.route.take().unwrap_or_else(|| innermost::<C>(fault));
+        self.route = Some(Route::new(layer.layer(inner), fault));
+    }
+
+    /// Checks that the server has all the state that the handler takes; `title` names the feature.
+    ///
+    /// # Errors
+    ///
+    /// Names the state that is missing.
+    pub(super) fn check_states(&self, title: &str, states: &States) -> Result<(), BuildError> {
+        self.signature.check_states(title, states)
+    }
+}
+
+/// Writes the builder methods that [`Tool`](crate::Tool), [`Prompt`](crate::Prompt) and
+/// [`Resource`](crate::Resource) share: `title`, `describe`, `icon`, `meta`, `visible` and `layer`.
+///
+/// The type has a `definition` with the fields of the protocol and a [`FeatureCore`] named `core`.
+/// `callee` is what its layers call, and `fault` says to whom an error of a layer is reported.
+macro_rules! common_setters {
+    (
+        $what:literal, describe: $describe:literal, hidden: $hidden:literal,
+        callee: $callee:ty, fault: $fault:expr, layer_error: $layer_error:literal
+    ) => {
+        #[doc = concat!("Names the ", $what, " for people.")]
+        #[must_use]
+        pub fn title(mut self, text: impl Into<String>) -> Self {
+            self.definition.title = Some(text.into());
+            self
+        }
+
+        #[doc = $describe]
+        #[must_use]
+        pub fn describe(mut self, text: impl Into<String>) -> Self {
+            self.definition.description = Some(text.into());
+            self
+        }
+
+        #[doc = concat!("Adds an icon that clients may show for the ", $what, ".")]
+        #[must_use]
+        pub fn icon(mut self, icon: bowline_types::implementation::Icon) -> Self {
+            self.definition.icons.push(icon);
+            self
+        }
+
+        #[doc = concat!("Adds a member to the `_meta` of the ", $what, "'s definition.")]
+        ///
+        /// A key that breaks the rules of the protocol is reported when the server is built.
+        #[must_use]
+        pub fn meta<T: serde::Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
+            self.core.set_meta(&mut self.definition.meta, key, value);
+            self
+        }
+
+        #[doc = concat!("Hides the ", $what, " from callers for whom the test fails: ", $hidden)]
+        ///
+        /// If this is called more than once, all tests have to pass. A test that panics has failed.
+        ///
+        /// ```
+        /// use bowline_server::Tool;
+        ///
+        /// let purge = Tool::new("purge", || async { "gone" })
+        ///     .visible(|caller| caller.owner.identity().is_some());
+        /// ```
+        #[must_use]
+        pub fn visible(
+            mut self,
+            test: impl Fn(&bowline_proto::request::Parts) -> bool + Send + Sync + 'static,
+        ) -> Self {
+            self.core.limit(test);
+            self
+        }
+
+        #[doc = concat!("Wraps a tower layer around the calls of this ", $what, " only.")]
+        ///
+        /// The layer that was added last is the outermost.
+        #[doc = $layer_error]
+        ///
+        /// What an attribute such as `#[tool]` makes of a function gets a layer where it is
+        /// registered: `tools![search].map(|tool| tool.layer(..))` for each of a list, or
+        /// `search::tool().layer(..)` for one (with `use bowline::ToolFn`).
+        #[must_use]
+        pub fn layer<L>(mut self, layer: L) -> Self
+        where
+            L: tower_layer::Layer<crate::layer::Route>,
+            L::Service: tower_service::Service<
+                    crate::layer::Request,
+                    Response = crate::layer::Response,
+                > + Clone
+                + Send
+                + Sync
+                + 'static,
+            <L::Service as tower_service::Service<crate::layer::Request>>::Error:
+                Into<crate::error::BoxError>,
+            <L::Service as tower_service::Service<crate::layer::Request>>::Future: Send + 'static,
+        {
+            self.core.wrap::<$callee, L>(&layer, $fault);
+            self
+        }
+    };
+}
+
+pub(super) use common_setters;

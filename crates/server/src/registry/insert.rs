@@ -1,0 +1,137 @@
+//! Adds features and mounted servers to a registry.
+//!
+//! What is no tool also stores the [routes](crate::router::FeatureRoutes) that serve it.
+
+use std::sync::PoisonError;
+
+use bowline_types::namespace::Namespace;
+
+use super::Registry;
+use crate::feature::set::{FeatureEntry, FeatureSet};
+use crate::feature::{CheckedResource, Feature, Prompt, PromptEntry, Resource, Tool, ToolEntry};
+use crate::mount::Mount;
+use crate::router::{FeatureRoutes, MountRoutes};
+use crate::server::BuildError;
+use crate::states::States;
+
+impl Registry {
+    /// Adds a feature.
+    ///
+    /// # Errors
+    ///
+    /// If something is wrong with it, its name or URI is taken, or it needs state that the server
+    /// does not have.
+    pub fn insert(&self, feature: impl Into<Feature>) -> Result<(), BuildError> {
+        match feature.into() {
+            Feature::Tool(tool) => self.insert_tool(tool),
+            Feature::Resource(resource) => self.insert_resource(resource),
+            Feature::Prompt(prompt) => self.insert_prompt(prompt),
+        }
+    }
+
+    /// Stands for another server.
+    ///
+    /// # Errors
+    ///
+    /// If a name is taken.
+    pub(crate) fn mount(&self, mount: Mount) -> Result<(), BuildError> {
+        let namespace = &mount.namespace;
+        let mounts = self.mounts();
+        if mounts.iter().any(|other| other.namespace == *namespace) {
+            let message = format!("two servers are mounted as `{namespace}`");
+            return Err(BuildError::duplicate(message));
+        }
+        let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
+        self.link(FeatureRoutes::LINKED);
+        self.link(MountRoutes::LINKED);
+        *self.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = mounts.into();
+        self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
+        self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
+    }
+
+    /// Refuses a name that belongs to a mounted server.
+    fn check_free(&self, what: &str, name: &str) -> Result<(), BuildError> {
+        let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
+        if !self.mounts().iter().any(|mount| mount.namespace.as_str() == namespace) {
+            return Ok(());
+        }
+        Err(BuildError::duplicate(format!(
+            "{what} `{name}` cannot have that name: it is one of the server mounted as `{namespace}`"
+        )))
+    }
+
+    pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
+        let entry = ToolEntry::check(tool)?;
+        self.check_free("tool", entry.name())?;
+        self.check_states(|states| entry.check_states(states))?;
+        add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
+        self.0.notify.tools_changed();
+        Ok(())
+    }
+
+    pub(crate) fn insert_resource(&self, resource: Resource) -> Result<(), BuildError> {
+        self.link(FeatureRoutes::LINKED);
+        match CheckedResource::new(resource)? {
+            CheckedResource::Resource(entry) => {
+                self.check_states(|states| entry.reader.check_states(states))?;
+                let taken = |uri: &str| format!("two resources have the URI `{uri}`");
+                add(&self.0.sets.resources, entry, taken)?;
+            }
+            CheckedResource::Template(entry) => {
+                self.check_states(|states| entry.reader.check_states(states))?;
+                let taken = |text: &str| format!("two resources have the template `{text}`");
+                add(&self.0.sets.templates, *entry, taken)?;
+            }
+        }
+        self.0.notify.resources_changed();
+        Ok(())
+    }
+
+    pub(crate) fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
+        self.link(FeatureRoutes::LINKED);
+        let entry = PromptEntry::check(prompt)?;
+        self.check_free("prompt", entry.name())?;
+        self.check_states(|states| entry.check_states(states))?;
+        add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
+        self.0.notify.prompts_changed();
+        Ok(())
+    }
+
+    /// Checks something against the state that there is, once that is known.
+    fn check_states(
+        &self,
+        check: impl FnOnce(&States) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        match &*self.0.states.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(states) => check(states),
+            None => Ok(()),
+        }
+    }
+
+    /// Declares that there are tools, even while there are none.
+    pub(crate) fn offer_tools(&self) {
+        self.0.sets.tools.offer();
+    }
+
+    /// Declares that there are resources, even while there are none.
+    pub(crate) fn offer_resources(&self) {
+        self.link(FeatureRoutes::LINKED);
+        self.0.sets.resources.offer();
+    }
+
+    /// Declares that there are prompts, even while there are none.
+    pub(crate) fn offer_prompts(&self) {
+        self.link(FeatureRoutes::LINKED);
+        self.0.sets.prompts.offer();
+    }
+}
+
+/// Adds an item to a set in which it has to be the only one of its name.
+fn add<T: FeatureEntry>(
+    set: &FeatureSet<T>,
+    item: T,
+    taken: impl FnOnce(&str) -> String,
+) -> Result<(), BuildError> {
+    let name = item.name().clone();
+    if set.insert(item) { Ok(()) } else { Err(BuildError::duplicate(taken(&name))) }
+}

@@ -1,0 +1,119 @@
+//! Keeps code that only some servers need out of the programs of the others.
+//!
+//! The linker drops a function that nothing refers to. A program whose server has only tools
+//! should therefore not refer to the code that serves prompts and resources (0.25 MB) or mounted
+//! servers (0.3 MB). So [`Router`] does not name that code. It looks for a table of function
+//! pointers, which the registry stores when it gets the first feature that needs the table:
+//!
+//! | table | stored by |
+//! |---|---|
+//! | [`FeatureRoutes`] | the first resource, prompt or mounted server |
+//! | [`MountRoutes`] | the first mounted server |
+//!
+//! `FeatureRoutes::LINKED` and `MountRoutes::LINKED` are the only places that name the functions,
+//! and `registry/insert.rs` is the only file that names those two constants. Without a table the
+//! router answers that the method is not offered.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+
+use super::resource::Presence;
+use super::{Routed, Router, not_offered};
+use crate::layer::BoxFuture;
+use crate::mount::{Mount, lists};
+use crate::notify::ListenStream;
+
+/// Serves prompts, resources and completion.
+#[derive(Clone, Copy)]
+pub(crate) struct FeatureRoutes {
+    serve: fn(&Router, Request) -> Result<Routed, ErrorObject>,
+    list: fn(&Router, &Request) -> Response,
+    presence: fn(&Router, &str, &Parts) -> Presence,
+}
+
+/// Serves what concerns mounted servers.
+#[derive(Clone, Copy)]
+pub(crate) struct MountRoutes {
+    list_all: fn(&Router, Request) -> BoxFuture<Response>,
+    tell_all: for<'a> fn(&'a Router, &'a ListenStream, &'a Parts) -> Borrowing<'a, Response>,
+    lists: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
+    lists_template: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
+}
+
+type Borrowing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl FeatureRoutes {
+    pub(crate) const LINKED: Self = Self {
+        serve: Router::serve_feature,
+        list: Router::list_feature,
+        presence: Router::find_presence,
+    };
+}
+
+impl MountRoutes {
+    pub(crate) const LINKED: Self = Self {
+        list_all: Router::list_all,
+        tell_all: |router, listening, parts| Box::pin(router.tell_all(listening, parts)),
+        lists: |mount, uri, parts| Box::pin(lists::resource(mount, uri, parts)),
+        lists_template: |mount, uri, parts| Box::pin(lists::template(mount, uri, parts)),
+    };
+}
+
+impl Router {
+    /// Serves a prompt, a resource or a completion.
+    pub(super) fn serve_optional(&self, request: Request) -> Result<Routed, ErrorObject> {
+        (self.feature_routes(request.parts.method)?.serve)(self, request)
+    }
+
+    /// Lists prompts, resources or templates of the server itself.
+    pub(super) fn list_optional(&self, request: &Request) -> Response {
+        (self.feature_routes(request.parts.method)?.list)(self, request)
+    }
+
+    /// Whether the caller sees the resource at a URI.
+    pub(super) fn presence(&self, uri: &str, parts: &Parts) -> Presence {
+        match self.0.registry.routes::<FeatureRoutes>() {
+            Some(routes) => (routes.presence)(self, uri, parts),
+            None => Presence::Absent,
+        }
+    }
+
+    /// Lists what the server has together with what the mounted servers have; `None` if there are
+    /// none.
+    pub(super) fn list_mounted(&self, request: &Request) -> Option<BoxFuture<Response>> {
+        let routes = self.0.registry.routes::<MountRoutes>()?;
+        Some((routes.list_all)(self, request.clone()))
+    }
+
+    /// Tells the client of changes of the server and of the mounted servers.
+    pub(super) async fn tell(&self, listening: &ListenStream, parts: &Parts) -> Response {
+        match self.0.registry.routes::<MountRoutes>() {
+            Some(routes) => (routes.tell_all)(self, listening, parts).await,
+            None => self.tell_own(listening, parts).await,
+        }
+    }
+
+    /// Whether a mounted server lists a resource, or a template that makes its URI.
+    pub(super) async fn is_listed(&self, mount: &Mount, uri: &str, parts: &Parts) -> bool {
+        match self.0.registry.routes::<MountRoutes>() {
+            Some(routes) => (routes.lists)(mount, uri, parts).await,
+            None => false,
+        }
+    }
+
+    /// Whether a mounted server lists a template that is this text or makes this URI.
+    pub(super) async fn is_listed_template(&self, mount: &Mount, uri: &str, parts: &Parts) -> bool {
+        match self.0.registry.routes::<MountRoutes>() {
+            Some(routes) => (routes.lists_template)(mount, uri, parts).await,
+            None => false,
+        }
+    }
+
+    fn feature_routes(&self, method: Method) -> Result<FeatureRoutes, ErrorObject> {
+        self.0.registry.routes().ok_or_else(|| not_offered(method))
+    }
+}
