@@ -3,28 +3,7 @@
 //! The [front page](crate) is enough for a first server. The documentation of an item says
 //! everything about that item.
 //!
-//! | chapter | what it is about |
-//! |---|---|
-//! | [concepts](_01_concepts) | hosts, clients, servers; revisions and eras of the protocol |
-//! | [servers and tools](_02_servers_and_tools) | arguments, results, state |
-//! | [resources](_03_resources) | things to read, URI templates |
-//! | [prompts](_04_prompts) | messages that the user chooses |
-//! | [completion](_05_completion) | suggestions while the user types |
-//! | [asking](_06_asking) | questions to the user in the middle of a call |
-//! | [progress and logging](_07_progress_and_logging) | progress, cancellation, log messages |
-//! | [changes](_08_changes) | live registries, subscriptions |
-//! | [who is calling](_09_who_is_calling) | headers, identity, values of HTTP middleware |
-//! | [composition](_10_composition) | layers, mounted servers and clients, groups |
-//! | [clients](_11_clients) | calls, lists, subscriptions |
-//! | [answering](_12_answering) | what a host answers when a server asks |
-//! | [transports](_13_transports) | stdio, child processes, sockets, memory |
-//! | [over HTTP](_14_over_http) | endpoint, hosts, origins, sessions, proxies |
-//! | [time-outs and limits](_15_time_outs_and_limits) | every default, and where to change it |
-//! | [safety](_16_safety) | what holds by default, and what servers and hosts should do |
-//! | [errors](_17_errors) | errors of handlers, of serving, of clients |
-//! | [testing](_18_testing) | unit tests, both eras and all transports, transcripts |
-//! | [stability](_19_stability) | what may change before 1.0, Rust versions, revisions |
-//! | [coming from rmcp](_20_coming_from_rmcp) | the same programs in both libraries |
+//! Readers who know rmcp can begin with [the last chapter](_20_coming_from_rmcp).
 
 #[doc = include_str!("manual/_01_concepts.md")]
 pub mod _01_concepts {}
