@@ -20,6 +20,25 @@ const PAGE: usize = 64;
 const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The log of one stream. Cheap to clone.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use std::time::Duration;
+/// # use bowline_store::MemoryBackend;
+/// # use bowline_store::events::EventLog;
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let backend = Arc::new(MemoryBackend::default());
+/// let log = EventLog::new(backend, "session", 1, Duration::from_secs(60));
+/// let first = log.append(b"one", false).await?;
+/// log.append(b"two", true).await?;
+///
+/// // A client that received the first event resumes after it.
+/// let mut replay = log.replay(first).await.map_err(|_| "gap")?;
+/// let next = replay.next().await.map_err(|_| "gap")?;
+/// assert!(next.message == "two" && next.is_last);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct EventLog {
     backend: Arc<dyn Backend>,

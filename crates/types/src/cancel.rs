@@ -3,16 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::RequestId;
-use crate::method::Method;
-use crate::rpc::Notification;
+use crate::rpc::notification;
 use crate::setters::setters;
 
-/// `notifications/cancelled`.
-pub enum Cancelled {}
-
-impl Notification for Cancelled {
-    const METHOD: Method = Method::Cancelled;
-    type Params = CancelledParams;
+notification! {
+    /// `notifications/cancelled`.
+    Cancelled = Cancelled(CancelledParams)
 }
 
 /// The request to cancel, and the reason.

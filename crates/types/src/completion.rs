@@ -7,17 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::json::RawJson;
 use crate::member::{self, constant};
 use crate::meta::Meta;
-use crate::method::Method;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 use crate::setters::setters;
 
-/// `completion/complete`.
-pub enum Complete {}
-
-impl Rpc for Complete {
-    const METHOD: Method = Method::CompletionComplete;
-    type Params = CompleteParams;
-    type Result = CompleteResult;
+request! {
+    /// `completion/complete`.
+    Complete = CompletionComplete(CompleteParams) -> CompleteResult
 }
 
 /// The argument to complete.

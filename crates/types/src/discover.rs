@@ -7,18 +7,13 @@ use crate::capability::ServerCapabilities;
 use crate::empty::NoParams;
 use crate::implementation::Implementation;
 use crate::meta::{self, Meta};
-use crate::method::Method;
 use crate::revision::Revision;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 use crate::setters::setters;
 
-/// `server/discover`.
-pub enum Discover {}
-
-impl Rpc for Discover {
-    const METHOD: Method = Method::ServerDiscover;
-    type Params = NoParams;
-    type Result = DiscoverResult;
+request! {
+    /// `server/discover`.
+    Discover = ServerDiscover(NoParams) -> DiscoverResult
 }
 
 /// The revisions and capabilities of a server.

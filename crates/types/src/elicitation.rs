@@ -1,37 +1,28 @@
 //! Elicitation: a server asks the user, by a form in the client or by a web page.
 
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::capability::ClientCapabilities;
+use crate::invalid::invalid_value;
 use crate::json::{Object, RawJson};
 use crate::legacy::task::TaskMetadata;
 use crate::member::{self, constant};
 use crate::meta::Meta;
-use crate::method::Method;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
 pub mod schema;
 
 use schema::FormSchema;
 
-/// `elicitation/create`.
-pub enum Elicit {}
-
-impl Rpc for Elicit {
-    const METHOD: Method = Method::ElicitationCreate;
-    type Params = ElicitParams;
-    type Result = ElicitResult;
+request! {
+    /// `elicitation/create`.
+    Elicit = ElicitationCreate(ElicitParams) -> ElicitResult
 }
 
-/// `notifications/elicitation/complete`: the user has finished a URL elicitation (2025-11-25 only).
-pub enum ElicitationComplete {}
-
-impl Notification for ElicitationComplete {
-    const METHOD: Method = Method::ElicitationComplete;
-    type Params = ElicitationCompleteParams;
+notification! {
+    /// `notifications/elicitation/complete`: the user has finished a URL elicitation (2025-11-25 only).
+    ElicitationComplete = ElicitationComplete(ElicitationCompleteParams)
 }
 
 /// A question to the user, by form or by URL.
@@ -160,8 +151,8 @@ impl UrlParams {
     ///
     /// Names the URL and what is wrong with it.
     pub fn check_url(&self) -> Result<(), InvalidElicitationUrl> {
-        let invalid = |reason| {
-            Err(InvalidElicitationUrl { url: self.url.chars().take(200).collect(), reason })
+        let invalid = |reason: &'static str| {
+            Err(InvalidElicitationUrl::new(self.url.chars().take(200).collect::<String>(), reason))
         };
         let Some((scheme, rest)) = self.url.split_once("://") else {
             return invalid("it has no scheme; write `https://…`");
@@ -181,20 +172,10 @@ impl UrlParams {
     }
 }
 
-/// The error for a URL that a user must not be sent to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidElicitationUrl {
-    url: String,
-    reason: &'static str,
+invalid_value! {
+    /// The error for a URL that a user must not be sent to.
+    InvalidElicitationUrl, "elicitation URL"
 }
-
-impl fmt::Display for InvalidElicitationUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "elicitation URL `{}`: {}", self.url, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidElicitationUrl {}
 
 /// The choice of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -47,6 +47,13 @@ pub mod code {
 }
 
 /// An error object as it stands on the wire.
+///
+/// ```
+/// use bowline_types::error::{ErrorObject, code};
+///
+/// let error = ErrorObject::invalid_params("`arguments.count`: expected a number");
+/// assert_eq!(error.code, code::INVALID_PARAMS);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorObject {

@@ -282,6 +282,16 @@ impl<'de> Deserialize<'de> for InputRequest {
 ///
 /// The type of an answer depends on its question, so an answer is read only when a caller asks for
 /// it.
+///
+/// ```
+/// use bowline_types::elicitation::ElicitResult;
+/// use bowline_types::input::InputResponses;
+///
+/// let mut answers = InputResponses::new();
+/// answers.set("confirm", &ElicitResult::decline()).unwrap();
+/// let answer: ElicitResult = answers.parse("confirm").unwrap().unwrap();
+/// assert_eq!(answer, ElicitResult::decline());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputResponses(BTreeMap<String, RawJson>);

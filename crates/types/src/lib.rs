@@ -105,6 +105,7 @@ pub mod deprecated;
 pub mod ext;
 pub mod legacy;
 
+mod invalid;
 mod member;
 mod ordered;
 mod setters;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::invalid::invalid_value;
 use crate::json::RawJson;
 use crate::member;
 use crate::trace;
@@ -41,6 +42,15 @@ pub mod key {
 }
 
 /// A `_meta` object.
+///
+/// ```
+/// use bowline_types::Meta;
+///
+/// let mut meta = Meta::new();
+/// meta.set("com.example/shard", &3).unwrap();
+/// assert_eq!(meta.parse::<u8>("com.example/shard"), Some(3));
+/// assert!(meta.set("io.modelcontextprotocol/shard", &3).is_err());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Meta(BTreeMap<String, RawJson>);
@@ -60,12 +70,9 @@ impl Meta {
     pub fn set<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), InvalidKey> {
         check_key(key)?;
         if is_reserved(key) {
-            return Err(InvalidKey {
-                key: key.to_owned(),
-                reason: "it is reserved by the protocol",
-            });
+            return Err(InvalidKey::new(key, "it is reserved by the protocol"));
         }
-        let invalid = |reason| InvalidKey { key: key.to_owned(), reason };
+        let invalid = |reason: &'static str| InvalidKey::new(key, reason);
         let value = RawJson::from_value(value)
             .map_err(|_| invalid("its value cannot be written as JSON"))?;
         let is_traced = value.parse().is_ok_and(|text: String| trace::may_stand_at(key, &text));
@@ -114,20 +121,10 @@ impl<'de> Deserialize<'de> for Meta {
     }
 }
 
-/// The error for a `_meta` key, or its value, that breaks a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidKey {
-    key: String,
-    reason: &'static str,
+invalid_value! {
+    /// The error for a `_meta` key, or its value, that breaks a rule.
+    InvalidKey, "`_meta` key"
 }
-
-impl std::fmt::Display for InvalidKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`_meta` key `{}`: {}", self.key, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidKey {}
 
 /// Checks the grammar of a key: an optional prefix of labels that are joined by dots and end with a
 /// slash, then a name.
@@ -136,7 +133,7 @@ impl std::error::Error for InvalidKey {}
 ///
 /// Names the part that breaks a rule, and the rule.
 pub fn check_key(key: &str) -> Result<(), InvalidKey> {
-    let invalid = |reason| Err(InvalidKey { key: key.to_owned(), reason });
+    let invalid = |reason: &'static str| Err(InvalidKey::new(key, reason));
     let (prefix, name) = match key.rsplit_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, key),

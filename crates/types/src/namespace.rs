@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::invalid::invalid_value;
+
 /// Separates a namespace from a name.
 pub const SEPARATOR: &str = "__";
 
@@ -41,7 +43,7 @@ impl Namespace {
         match problem(&text) {
             None => Ok(Self(text)),
             Some(reason) => {
-                Err(InvalidNamespace { text: text.chars().take(LONGEST).collect(), reason })
+                Err(InvalidNamespace::new(text.chars().take(LONGEST).collect::<String>(), reason))
             }
         }
     }
@@ -68,27 +70,10 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// The error for a text that is not a valid namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidNamespace {
-    text: String,
-    reason: &'static str,
+invalid_value! {
+    /// The error for a text that is not a valid namespace.
+    InvalidNamespace, "namespace"
 }
-
-impl InvalidNamespace {
-    /// The rule that the text breaks.
-    pub fn reason(&self) -> &'static str {
-        self.reason
-    }
-}
-
-impl fmt::Display for InvalidNamespace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "namespace `{}`: {}", self.text, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidNamespace {}
 
 fn problem(text: &str) -> Option<&'static str> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -41,13 +41,9 @@ macro_rules! list {
         $(#[$rpc_doc:meta])* $rpc:ident = $method:ident,
         $(#[$result_doc:meta])* $result:ident { $(#[$items_doc:meta])* $items:ident: $item:ty }
     ) => {
-        $(#[$rpc_doc])*
-        pub enum $rpc {}
-
-        impl $crate::rpc::Rpc for $rpc {
-            const METHOD: $crate::method::Method = $crate::method::Method::$method;
-            type Params = $crate::page::PageParams;
-            type Result = $result;
+        $crate::rpc::request! {
+            $(#[$rpc_doc])*
+            $rpc = $method($crate::page::PageParams) -> $result
         }
 
         $(#[$result_doc])*

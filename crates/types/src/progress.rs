@@ -6,16 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::ProgressToken;
-use crate::method::Method;
-use crate::rpc::Notification;
+use crate::rpc::notification;
 use crate::setters::setters;
 
-/// `notifications/progress`.
-pub enum ProgressNotification {}
-
-impl Notification for ProgressNotification {
-    const METHOD: Method = Method::Progress;
-    type Params = ProgressParams;
+notification! {
+    /// `notifications/progress`.
+    ProgressNotification = Progress(ProgressParams)
 }
 
 /// The progress of a request.

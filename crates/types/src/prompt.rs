@@ -10,9 +10,8 @@ use crate::empty::NoParams;
 use crate::implementation::{self, Icon};
 use crate::member;
 use crate::meta::Meta;
-use crate::method::Method;
 use crate::page::list;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
 /// The definition of a prompt, as `prompts/list` sends it (`Prompt` in the schema).
@@ -131,13 +130,9 @@ list! {
     }
 }
 
-/// `prompts/get`: the messages of a prompt.
-pub enum GetPrompt {}
-
-impl Rpc for GetPrompt {
-    const METHOD: Method = Method::PromptsGet;
-    type Params = GetPromptParams;
-    type Result = GetPromptResult;
+request! {
+    /// `prompts/get`: the messages of a prompt.
+    GetPrompt = PromptsGet(GetPromptParams) -> GetPromptResult
 }
 
 /// The name of a prompt, and values for its arguments.
@@ -222,12 +217,9 @@ impl PromptMessage {
     }
 }
 
-/// `notifications/prompts/list_changed`.
-pub enum PromptListChanged {}
-
-impl Notification for PromptListChanged {
-    const METHOD: Method = Method::PromptsListChanged;
-    type Params = NoParams;
+notification! {
+    /// `notifications/prompts/list_changed`.
+    PromptListChanged = PromptsListChanged(NoParams)
 }
 
 #[cfg(test)]

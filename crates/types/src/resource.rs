@@ -7,9 +7,8 @@ use crate::empty::NoParams;
 use crate::implementation::{self, Icon};
 use crate::member;
 use crate::meta::Meta;
-use crate::method::Method;
 use crate::page::list;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 use crate::template::{InvalidTemplate, UriTemplate};
 
@@ -196,13 +195,9 @@ list! {
     }
 }
 
-/// `resources/read`.
-pub enum ReadResource {}
-
-impl Rpc for ReadResource {
-    const METHOD: Method = Method::ResourcesRead;
-    type Params = ReadResourceParams;
-    type Result = ReadResourceResult;
+request! {
+    /// `resources/read`.
+    ReadResource = ResourcesRead(ReadResourceParams) -> ReadResourceResult
 }
 
 /// The resource to read.
@@ -244,20 +239,14 @@ impl From<ResourceContents> for ReadResourceResult {
     }
 }
 
-/// `notifications/resources/list_changed`.
-pub enum ResourceListChanged {}
-
-impl Notification for ResourceListChanged {
-    const METHOD: Method = Method::ResourcesListChanged;
-    type Params = NoParams;
+notification! {
+    /// `notifications/resources/list_changed`.
+    ResourceListChanged = ResourcesListChanged(NoParams)
 }
 
-/// `notifications/resources/updated`: a resource, or one below it, has changed.
-pub enum ResourceUpdated {}
-
-impl Notification for ResourceUpdated {
-    const METHOD: Method = Method::ResourcesUpdated;
-    type Params = ResourceUpdatedParams;
+notification! {
+    /// `notifications/resources/updated`: a resource, or one below it, has changed.
+    ResourceUpdated = ResourcesUpdated(ResourceUpdatedParams)
 }
 
 /// The resource that has changed.

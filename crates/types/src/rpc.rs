@@ -28,3 +28,32 @@ pub trait Notification {
     /// The params without `_meta`.
     type Params: Serialize + DeserializeOwned + Send;
 }
+
+/// Declares an empty enum that names a request: `Name = Method(Params) -> Result`.
+macro_rules! request {
+    ($(#[$doc:meta])* $name:ident = $method:ident($params:ty) -> $result:ty) => {
+        $(#[$doc])*
+        pub enum $name {}
+
+        impl $crate::rpc::Rpc for $name {
+            const METHOD: $crate::method::Method = $crate::method::Method::$method;
+            type Params = $params;
+            type Result = $result;
+        }
+    };
+}
+pub(crate) use request;
+
+/// Declares an empty enum that names a notification: `Name = Method(Params)`.
+macro_rules! notification {
+    ($(#[$doc:meta])* $name:ident = $method:ident($params:ty)) => {
+        $(#[$doc])*
+        pub enum $name {}
+
+        impl $crate::rpc::Notification for $name {
+            const METHOD: $crate::method::Method = $crate::method::Method::$method;
+            type Params = $params;
+        }
+    };
+}
+pub(crate) use notification;

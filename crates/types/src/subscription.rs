@@ -15,25 +15,17 @@ use crate::id::RequestId;
 use crate::json::RawJson;
 use crate::member::or_default;
 use crate::meta::{self, Meta};
-use crate::method::Method;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
-/// `subscriptions/listen`: stays open. Its result comes only when the server ends the stream.
-pub enum Listen {}
-
-impl Rpc for Listen {
-    const METHOD: Method = Method::SubscriptionsListen;
-    type Params = ListenParams;
-    type Result = ListenResult;
+request! {
+    /// `subscriptions/listen`: stays open. Its result comes only when the server ends the stream.
+    Listen = SubscriptionsListen(ListenParams) -> ListenResult
 }
 
-/// `notifications/subscriptions/acknowledged`: the first notification of a stream.
-pub enum Acknowledged {}
-
-impl Notification for Acknowledged {
-    const METHOD: Method = Method::SubscriptionsAcknowledged;
-    type Params = AcknowledgedParams;
+notification! {
+    /// `notifications/subscriptions/acknowledged`: the first notification of a stream.
+    Acknowledged = SubscriptionsAcknowledged(AcknowledgedParams)
 }
 
 /// The notifications that a client wants. A missing member means the same as `false`.

@@ -17,6 +17,16 @@ mod values;
 pub use expand::PrefixOfMany;
 
 /// A template of URIs, such as `users://{id}/files{/path*}{?version}`.
+///
+/// ```
+/// use bowline_types::template::{UriTemplate, Variables};
+///
+/// let template = UriTemplate::parse("users://{id}/files{/path*}{?version}").unwrap();
+/// let found = template.match_uri("users://7/files/a/b?version=2").unwrap();
+/// assert_eq!(found.text("id").unwrap(), "7");
+/// assert_eq!(found.text("path").unwrap(), "a,b");
+/// assert_eq!(template.expand(&Variables::new().with("id", "8")).unwrap(), "users://8/files");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UriTemplate {
     text: String,

@@ -1,6 +1,5 @@
 //! Tools: their definitions, calls and results.
 
-use std::fmt;
 use std::ops::Not;
 
 use serde::de::DeserializeOwned;
@@ -9,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::content::{Content, join_text};
 use crate::empty::NoParams;
 use crate::implementation::{self, Icon};
+use crate::invalid::invalid_value;
 use crate::json::{Object, RawJson, Schema, open_enum};
 use crate::legacy::task::TaskMetadata;
 use crate::member;
 use crate::meta::Meta;
-use crate::method::Method;
 use crate::page::list;
 use crate::read::{ReadError, read};
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
 mod annotations;
@@ -25,6 +24,17 @@ mod plain;
 pub use annotations::ToolAnnotations;
 
 /// The definition of a tool, as `tools/list` sends it (`Tool` in the schema).
+///
+/// ```
+/// use bowline_types::Schema;
+/// use bowline_types::tool::{ToolAnnotations, ToolDefinition};
+///
+/// let tool = ToolDefinition::new("add", Schema::default())
+///     .with_title("Add two numbers")
+///     .with_annotations(ToolAnnotations::new().with_read_only(true));
+/// assert_eq!(tool.display_name(), "Add two numbers");
+/// assert!(!tool.hints().is_destructive());
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -162,23 +172,13 @@ pub fn check_name(name: &str) -> Result<(), InvalidToolName> {
         }
         None => return Ok(()),
     };
-    Err(InvalidToolName { name: name.chars().take(MAX_TOOL_NAME).collect(), reason })
+    Err(InvalidToolName::new(name.chars().take(MAX_TOOL_NAME).collect::<String>(), reason))
 }
 
-/// The error for a tool name that clients may refuse.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidToolName {
-    name: String,
-    reason: String,
+invalid_value! {
+    /// The error for a tool name that clients may refuse.
+    InvalidToolName, "tool name"
 }
-
-impl fmt::Display for InvalidToolName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool name `{}`: {}", self.name, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidToolName {}
 
 list! {
     /// `tools/list`: the tools of a server, page by page.
@@ -190,13 +190,9 @@ list! {
     }
 }
 
-/// `tools/call`.
-pub enum CallTool {}
-
-impl Rpc for CallTool {
-    const METHOD: Method = Method::ToolsCall;
-    type Params = CallToolParams;
-    type Result = CallToolResult;
+request! {
+    /// `tools/call`.
+    CallTool = ToolsCall(CallToolParams) -> CallToolResult
 }
 
 /// The name and arguments of a tool call.
@@ -309,12 +305,9 @@ impl From<&str> for CallToolResult {
     }
 }
 
-/// `notifications/tools/list_changed`.
-pub enum ToolListChanged {}
-
-impl Notification for ToolListChanged {
-    const METHOD: Method = Method::ToolsListChanged;
-    type Params = NoParams;
+notification! {
+    /// `notifications/tools/list_changed`.
+    ToolListChanged = ToolsListChanged(NoParams)
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@
 //! peer are kept, and match nothing.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::declared;
+use crate::invalid::invalid_value;
 use crate::json::Object;
 use crate::meta;
 
@@ -33,8 +33,7 @@ impl DeclaredExtensions {
     ///
     /// If the identifier is not of the form `prefix/name`, such as `com.example/search`.
     pub fn insert(&mut self, identifier: &str, settings: Object) -> Result<(), InvalidExtension> {
-        let invalid =
-            |reason: String| Err(InvalidExtension { identifier: identifier.to_owned(), reason });
+        let invalid = |reason: String| Err(InvalidExtension::new(identifier, reason));
         if let Err(error) = meta::check_key(identifier) {
             return invalid(error.to_string());
         }
@@ -84,20 +83,10 @@ impl DeclaredExtensions {
     }
 }
 
-/// The error for an identifier that is not of the form `prefix/name`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidExtension {
-    identifier: String,
-    reason: String,
+invalid_value! {
+    /// The error for an identifier that is not of the form `prefix/name`.
+    InvalidExtension, "extension"
 }
-
-impl fmt::Display for InvalidExtension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "extension `{}`: {}", self.identifier, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidExtension {}
 
 #[cfg(test)]
 mod tests {

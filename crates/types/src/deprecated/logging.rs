@@ -6,16 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::RawJson;
-use crate::method::Method;
-use crate::rpc::Notification;
+use crate::rpc::notification;
 use crate::setters::setters;
 
-/// `notifications/message`.
-pub enum LogMessage {}
-
-impl Notification for LogMessage {
-    const METHOD: Method = Method::Message;
-    type Params = LogMessageParams;
+notification! {
+    /// `notifications/message`.
+    LogMessage = Message(LogMessageParams)
 }
 
 /// The severity of a log message, as in syslog. Ordered from the least severe.

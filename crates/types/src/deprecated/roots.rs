@@ -1,33 +1,24 @@
 //! Roots: the directories and files that a server may work in. Pass paths as tool arguments
 //! instead.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::empty::NoParams;
+use crate::invalid::invalid_value;
 use crate::meta::Meta;
-use crate::method::Method;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
 mod path;
 
-/// `roots/list`.
-pub enum ListRoots {}
-
-impl Rpc for ListRoots {
-    const METHOD: Method = Method::RootsList;
-    type Params = NoParams;
-    type Result = ListRootsResult;
+request! {
+    /// `roots/list`.
+    ListRoots = RootsList(NoParams) -> ListRootsResult
 }
 
-/// `notifications/roots/list_changed` (up to 2025-11-25).
-pub enum RootsListChanged {}
-
-impl Notification for RootsListChanged {
-    const METHOD: Method = Method::RootsListChanged;
-    type Params = NoParams;
+notification! {
+    /// `notifications/roots/list_changed` (up to 2025-11-25).
+    RootsListChanged = RootsListChanged(NoParams)
 }
 
 /// A directory or file that a server may work in.
@@ -67,8 +58,9 @@ impl Root {
     ///
     /// Names the URI and what is wrong with it.
     pub fn check_uri(&self) -> Result<(), InvalidRoot> {
-        let invalid =
-            |reason| Err(InvalidRoot { uri: self.uri.chars().take(200).collect(), reason });
+        let invalid = |reason: &'static str| {
+            Err(InvalidRoot::new(self.uri.chars().take(200).collect::<String>(), reason))
+        };
         let scheme = self.uri.get(..SCHEME.len()).unwrap_or_default();
         if !scheme.eq_ignore_ascii_case(SCHEME) {
             return invalid("it is not a `file://` URI");
@@ -85,20 +77,10 @@ impl Root {
 
 const SCHEME: &str = "file://";
 
-/// The error for a root whose URI or path must not be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidRoot {
-    uri: String,
-    reason: &'static str,
+invalid_value! {
+    /// The error for a root whose URI or path must not be used.
+    InvalidRoot, "root"
 }
-
-impl fmt::Display for InvalidRoot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "root `{}`: {}", self.uri, self.reason)
-    }
-}
-
-impl std::error::Error for InvalidRoot {}
 
 /// All roots of a client.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -8,8 +8,7 @@ use crate::json::{Object, RawJson, open_enum};
 use crate::legacy::task::TaskMetadata;
 use crate::member;
 use crate::meta::Meta;
-use crate::method::Method;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 use crate::setters::setters;
 use crate::tool::ToolDefinition;
 
@@ -17,13 +16,9 @@ mod balance;
 
 pub use balance::{UnbalancedToolUse, check_tool_results};
 
-/// `sampling/createMessage`.
-pub enum CreateMessage {}
-
-impl Rpc for CreateMessage {
-    const METHOD: Method = Method::SamplingCreateMessage;
-    type Params = CreateMessageParams;
-    type Result = CreateMessageResult;
+request! {
+    /// `sampling/createMessage`.
+    CreateMessage = SamplingCreateMessage(CreateMessageParams) -> CreateMessageResult
 }
 
 /// A request to the model. The client may ignore everything but `messages` and `max_tokens`.

@@ -21,6 +21,18 @@ pub use answer::InvalidAnswer;
 pub use read::NotAForm;
 
 /// The fields of a form, in order.
+///
+/// ```
+/// use bowline_types::elicitation::schema::{FormSchema, SelectSchema, StringSchema};
+/// use bowline_types::{Object, RawJson};
+///
+/// let form = FormSchema::new()
+///     .with_required("city", StringSchema::new().with_max_length(80))
+///     .with_optional("class", SelectSchema::new(["first", "second"]));
+/// let answer = RawJson::from_text(r#"{"city":"Oslo","class":"third"}"#).unwrap();
+/// let error = form.check(&Object::new(answer).unwrap()).unwrap_err();
+/// assert_eq!(error.problems().count(), 1);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormSchema {
     properties: Ordered<FormField>,

@@ -11,97 +11,37 @@ use serde::{Deserialize, Serialize};
 use crate::empty::EmptyResult;
 use crate::error::ErrorObject;
 use crate::input::{InputRequests, InputResponses};
-use crate::json::{Object, open_enum};
+use crate::json::Object;
 use crate::member::count;
 use crate::meta::Meta;
-use crate::method::Method;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
+
+mod status;
+
+pub use status::{TaskIdParams, TaskStatus};
 
 /// The identifier of the extension in capabilities.
 pub const IDENTIFIER: &str = "io.modelcontextprotocol/tasks";
 
-/// `tasks/get`.
-pub enum GetTask {}
-
-impl Rpc for GetTask {
-    const METHOD: Method = Method::TasksGet;
-    type Params = TaskIdParams;
-    type Result = Task;
+request! {
+    /// `tasks/get`.
+    GetTask = TasksGet(TaskIdParams) -> Task
 }
 
-/// `tasks/update`: answers the questions of a task.
-pub enum UpdateTask {}
-
-impl Rpc for UpdateTask {
-    const METHOD: Method = Method::TasksUpdate;
-    type Params = UpdateTaskParams;
-    type Result = EmptyResult;
+request! {
+    /// `tasks/update`: answers the questions of a task.
+    UpdateTask = TasksUpdate(UpdateTaskParams) -> EmptyResult
 }
 
-/// `tasks/cancel`: asks the server to stop the task. The server need not do so.
-pub enum CancelTask {}
-
-impl Rpc for CancelTask {
-    const METHOD: Method = Method::TasksCancel;
-    type Params = TaskIdParams;
-    type Result = EmptyResult;
+request! {
+    /// `tasks/cancel`: asks the server to stop the task. The server need not do so.
+    CancelTask = TasksCancel(TaskIdParams) -> EmptyResult
 }
 
-/// `notifications/tasks`: the whole task, as in the result of `tasks/get`.
-pub enum TaskChanged {}
-
-impl Notification for TaskChanged {
-    const METHOD: Method = Method::Tasks;
-    type Params = Task;
-}
-
-open_enum! {
-    /// The status of a task.
-    TaskStatus {
-        /// The task runs.
-        Working = "working",
-        /// The task waits for answers of the client.
-        InputRequired = "input_required",
-        /// The task ended with a result.
-        Completed = "completed",
-        /// The task ended with an error.
-        Failed = "failed",
-        /// The task was cancelled.
-        Cancelled = "cancelled",
-    }
-}
-
-impl TaskStatus {
-    /// Whether the status is final.
-    pub fn is_terminal(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-
-    /// Whether the status may change to `next`. A final status never changes. Changes from or to an
-    /// unknown status count as not allowed.
-    pub fn may_become(&self, next: &Self) -> bool {
-        match self {
-            Self::Working | Self::InputRequired => !matches!(next, Self::Other(_)) && self != next,
-            Self::Completed | Self::Failed | Self::Cancelled | Self::Other(_) => false,
-        }
-    }
-}
-
-/// The params of requests for one task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TaskIdParams {
-    /// The id of the task.
-    pub task_id: String,
-}
-
-impl TaskIdParams {
-    /// Names a task.
-    pub fn new(task_id: impl Into<String>) -> Self {
-        Self { task_id: task_id.into() }
-    }
+notification! {
+    /// `notifications/tasks`: the whole task, as in the result of `tasks/get`.
+    TaskChanged = Tasks(Task)
 }
 
 /// Answers to the questions of a task.

@@ -7,26 +7,18 @@ use crate::capability::{ClientCapabilities, ServerCapabilities};
 use crate::empty::NoParams;
 use crate::implementation::Implementation;
 use crate::meta::Meta;
-use crate::method::Method;
 use crate::revision::Revision;
-use crate::rpc::{Notification, Rpc};
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
-/// `initialize`.
-pub enum Initialize {}
-
-impl Rpc for Initialize {
-    const METHOD: Method = Method::Initialize;
-    type Params = InitializeParams;
-    type Result = InitializeResult;
+request! {
+    /// `initialize`.
+    Initialize = Initialize(InitializeParams) -> InitializeResult
 }
 
-/// `notifications/initialized`: the client has received the result and starts to send requests.
-pub enum Initialized {}
-
-impl Notification for Initialized {
-    const METHOD: Method = Method::Initialized;
-    type Params = NoParams;
+notification! {
+    /// `notifications/initialized`: the client has received the result and starts to send requests.
+    Initialized = Initialized(NoParams)
 }
 
 /// The first request of a client.

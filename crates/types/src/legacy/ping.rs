@@ -1,14 +1,9 @@
 //! `ping`: checks whether the other side still answers.
 
 use crate::empty::{EmptyResult, NoParams};
-use crate::method::Method;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 
-/// `ping`.
-pub enum Ping {}
-
-impl Rpc for Ping {
-    const METHOD: Method = Method::Ping;
-    type Params = NoParams;
-    type Result = EmptyResult;
+request! {
+    /// `ping`.
+    Ping = Ping(NoParams) -> EmptyResult
 }

@@ -5,16 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::deprecated::logging::LoggingLevel;
 use crate::empty::EmptyResult;
-use crate::method::Method;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 
-/// `logging/setLevel`.
-pub enum SetLevel {}
-
-impl Rpc for SetLevel {
-    const METHOD: Method = Method::LoggingSetLevel;
-    type Params = SetLevelParams;
-    type Result = EmptyResult;
+request! {
+    /// `logging/setLevel`.
+    SetLevel = LoggingSetLevel(SetLevelParams) -> EmptyResult
 }
 
 /// The level of log messages that the client wants.

@@ -4,25 +4,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::empty::EmptyResult;
-use crate::method::Method;
-use crate::rpc::Rpc;
+use crate::rpc::request;
 
-/// `resources/subscribe`.
-pub enum SubscribeResource {}
-
-impl Rpc for SubscribeResource {
-    const METHOD: Method = Method::ResourcesSubscribe;
-    type Params = SubscribeParams;
-    type Result = EmptyResult;
+request! {
+    /// `resources/subscribe`.
+    SubscribeResource = ResourcesSubscribe(SubscribeParams) -> EmptyResult
 }
 
-/// `resources/unsubscribe`.
-pub enum UnsubscribeResource {}
-
-impl Rpc for UnsubscribeResource {
-    const METHOD: Method = Method::ResourcesUnsubscribe;
-    type Params = SubscribeParams;
-    type Result = EmptyResult;
+request! {
+    /// `resources/unsubscribe`.
+    UnsubscribeResource = ResourcesUnsubscribe(SubscribeParams) -> EmptyResult
 }
 
 /// The resource to subscribe to, or to unsubscribe from.

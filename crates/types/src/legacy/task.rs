@@ -2,7 +2,7 @@
 //! the requestor fetches the result later.
 //!
 //! Both sides may run tasks. The tasks extension of 2026-07-28 ([`crate::ext::tasks`]) has other
-//! types; both share only [`TaskStatus`].
+//! types; both share only [`TaskStatus`] and [`TaskIdParams`].
 
 use std::collections::BTreeMap;
 
@@ -10,57 +10,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::declared::{declared, lacking};
 use crate::ext::tasks::{TaskIdParams, TaskStatus};
-use crate::id::Cursor;
 use crate::json::Object;
 use crate::member::count;
 use crate::meta::{self, Meta};
 use crate::method::Method;
-use crate::page::{PageParams, PagedResult};
-use crate::rpc::{Notification, Rpc};
+use crate::page::list;
+use crate::rpc::{notification, request};
 use crate::setters::setters;
 
-/// `tasks/get`.
-pub enum GetCoreTask {}
-
-impl Rpc for GetCoreTask {
-    const METHOD: Method = Method::TasksGet;
-    type Params = TaskIdParams;
-    type Result = CoreTask;
+request! {
+    /// `tasks/get`.
+    GetCoreTask = TasksGet(TaskIdParams) -> CoreTask
 }
 
-/// `tasks/result`: waits for the task, then returns the result of the original request.
-pub enum TaskResult {}
-
-impl Rpc for TaskResult {
-    const METHOD: Method = Method::TasksResult;
-    type Params = TaskIdParams;
-    type Result = Object;
+request! {
+    /// `tasks/result`: waits for the task, then returns the result of the original request.
+    TaskResult = TasksResult(TaskIdParams) -> Object
 }
 
-/// `tasks/list`.
-pub enum ListTasks {}
-
-impl Rpc for ListTasks {
-    const METHOD: Method = Method::TasksList;
-    type Params = PageParams;
-    type Result = ListTasksResult;
+request! {
+    /// `tasks/cancel`.
+    CancelCoreTask = TasksCancel(TaskIdParams) -> CoreTask
 }
 
-/// `tasks/cancel`.
-pub enum CancelCoreTask {}
-
-impl Rpc for CancelCoreTask {
-    const METHOD: Method = Method::TasksCancel;
-    type Params = TaskIdParams;
-    type Result = CoreTask;
-}
-
-/// `notifications/tasks/status`.
-pub enum TaskStatusChanged {}
-
-impl Notification for TaskStatusChanged {
-    const METHOD: Method = Method::TasksStatus;
-    type Params = CoreTask;
+notification! {
+    /// `notifications/tasks/status`.
+    TaskStatusChanged = TasksStatus(CoreTask)
 }
 
 /// The requests that one side can run as tasks, and the task methods that it supports.
@@ -262,33 +237,13 @@ impl CreateTaskResult {
     }
 }
 
-/// One page of the tasks that the requestor may see.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ListTasksResult {
-    /// The tasks.
-    pub tasks: Vec<CoreTask>,
-    /// The cursor of the next page. `None` on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<Cursor>,
-    /// Further metadata.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
-    pub meta: Meta,
-}
-
-impl ListTasksResult {
-    /// The last page of a list.
-    pub fn new(tasks: Vec<CoreTask>) -> Self {
-        Self { tasks, next_cursor: None, meta: Meta::new() }
-    }
-}
-
-impl PagedResult for ListTasksResult {
-    type Item = CoreTask;
-
-    fn into_parts(self) -> (Vec<CoreTask>, Option<Cursor>) {
-        (self.tasks, self.next_cursor)
+list! {
+    /// `tasks/list`.
+    ListTasks = TasksList,
+    /// One page of the tasks that the requestor may see.
+    ListTasksResult {
+        /// The tasks.
+        tasks: CoreTask
     }
 }
 
@@ -316,6 +271,7 @@ impl RelatedTask {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Cursor;
 
     const TASK: &str = concat!(
         r#"{"taskId":"786512e2","status":"working","statusMessage":"In progress.","#,

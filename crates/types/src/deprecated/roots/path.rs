@@ -12,7 +12,7 @@ impl Root {
     /// If the path is not absolute, contains `..`, or cannot be written as a URI.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, InvalidRoot> {
         let path = path.as_ref();
-        let invalid = |reason| InvalidRoot { uri: path.display().to_string(), reason };
+        let invalid = |reason: &'static str| InvalidRoot::new(path.display().to_string(), reason);
         if !path.is_absolute() {
             return Err(invalid("its path is not absolute"));
         }
