@@ -41,13 +41,13 @@ impl Default for MemoryLimits {
 #[derive(Default)]
 pub struct MemoryBackend {
     limits: MemoryLimits,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<MemoryState>>,
 }
 
 #[derive(Default)]
-struct State {
-    values: BTreeMap<Key, Value>,
-    logs: HashMap<Key, Log>,
+struct MemoryState {
+    values: BTreeMap<Key, StoredValue>,
+    logs: HashMap<Key, StoredLog>,
     topics: HashMap<Key, Vec<Weak<TopicListener>>>,
     /// Keys by the time at which they may expire. An entry may be outdated.
     expiries: BTreeMap<(Instant, Key), ()>,
@@ -62,13 +62,13 @@ const OVERHEAD: usize = 64;
 /// The expiry of an entry whose requested expiry exceeds the range of [`Instant`].
 const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
 
-struct Value {
+struct StoredValue {
     value: Bytes,
     version: Version,
     expires: Instant,
 }
 
-struct Log {
+struct StoredLog {
     items: VecDeque<Bytes>,
     /// The position of the first item, or of the next one if the log is empty.
     oldest: u64,
@@ -90,7 +90,7 @@ impl MemoryBackend {
     }
 
     /// No code under the lock can panic halfway, so the state is valid even if the lock is poisoned.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         lock(&self.state)
     }
 
@@ -120,7 +120,7 @@ impl MemoryBackend {
         let version = Version(state.version);
         let expires = state.remember(key, expiry, now);
         state.bytes += size;
-        state.values.insert(key.clone(), Value { value, version, expires });
+        state.values.insert(key.clone(), StoredValue { value, version, expires });
         Ok(Written::Yes(version))
     }
 
@@ -135,7 +135,7 @@ impl MemoryBackend {
             state.expiries.remove(&(expires, key.clone()));
         }
         let expires = state.remember(key, expiry, now);
-        let new = || Log { items: VecDeque::new(), oldest: 1, bytes: 0, expires };
+        let new = || StoredLog { items: VecDeque::new(), oldest: 1, bytes: 0, expires };
         let log = state.logs.entry(key.clone()).or_insert_with(new);
         log.expires = expires;
         let before = log.bytes;
@@ -154,7 +154,7 @@ impl MemoryBackend {
     }
 }
 
-impl Log {
+impl StoredLog {
     /// The position of the next item.
     fn next(&self) -> Position {
         Position(self.oldest + self.items.len() as u64)
@@ -177,7 +177,7 @@ fn size_of_log(key: &Key) -> usize {
     key.as_str().len() + OVERHEAD
 }
 
-impl State {
+impl MemoryState {
     /// Removes a value or a log. Returns whether there was one.
     fn remove(&mut self, key: &Key) -> bool {
         let value = self.values.remove(key);
@@ -222,7 +222,7 @@ impl State {
     }
 
     /// Drops items of logs until this many more bytes fit. A log keeps its positions, so a client
-    /// that resumes its stream is told of the gap. The log of `writing` keeps its items.
+    /// that resumes its stream gets an error for the gap. The log of `writing` keeps its items.
     fn make_room(&mut self, bytes: usize, most: usize, writing: &Key) -> Result<()> {
         let wanted = self.bytes.saturating_add(bytes);
         if wanted <= most {
@@ -367,7 +367,7 @@ impl TopicListener {
 struct TopicStream {
     listener: Arc<TopicListener>,
     topic: Key,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<MemoryState>>,
 }
 
 impl Stream for TopicStream {

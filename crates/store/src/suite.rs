@@ -49,36 +49,40 @@ where
 
 async fn values_are_kept(store: &impl Backend) {
     let key = Key::new(["values", "a"]);
-    assert_eq!(store.get(&key).await.unwrap(), None, "nothing is there at first");
-    let first = put(store, &key, "1", Expect::Anything).await.expect("set whatever there is");
-    let entry = store.get(&key).await.unwrap().expect("what was put is there");
+    assert_eq!(store.get(&key).await.unwrap(), None, "there is no value at first");
+    let first = put(store, &key, "1", Expect::Anything).await.expect("set without condition");
+    let entry = store.get(&key).await.unwrap().expect("the value is there");
     assert_eq!((entry.value, entry.version), (Bytes::from("1"), first));
     let second = put(store, &key, "2", Expect::Anything).await.expect("set again");
     assert_ne!(first, second, "a version is never used twice");
-    assert!(store.delete(&key).await.unwrap(), "there was one to delete");
-    assert!(!store.delete(&key).await.unwrap(), "and is none any more");
+    assert!(store.delete(&key).await.unwrap(), "something was deleted");
+    assert!(!store.delete(&key).await.unwrap(), "nothing is left to delete");
     assert_eq!(store.get(&key).await.unwrap(), None, "what was deleted is gone");
     let third = put(store, &key, "3", Expect::Anything).await.expect("set after a deletion");
-    assert!(third != first && third != second, "not even after a deletion");
+    assert!(third != first && third != second, "a deletion does not reset versions");
 }
 
 async fn values_are_set_only_as_expected(store: &impl Backend) {
     let key = Key::new(["values", "guarded"]);
-    let first = put(store, &key, "1", Expect::Absent).await.expect("nothing is there");
-    assert_eq!(put(store, &key, "2", Expect::Absent).await, None, "something is there");
+    let first = put(store, &key, "1", Expect::Absent).await.expect("there is no value");
+    assert_eq!(put(store, &key, "2", Expect::Absent).await, None, "there is a value");
     let second = put(store, &key, "2", Expect::Version(first)).await.expect("the version is right");
-    assert_eq!(put(store, &key, "3", Expect::Version(first)).await, None, "it is not any more");
+    assert_eq!(
+        put(store, &key, "3", Expect::Version(first)).await,
+        None,
+        "the version is outdated"
+    );
     let entry = store.get(&key).await.unwrap().expect("a conflict removes nothing");
     assert_eq!((entry.value, entry.version), (Bytes::from("2"), second));
     store.delete(&key).await.unwrap();
     let stale = put(store, &key, "3", Expect::Version(second)).await;
-    assert_eq!(stale, None, "a version of what is gone is none");
+    assert_eq!(stale, None, "the version of a deleted value does not match");
 }
 
 async fn values_expire(store: &impl Backend) {
     let key = Key::new(["values", "brief"]);
     store.put(&key, "x".into(), Duration::ZERO, Expect::Anything).await.unwrap();
-    assert_eq!(store.get(&key).await.unwrap(), None, "its time is over");
+    assert_eq!(store.get(&key).await.unwrap(), None, "it has expired");
     assert_eq!(store.scan(&key, None, 10).await.unwrap(), [], "nor is it found");
     put(store, &key, "y", Expect::Absent).await.expect("what expired counts as absent");
     let forever = store.put(&key, "z".into(), Duration::MAX, Expect::Anything).await;
@@ -109,10 +113,10 @@ async fn logs_count_from_one(store: &impl Backend) {
     assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "a log that does not exist is empty");
     for expected in 1..=5 {
         let position = store.append(&log, text(expected), LONG).await.unwrap();
-        assert_eq!(position, Position(expected), "each position is one more");
+        assert_eq!(position, Position(expected), "positions have no gaps");
     }
     let other = store.append(&Key::new(["log", "b"]), text(1), LONG).await.unwrap();
-    assert_eq!(other, Position(1), "each log counts by itself");
+    assert_eq!(other, Position(1), "each log has positions of its own");
 }
 
 async fn logs_are_read_from_anywhere(store: &impl Backend) {
@@ -131,46 +135,50 @@ async fn logs_are_read_from_anywhere(store: &impl Backend) {
     let two = store.read(&log, Position(1), 2).await.unwrap();
     assert_eq!(two.items.iter().map(|item| item.position.0).collect::<Vec<_>>(), [2, 3]);
     let beyond = read(store, &log, u64::MAX).await;
-    assert_eq!((beyond.next, beyond.items.len()), (Position(6), 0), "beyond the end is nothing");
+    assert_eq!(
+        (beyond.next, beyond.items.len()),
+        (Position(6), 0),
+        "there is nothing beyond the end"
+    );
 }
 
 async fn logs_expire_and_are_deleted(store: &impl Backend) {
     let log = Key::new(["log", "brief"]);
     store.append(&log, text(1), Duration::ZERO).await.unwrap();
-    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "its time is over");
+    assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "it has expired");
     store.append(&log, text(1), LONG).await.unwrap();
     store.append(&log, text(2), LONG).await.unwrap();
     assert_eq!(read(store, &log, 0).await.items.len(), 2, "each item prolongs the log");
-    assert!(store.delete(&log).await.unwrap(), "there was one to delete");
+    assert!(store.delete(&log).await.unwrap(), "something was deleted");
     assert_eq!(read(store, &log, 0).await, LogSlice::empty(), "what was deleted is gone");
 }
 
 async fn topics_reach_all_listeners(store: &impl Backend) {
     let (topic, other) = (Key::new(["topic", "a"]), Key::new(["topic", "b"]));
-    store.publish(&topic, "nobody listens".into()).await.unwrap();
+    store.publish(&topic, "no listener yet".into()).await.unwrap();
     let mut one = store.listen(&topic).await.unwrap();
     let mut two = store.listen(&topic).await.unwrap();
     store.publish(&other, "elsewhere".into()).await.unwrap();
     store.publish(&topic, "1".into()).await.unwrap();
     store.publish(&topic, "2".into()).await.unwrap();
     for listener in [&mut one, &mut two] {
-        assert_eq!(heard(listener).await, "1", "from now on, in order");
-        assert_eq!(heard(listener).await, "2");
+        assert_eq!(received(listener).await, "1", "from now on, in order");
+        assert_eq!(received(listener).await, "2");
     }
     drop(one);
     store.publish(&topic, "3".into()).await.unwrap();
-    assert_eq!(heard(&mut two).await, "3", "whoever stays hears on");
+    assert_eq!(received(&mut two).await, "3", "the other listener still receives");
 }
 
 async fn events_are_replayed_once_and_in_order(store: Arc<impl Backend>) {
     let log = EventLog::new(store, "session", 7, LONG);
-    let mut early = log.replay(Position(0)).await.expect("nothing was said, so nothing is missed");
-    assert!(is_waiting(early.next()), "nothing is known yet");
+    let mut early = log.replay(Position(0)).await.expect("an empty log has no gap");
+    assert!(is_waiting(early.next()), "there is no event yet");
     // More than one read returns.
     for number in 1..=200 {
         log.append(&text(number), false).await.unwrap();
     }
-    let mut late = log.replay(Position(150)).await.expect("all are kept");
+    let mut late = log.replay(Position(150)).await.expect("all events are stored");
     let mut live = log.follow().await.unwrap();
     assert_eq!(live.position(), Position(200));
     log.append(b"last", true).await.unwrap();
@@ -182,7 +190,7 @@ async fn events_are_replayed_once_and_in_order(store: Arc<impl Backend>) {
         }
         let last = replay.next().await.unwrap();
         assert_eq!((&*last.message, last.is_last), (&b"last"[..], true));
-        assert!(replay.known().await.unwrap().is_none(), "nothing comes after");
+        assert!(replay.known().await.unwrap().is_none(), "no event follows the last");
     }
 }
 
@@ -195,11 +203,11 @@ async fn the_end_and_a_gap_are_reported(store: Arc<impl Backend>) {
     }
     log.delete().await.unwrap();
     let gap = log.replay(Position(1)).await;
-    assert!(matches!(gap, Err(ReplayError::Gap(_))), "what was forgotten is missed");
+    assert!(matches!(gap, Err(ReplayError::Gap(_))), "the deleted event is a gap");
     let other = EventLog::new(log.backend().clone(), "session", 80, LONG);
     other.append(b"other", false).await.unwrap();
-    let mut replay = log.replay(Position(0)).await.expect("nothing was said here");
-    assert!(replay.known().await.unwrap().is_none(), "what another stream says is not told here");
+    let mut replay = log.replay(Position(0)).await.expect("an empty log has no gap");
+    assert!(replay.known().await.unwrap().is_none(), "events of another stream do not appear");
 }
 
 async fn put(store: &impl Backend, key: &Key, value: &str, expect: Expect) -> Option<Version> {
@@ -213,9 +221,9 @@ async fn read(store: &impl Backend, log: &Key, after: u64) -> LogSlice {
     store.read(log, Position(after), 1000).await.unwrap()
 }
 
-async fn heard(listener: &mut BoxStream<'static, Bytes>) -> Bytes {
+async fn received(listener: &mut BoxStream<'static, Bytes>) -> Bytes {
     let next = std::future::poll_fn(|cx| listener.as_mut().poll_next(cx)).await;
-    next.expect("a topic does not end while somebody listens")
+    next.expect("a topic does not end while it has a listener")
 }
 
 /// Whether a future is pending when it is polled once.

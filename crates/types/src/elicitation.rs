@@ -161,7 +161,7 @@ impl UrlParams {
             return invalid("its scheme is neither `https` nor `http`");
         }
         if self.url.chars().any(|it| it.is_whitespace() || it.is_control()) {
-            return invalid("it holds blanks or control characters");
+            return invalid("it contains whitespace or control characters");
         }
         let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();

@@ -146,7 +146,7 @@ impl Icon {
             (None, _) if self.src.get(..5).is_some_and(|it| it.eq_ignore_ascii_case("data:")) => {
                 Ok(())
             }
-            _ => Err(self.unsafe_for("not where its server is")),
+            _ => Err(self.unsafe_for("not on the origin of its server")),
         }
     }
 

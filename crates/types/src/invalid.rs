@@ -20,11 +20,6 @@ macro_rules! invalid_value {
             ) -> Self {
                 Self { value: value.into(), reason: reason.into() }
             }
-
-            /// The rule that the value breaks.
-            pub fn reason(&self) -> &str {
-                &self.reason
-            }
         }
 
         impl std::fmt::Display for $name {

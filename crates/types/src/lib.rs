@@ -1,7 +1,7 @@
 //! The serde types of the Model Context Protocol, for all five revisions.
 //!
 //! There is one set of types. It has the shape of the newest revision and reads every revision.
-//! Which method and member exists in which revision is told by [`revision`] and [`method`];
+//! [`revision`] and [`method`] define which method and member exists in which revision;
 //! `bowline-proto` enforces it. This crate knows no JSON-RPC envelopes, no transports and no time.
 //!
 //! Wire types have public fields, a `new` with the required ones and a `with_…` for each optional

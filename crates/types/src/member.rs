@@ -39,7 +39,8 @@ pub(crate) fn even_null<'de, D: Deserializer<'de>>(
 
 /// Reads a count: any JSON number without sign and fraction. `null` means absent.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Option::<Count>::deserialize(deserializer).map(|count| count.map(|Count(number)| number))
+    Option::<WholeNumber>::deserialize(deserializer)
+        .map(|count| count.map(|WholeNumber(number)| number))
 }
 
 /// Writes a whole number as `1`, not as `1.0`.
@@ -66,33 +67,33 @@ pub(crate) fn optional_number<S: Serializer>(
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A JSON number without sign and fraction: `3`, `3.0` or `3e2`.
-struct Count(u64);
+struct WholeNumber(u64);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CountVisitor;
+        struct WholeNumberVisitor;
 
-        impl Visitor<'_> for CountVisitor {
-            type Value = Count;
+        impl Visitor<'_> for WholeNumberVisitor {
+            type Value = WholeNumber;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number that is not negative")
             }
 
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
-                Ok(Count(number))
+            fn visit_u64<E: Error>(self, number: u64) -> Result<WholeNumber, E> {
+                Ok(WholeNumber(number))
             }
 
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
+            fn visit_f64<E: Error>(self, number: f64) -> Result<WholeNumber, E> {
                 if number.fract() == 0.0 && (0.0..=EXACT).contains(&number) {
-                    Ok(Count(number as u64))
+                    Ok(WholeNumber(number as u64))
                 } else {
                     Err(E::invalid_value(serde::de::Unexpected::Float(number), &self))
                 }
             }
         }
 
-        deserializer.deserialize_u64(CountVisitor)
+        deserializer.deserialize_u64(WholeNumberVisitor)
     }
 }
 

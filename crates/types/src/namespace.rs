@@ -6,8 +6,6 @@
 
 use std::fmt;
 
-use crate::invalid::invalid_value;
-
 /// Separates a namespace from a name.
 pub const SEPARATOR: &str = "__";
 
@@ -43,7 +41,7 @@ impl Namespace {
         match problem(&text) {
             None => Ok(Self(text)),
             Some(reason) => {
-                Err(InvalidNamespace::new(text.chars().take(LONGEST).collect::<String>(), reason))
+                Err(InvalidNamespace { text: text.chars().take(LONGEST).collect(), reason })
             }
         }
     }
@@ -70,17 +68,34 @@ impl fmt::Display for Namespace {
     }
 }
 
-invalid_value! {
-    /// The error for a text that is not a valid namespace.
-    InvalidNamespace, "namespace"
+/// The error for a text that is not a valid namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidNamespace {
+    text: String,
+    reason: &'static str,
 }
+
+impl InvalidNamespace {
+    /// The rule that the text breaks.
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+}
+
+impl fmt::Display for InvalidNamespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "namespace `{}`: {}", self.text, self.reason)
+    }
+}
+
+impl std::error::Error for InvalidNamespace {}
 
 fn problem(text: &str) -> Option<&'static str> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if text.is_empty() {
         Some("it is empty")
     } else if !text.bytes().all(is_fine) {
-        Some("only `A-Z a-z 0-9 - _` can stand in it")
+        Some("only `A-Z a-z 0-9 - _` are allowed")
     } else if text.len() > LONGEST {
         Some("it has more than 32 characters")
     } else if text.contains(SEPARATOR) || text.starts_with('_') || text.ends_with('_') {

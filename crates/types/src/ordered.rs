@@ -82,7 +82,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OrderedVisitor<T> {
         let mut names = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
             if !names.insert(name.clone()) {
-                return Err(A::Error::custom(format_args!("member `{name}` stands twice")));
+                return Err(A::Error::custom(format_args!("member `{name}` occurs twice")));
             }
             members.push((name, map.next_value()?));
         }
@@ -112,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_stands_twice_is_refused_by_name() {
+    fn a_member_that_occurs_twice_is_refused_by_name() {
         let error = serde_json::from_str::<Ordered<u8>>(r#"{"a":1,"a":2}"#).unwrap_err();
-        assert!(error.to_string().contains("member `a` stands twice"), "{error}");
+        assert!(error.to_string().contains("member `a` occurs twice"), "{error}");
     }
 }

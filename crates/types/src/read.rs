@@ -107,7 +107,7 @@ impl ReadError {
     fn along(error: &serde_json::Error, text: &str, steps: &[Option<usize>]) -> Self {
         // `serde_json` reports some wrong shapes as bad syntax, for example numbers out of range.
         let is_json = error.is_data() || serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let place = path::Place::of(error, text);
+        let place = path::ErrorPosition::of(error, text);
         let reason = words::reason(error);
         let (path, reason) = if !is_json {
             (String::new(), format!("not JSON: {reason} {place}"))

@@ -331,7 +331,7 @@ impl UnknownRevision {
 
 impl fmt::Display for UnknownRevision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no revision known here; known are", self.0)?;
+        write!(f, "`{}` is not a known revision; known are", self.0)?;
         for (position, revision) in Revision::ALL.iter().enumerate() {
             write!(f, "{} {revision}", if position == 0 { "" } else { "," })?;
         }

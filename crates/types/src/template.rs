@@ -33,11 +33,11 @@ pub struct UriTemplate {
     /// The text before the first expression.
     head: String,
     /// The expressions, each with the text between it and the next one.
-    steps: Vec<Step>,
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Step {
+struct TemplatePart {
     expression: Expression,
     literal: String,
 }
@@ -46,11 +46,11 @@ struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Expression {
     operator: Operator,
-    variables: Vec<Variable>,
+    variables: Vec<TemplateVariable>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Variable {
+struct TemplateVariable {
     name: String,
     modifier: Modifier,
 }
@@ -109,7 +109,7 @@ impl UriTemplate {
     /// The names of the variables in the order of their use. A variable that is used twice occurs
     /// twice.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
-        let expressions = self.steps.iter().map(|step| &step.expression);
+        let expressions = self.parts.iter().map(|part| &part.expression);
         expressions.flat_map(|it| &it.variables).map(|variable| variable.name.as_str())
     }
 }

@@ -8,14 +8,14 @@ use std::fmt;
 const LONGEST_NAME: usize = 64;
 
 /// The position at which reading stopped.
-pub(super) struct Place<'a> {
+pub(super) struct ErrorPosition<'a> {
     /// The number of bytes read.
     bytes: usize,
     /// The text up to there, without an incomplete character at its end.
     read: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ErrorPosition<'a> {
     pub(super) fn of(error: &serde_json::Error, text: &'a str) -> Self {
         let lines = error.line().saturating_sub(1);
         let before: usize = text.split_inclusive('\n').take(lines).map(str::len).sum();
@@ -45,7 +45,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ErrorPosition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at byte {}", self.bytes)
     }

@@ -194,7 +194,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<'_, V> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        let items = Items { inner: items, path: self.path, index: 0 };
+        let items = CountedItems { inner: items, path: self.path, index: 0 };
         self.inner.visit_seq(items)
     }
 
@@ -219,13 +219,13 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<'_, S> {
 }
 
 /// The items of an array, counted for the path of an error.
-struct Items<'s, A> {
+struct CountedItems<'s, A> {
     inner: A,
     path: &'s ErrorPath,
     index: usize,
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for CountedItems<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(

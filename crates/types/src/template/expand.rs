@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Expression, Modifier, Operator, TemplateValue, UriTemplate, Variable, Variables};
+use super::{
+    Expression, Modifier, Operator, TemplateValue, TemplateVariable, UriTemplate, Variables,
+};
 use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
 
 impl UriTemplate {
@@ -14,9 +16,9 @@ impl UriTemplate {
     /// If the template takes the first characters (`{name:3}`) of a list or of pairs.
     pub fn expand(&self, variables: &Variables) -> Result<String, PrefixOfMany> {
         let mut uri = self.head.clone();
-        for step in &self.steps {
-            step.expression.expand(variables, &mut uri)?;
-            uri.push_str(&step.literal);
+        for part in &self.parts {
+            part.expression.expand(variables, &mut uri)?;
+            uri.push_str(&part.literal);
         }
         Ok(uri)
     }
@@ -62,7 +64,7 @@ impl Expression {
 /// The texts of one variable, without the separators between them.
 fn pieces(
     operator: Operator,
-    variable: &Variable,
+    variable: &TemplateVariable,
     value: &TemplateValue,
 ) -> Result<Vec<String>, PrefixOfMany> {
     let name = variable.name.as_str();

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::values::Found;
-use super::{Expression, Modifier, Operator, UriTemplate, Variable, Variables};
+use super::{Expression, Modifier, Operator, TemplateVariable, UriTemplate, Variables};
 use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
 
 impl UriTemplate {
@@ -40,15 +40,15 @@ impl UriTemplate {
     }
 
     fn read(&self, text: &[u8], reading: Reading) -> Option<Variables> {
-        let literals: Vec<_> = self.steps.iter().map(|step| normalize(&step.literal)).collect();
-        let ways_out = self.sweep(text, &literals, reading)?;
+        let literals: Vec<_> = self.parts.iter().map(|part| normalize(&part.literal)).collect();
+        let ends_of_parts = self.sweep(text, &literals, reading)?;
         let mut found = Found::default();
         let mut position = 0;
-        for ((step, literal), way_out) in self.steps.iter().zip(&literals).zip(&ways_out) {
-            let expression = Reader::new(&step.expression, text, reading);
-            let end = match expression.end_from(position, way_out) {
+        for ((part, literal), ends) in self.parts.iter().zip(&literals).zip(&ends_of_parts) {
+            let expression = ExpressionMatcher::new(&part.expression, text, reading);
+            let end = match expression.end_from(position, ends) {
                 Some((start, end)) => {
-                    found.add(&step.expression, text.get(start..end)?)?;
+                    found.add(&part.expression, text.get(start..end)?)?;
                     end
                 }
                 None => position,
@@ -65,17 +65,17 @@ impl UriTemplate {
         text: &[u8],
         literals: &[Cow<'_, str>],
         reading: Reading,
-    ) -> Option<Vec<Places>> {
-        let mut ways_out = Vec::with_capacity(self.steps.len());
-        let mut reached = Places::only(text.len(), text.len());
-        for (step, literal) in self.steps.iter().zip(literals).rev() {
-            let way_out = before_literal(text, literal.as_bytes(), reached);
-            let expression = Reader::new(&step.expression, text, reading);
-            reached = expression.before(&way_out);
-            ways_out.push(way_out);
+    ) -> Option<Vec<PositionSet>> {
+        let mut ends_of_parts = Vec::with_capacity(self.parts.len());
+        let mut reached = PositionSet::only(text.len(), text.len());
+        for (part, literal) in self.parts.iter().zip(literals).rev() {
+            let ends = before_literal(text, literal.as_bytes(), reached);
+            let expression = ExpressionMatcher::new(&part.expression, text, reading);
+            reached = expression.before(&ends);
+            ends_of_parts.push(ends);
         }
-        ways_out.reverse();
-        reached.has(0).then_some(ways_out)
+        ends_of_parts.reverse();
+        reached.has(0).then_some(ends_of_parts)
     }
 }
 
@@ -89,9 +89,9 @@ enum Reading {
 }
 
 /// A set of positions in a text, including its end.
-struct Places(Vec<bool>);
+struct PositionSet(Vec<bool>);
 
-impl Places {
+impl PositionSet {
     fn none(length: usize) -> Self {
         Self(vec![false; length + 1])
     }
@@ -115,12 +115,12 @@ impl Places {
 
 /// The positions where a literal begins that ends at one of these positions (Knuth, Morris and
 /// Pratt).
-fn before_literal(text: &[u8], literal: &[u8], ends: Places) -> Places {
+fn before_literal(text: &[u8], literal: &[u8], ends: PositionSet) -> PositionSet {
     if literal.is_empty() {
         return ends;
     }
     let fallback = fallbacks(literal);
-    let mut begins = Places::none(text.len());
+    let mut begins = PositionSet::none(text.len());
     let mut matched = 0;
     for (place, byte) in text.iter().enumerate() {
         count_step();
@@ -155,7 +155,7 @@ fn extend(literal: &[u8], fallback: &[usize], mut matched: usize, byte: u8) -> u
 }
 
 /// Matches one expression in a text.
-struct Reader<'a> {
+struct ExpressionMatcher<'a> {
     expression: &'a Expression,
     text: &'a [u8],
     reading: Reading,
@@ -164,7 +164,7 @@ struct Reader<'a> {
 }
 
 /// The meaning of a byte within an expression.
-enum Kind {
+enum ByteKind {
     /// Part of a value.
     Value,
     /// The separator between two values.
@@ -173,7 +173,7 @@ enum Kind {
     Foreign,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ExpressionMatcher<'a> {
     fn new(expression: &'a Expression, text: &'a [u8], reading: Reading) -> Self {
         let explodes = expression.variables.iter().any(|it| it.modifier == Modifier::Explode);
         let most_separators = if explodes { usize::MAX } else { expression.variables.len() - 1 };
@@ -181,9 +181,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The positions where the expression may begin so that it ends at one of these positions.
-    fn before(&self, ends: &Places) -> Places {
+    fn before(&self, ends: &PositionSet) -> PositionSet {
         let length = self.text.len();
-        let mut begins = Places::none(length);
+        let mut begins = PositionSet::none(length);
         // For each position, the number of separators before the nearest end. `None` if no end can
         // be reached.
         let mut needed: Vec<Option<usize>> = vec![None; length + 1];
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
 
     /// Where the values begin and end if the expression begins here. `None` if the expression is
     /// absent.
-    fn end_from(&self, place: usize, ends: &Places) -> Option<(usize, usize)> {
+    fn end_from(&self, place: usize, ends: &PositionSet) -> Option<(usize, usize)> {
         let values = place + self.expression.operator.first().len();
         let mut end = self.value_start(place)?;
         let mut separators = 0;
@@ -240,9 +240,9 @@ impl<'a> Reader<'a> {
     /// The next position inside the expression, and the number of separators before it.
     fn next(&self, place: usize) -> Option<(usize, usize)> {
         match self.kind(*self.text.get(place)?) {
-            Kind::Value => Some((self.after_character(place), 0)),
-            Kind::Separator => Some((self.after_name(place + 1)?, 1)),
-            Kind::Foreign => None,
+            ByteKind::Value => Some((self.after_character(place), 0)),
+            ByteKind::Separator => Some((self.after_name(place + 1)?, 1)),
+            ByteKind::Foreign => None,
         }
     }
 
@@ -267,9 +267,9 @@ impl<'a> Reader<'a> {
         let length = rest.iter().take_while(is_part).inspect(|_| count_step()).count();
         let (name, rest) = rest.split_at_checked(length).filter(|(name, _)| !name.is_empty())?;
         let is_known =
-            |it: &Variable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
+            |it: &TemplateVariable| it.name.as_bytes() == name || it.modifier == Modifier::Explode;
         self.expression.variables.iter().any(is_known).then_some(())?;
-        let is_value = |byte: &u8| matches!(self.kind(*byte), Kind::Value);
+        let is_value = |byte: &u8| matches!(self.kind(*byte), ByteKind::Value);
         let (end, has_equals) = (place + length, rest.starts_with(b"="));
         match operator {
             _ if self.reading == Reading::Generous => Some(end + usize::from(has_equals)),
@@ -282,19 +282,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn kind(&self, byte: u8) -> Kind {
+    fn kind(&self, byte: u8) -> ByteKind {
         use Operator::{Continuation, Parameter, Path, Query};
         let operator = self.expression.operator;
         let is_list = byte == b',' && (operator.separator() == ',' || self.has_plain());
         match (operator, byte) {
-            (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => Kind::Separator,
-            (_, b'%') => Kind::Value,
-            (_, byte) if is_unreserved(byte) || is_list => Kind::Value,
-            (operator, _) if operator.allows_reserved() => Kind::Value,
-            _ if self.reading == Reading::Exact => Kind::Foreign,
-            (Query | Continuation, b'/' | b'?') => Kind::Value,
-            (_, b'/' | b'?' | b'#') => Kind::Foreign,
-            _ => Kind::Value,
+            (Path, b'/') | (Parameter, b';') | (Query | Continuation, b'&') => ByteKind::Separator,
+            (_, b'%') => ByteKind::Value,
+            (_, byte) if is_unreserved(byte) || is_list => ByteKind::Value,
+            (operator, _) if operator.allows_reserved() => ByteKind::Value,
+            _ if self.reading == Reading::Exact => ByteKind::Foreign,
+            (Query | Continuation, b'/' | b'?') => ByteKind::Value,
+            (_, b'/' | b'?' | b'#') => ByteKind::Foreign,
+            _ => ByteKind::Value,
         }
     }
 

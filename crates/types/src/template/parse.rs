@@ -1,10 +1,12 @@
 //! Parses the text of a template, and reports where it breaks the grammar.
 
-use super::{Expression, InvalidTemplate, Modifier, Operator, Step, UriTemplate, Variable};
+use super::{
+    Expression, InvalidTemplate, Modifier, Operator, TemplatePart, TemplateVariable, UriTemplate,
+};
 use super::{is_reserved, is_unreserved, push_octet, starts_with_octet};
 
 /// The position and the reason of an error.
-type Failure = (usize, String);
+type ParseFailure = (usize, String);
 
 pub(super) fn template(text: &str) -> Result<UriTemplate, InvalidTemplate> {
     read(text).map_err(|(position, reason)| {
@@ -13,14 +15,14 @@ pub(super) fn template(text: &str) -> Result<UriTemplate, InvalidTemplate> {
     })
 }
 
-fn read(text: &str) -> Result<UriTemplate, Failure> {
+fn read(text: &str) -> Result<UriTemplate, ParseFailure> {
     if text.len() > UriTemplate::MAX_LENGTH {
         let reason = format!("it is longer than {} bytes", UriTemplate::MAX_LENGTH);
         return Err((UriTemplate::MAX_LENGTH, reason));
     }
     let (head, mut rest) = split_literal(text);
     let mut template =
-        UriTemplate { text: text.to_owned(), head: literal(head, 0)?, steps: Vec::new() };
+        UriTemplate { text: text.to_owned(), head: literal(head, 0)?, parts: Vec::new() };
     while let Some(opened) = rest.strip_prefix('{') {
         let start = text.len() - opened.len();
         let Some((inside, after)) = opened.split_once('}') else {
@@ -33,7 +35,7 @@ fn read(text: &str) -> Result<UriTemplate, Failure> {
         }
         let (between, next) = split_literal(after);
         let literal = literal(between, text.len() - after.len())?;
-        template.steps.push(Step { expression, literal });
+        template.parts.push(TemplatePart { expression, literal });
         rest = next;
     }
     Ok(template)
@@ -45,7 +47,7 @@ fn split_literal(text: &str) -> (&str, &str) {
 }
 
 /// Parses text outside of braces, and encodes characters that a URI must not contain.
-fn literal(text: &str, start: usize) -> Result<String, Failure> {
+fn literal(text: &str, start: usize) -> Result<String, ParseFailure> {
     let mut encoded = String::with_capacity(text.len());
     for (offset, c) in text.char_indices() {
         let position = start + offset;
@@ -67,7 +69,7 @@ fn literal(text: &str, start: usize) -> Result<String, Failure> {
     Ok(encoded)
 }
 
-fn expression(inside: &str, start: usize) -> Result<Expression, Failure> {
+fn expression(inside: &str, start: usize) -> Result<Expression, ParseFailure> {
     let (operator, list) = match inside.as_bytes().first() {
         Some(b'+') => (Operator::Reserved, &inside[1..]),
         Some(b'#') => (Operator::Fragment, &inside[1..]),
@@ -94,7 +96,7 @@ fn expression(inside: &str, start: usize) -> Result<Expression, Failure> {
     Ok(Expression { operator, variables })
 }
 
-fn variable(text: &str, start: usize) -> Result<Variable, Failure> {
+fn variable(text: &str, start: usize) -> Result<TemplateVariable, ParseFailure> {
     let (name, modifier) = match (text.strip_suffix('*'), text.split_once(':')) {
         (Some(name), _) => (name, Modifier::Explode),
         (None, Some((name, length))) => {
@@ -103,10 +105,10 @@ fn variable(text: &str, start: usize) -> Result<Variable, Failure> {
         (None, None) => (text, Modifier::None),
     };
     check_name(name, start)?;
-    Ok(Variable { name: name.to_owned(), modifier })
+    Ok(TemplateVariable { name: name.to_owned(), modifier })
 }
 
-fn prefix_length(digits: &str, start: usize) -> Result<usize, Failure> {
+fn prefix_length(digits: &str, start: usize) -> Result<usize, ParseFailure> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     match digits.parse() {
         Ok(length @ 1..=9999) if is_number => Ok(length),
@@ -114,14 +116,17 @@ fn prefix_length(digits: &str, start: usize) -> Result<usize, Failure> {
     }
 }
 
-fn check_name(name: &str, start: usize) -> Result<(), Failure> {
+fn check_name(name: &str, start: usize) -> Result<(), ParseFailure> {
     if name.is_empty() {
         return Err((start, "the name of a variable is missing".to_owned()));
     }
     let mut position = start;
     for label in name.split('.') {
         if label.is_empty() {
-            return Err((position, "a name cannot begin, end or stutter with `.`".to_owned()));
+            return Err((
+                position,
+                "a name cannot begin or end with `.`, nor contain `..`".to_owned(),
+            ));
         }
         let mut rest = label.as_bytes();
         while let Some((byte, after)) = rest.split_first() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Expression, Modifier, Operator, TemplateValue, Variable, Variables, is_reserved};
+use super::{
+    Expression, Modifier, Operator, TemplateValue, TemplateVariable, Variables, is_reserved,
+};
 
 /// The values found so far, each with the modifier of its variable.
 #[derive(Default)]
@@ -51,8 +53,8 @@ impl Found {
         let mut members = vec![Vec::new(); expression.variables.len()];
         for pair in text.split(operator.separator()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let has_name = |variable: &Variable| variable.name == name;
-            let explodes = |variable: &Variable| variable.modifier == Modifier::Explode;
+            let has_name = |variable: &TemplateVariable| variable.name == name;
+            let explodes = |variable: &TemplateVariable| variable.modifier == Modifier::Explode;
             let variables = &expression.variables;
             let known = variables.iter().position(has_name);
             let index = known.or_else(|| variables.iter().position(explodes))?;
@@ -81,7 +83,7 @@ impl Found {
     }
 
     /// Records a value. `None` if the same variable had another value before.
-    fn set(&mut self, variable: &Variable, value: TemplateValue) -> Option<()> {
+    fn set(&mut self, variable: &TemplateVariable, value: TemplateValue) -> Option<()> {
         use Modifier::Prefix;
         let modifier = variable.modifier;
         if let Prefix(length) = modifier {

@@ -18,11 +18,11 @@ const HOPS: usize = 16;
 /// A schema object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Keywords {
+pub(super) struct FormKeywords {
     #[serde(rename = "$ref")]
     reference: Option<String>,
     #[serde(rename = "type")]
-    pub(super) types: Types,
+    pub(super) types: FormTypes,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
     pub(super) default: Option<RawJson>,
@@ -51,7 +51,7 @@ pub(super) struct Keywords {
     pub(super) required: Vec<String>,
 }
 
-impl Keywords {
+impl FormKeywords {
     /// Reads a schema, and follows schemas that only wrap another one: references, `allOf` with one
     /// member, and a choice between one schema and `null`. The outermost title, description and
     /// default win.
@@ -98,14 +98,14 @@ impl Keywords {
 
 /// Whether a schema allows only `null`.
 fn is_null(schema: &RawJson) -> bool {
-    schema.parse::<Keywords>().is_ok_and(|keywords| keywords.types.0 == ["null"])
+    schema.parse::<FormKeywords>().is_ok_and(|keywords| keywords.types.0 == ["null"])
 }
 
 /// The `type` of a schema, without `null`: a field that may be `null` is an optional field.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Types(Vec<String>);
+pub(super) struct FormTypes(Vec<String>);
 
-impl Types {
+impl FormTypes {
     /// The type, if there is exactly one.
     pub(super) fn single(&self) -> Option<&str> {
         let mut types = self.0.iter().map(String::as_str).filter(|it| *it != "null");
@@ -124,7 +124,7 @@ impl Types {
     }
 }
 
-impl<'de> Deserialize<'de> for Types {
+impl<'de> Deserialize<'de> for FormTypes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = RawJson::deserialize(deserializer)?;
         let types = if json.as_str().starts_with('[') {

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::keywords::{Definitions, Keywords};
+use super::keywords::{Definitions, FormKeywords};
 use super::{
     BooleanSchema, FieldKind, FormField, FormSchema, MultiSelectSchema, NumberSchema, SelectOption,
     SelectSchema, StringFormat, StringSchema, TitleStyle,
@@ -32,13 +32,13 @@ impl FormSchema {
         let whole = |reason| NotAForm { field: None, reason };
         let definitions: Definitions =
             schema.parse().map_err(|error| whole(format!("its schema cannot be read: {error}")))?;
-        let root = Keywords::resolve(schema.as_json(), &definitions).map_err(whole)?;
+        let root = FormKeywords::resolve(schema.as_json(), &definitions).map_err(whole)?;
         if root.types.single().is_some_and(|it| it != "object") || root.properties.is_none() {
-            return Err(whole("it is no object with named fields".to_owned()));
+            return Err(whole("it is not an object with named fields".to_owned()));
         }
         let mut properties = Ordered::default();
         for (name, schema) in root.properties.unwrap_or_default() {
-            let field = Keywords::resolve(&schema, &definitions)
+            let field = FormKeywords::resolve(&schema, &definitions)
                 .and_then(|keywords| FormField::from_keywords(keywords, &definitions))
                 .map_err(|reason| NotAForm { field: Some(name.clone()), reason })?;
             properties.set(name, field);
@@ -98,14 +98,14 @@ impl<'de> Deserialize<'de> for FormField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let schema = Schema::deserialize(deserializer)?;
         let definitions = Definitions::default();
-        let field = Keywords::resolve(schema.as_json(), &definitions)
+        let field = FormKeywords::resolve(schema.as_json(), &definitions)
             .and_then(|keywords| Self::from_keywords(keywords, &definitions));
         Ok(field.unwrap_or_else(|_| Self::new(FieldKind::Other(schema))))
     }
 }
 
 impl FormField {
-    fn from_keywords(keywords: Keywords, definitions: &Definitions) -> Result<Self, String> {
+    fn from_keywords(keywords: FormKeywords, definitions: &Definitions) -> Result<Self, String> {
         let kind = match keywords.types.single() {
             Some("string") => text(&keywords)?,
             Some("number") => FieldKind::Number(number(&keywords)),
@@ -123,7 +123,7 @@ impl FormField {
     }
 }
 
-fn text(keywords: &Keywords) -> Result<FieldKind, String> {
+fn text(keywords: &FormKeywords) -> Result<FieldKind, String> {
     if let Some(options) = options(keywords)? {
         return Ok(FieldKind::Select(select(keywords, options)));
     }
@@ -137,7 +137,7 @@ fn text(keywords: &Keywords) -> Result<FieldKind, String> {
     }))
 }
 
-fn number(keywords: &Keywords) -> NumberSchema {
+fn number(keywords: &FormKeywords) -> NumberSchema {
     NumberSchema {
         minimum: keywords.minimum.clone(),
         maximum: keywords.maximum.clone(),
@@ -145,19 +145,19 @@ fn number(keywords: &Keywords) -> NumberSchema {
     }
 }
 
-fn select(keywords: &Keywords, options: Vec<SelectOption>) -> SelectSchema {
+fn select(keywords: &FormKeywords, options: Vec<SelectOption>) -> SelectSchema {
     let titles =
         if keywords.enum_names.is_some() { TitleStyle::EnumNames } else { TitleStyle::OneOf };
     SelectSchema { options, titles, default: default(keywords) }
 }
 
 fn multi_select(
-    keywords: &Keywords,
+    keywords: &FormKeywords,
     definitions: &Definitions,
 ) -> Result<MultiSelectSchema, String> {
     let unknown = || "it is a list, and forms allow only lists of fixed choices".to_owned();
     let items = keywords.items.as_ref().ok_or_else(unknown)?;
-    let items = Keywords::resolve(items, definitions).map_err(|_| unknown())?;
+    let items = FormKeywords::resolve(items, definitions).map_err(|_| unknown())?;
     if items.types.single().is_some_and(|it| it != "string") {
         return Err(unknown());
     }
@@ -170,7 +170,7 @@ fn multi_select(
 }
 
 /// The options of a choice. `None` if the schema is not a choice.
-fn options(keywords: &Keywords) -> Result<Option<Vec<SelectOption>>, String> {
+fn options(keywords: &FormKeywords) -> Result<Option<Vec<SelectOption>>, String> {
     if let Some(values) = &keywords.values {
         let names = keywords.enum_names.as_deref().unwrap_or_default();
         return plain_options(values, names).map(Some);
@@ -190,7 +190,7 @@ fn options(keywords: &Keywords) -> Result<Option<Vec<SelectOption>>, String> {
 
 /// The options of one alternative of `oneOf` or `anyOf`: a `const` with a title, or an `enum`.
 fn alternative_options(alternative: &RawJson) -> Result<Vec<SelectOption>, String> {
-    let keywords: Keywords =
+    let keywords: FormKeywords =
         alternative.parse().map_err(|_| "its alternatives are no fixed choices".to_owned())?;
     if keywords.types.single().is_some_and(|it| it != "string") {
         return Err("its alternatives are not all text".to_owned());
@@ -220,7 +220,7 @@ fn plain_options(values: &[RawJson], names: &[String]) -> Result<Vec<SelectOptio
 }
 
 /// The default. `None` if its type is not that of the field.
-fn default<T: serde::de::DeserializeOwned>(keywords: &Keywords) -> Option<T> {
+fn default<T: serde::de::DeserializeOwned>(keywords: &FormKeywords) -> Option<T> {
     keywords.default.as_ref()?.parse().ok()
 }
 

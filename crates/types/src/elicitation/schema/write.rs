@@ -116,7 +116,7 @@ struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     one_of: Option<Vec<Titled<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Items<'a>>,
+    items: Option<ItemSchema<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<RawJson>,
 }
@@ -129,7 +129,7 @@ struct Titled<'a> {
 
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Items<'a> {
+struct ItemSchema<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     r#type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,11 +138,15 @@ struct Items<'a> {
     any_of: Option<Vec<Titled<'a>>>,
 }
 
-fn items(options: &[SelectOption]) -> Items<'_> {
+fn items(options: &[SelectOption]) -> ItemSchema<'_> {
     if has_titles(options) {
-        Items { any_of: Some(titled(options)), ..Items::default() }
+        ItemSchema { any_of: Some(titled(options)), ..ItemSchema::default() }
     } else {
-        Items { r#type: Some("string"), r#enum: Some(values(options)), ..Items::default() }
+        ItemSchema {
+            r#type: Some("string"),
+            r#enum: Some(values(options)),
+            ..ItemSchema::default()
+        }
     }
 }
 

@@ -112,5 +112,5 @@ fn defaults_fill_what_is_left_open() {
 
 #[test]
 fn an_answer_that_names_a_field_twice_is_refused() {
-    assert!(complaint(r#"{"name":"Ada","name":"Bob"}"#).contains("member `name` stands twice"));
+    assert!(complaint(r#"{"name":"Ada","name":"Bob"}"#).contains("member `name` occurs twice"));
 }
