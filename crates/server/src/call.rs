@@ -148,7 +148,7 @@ impl Call {
     pub(crate) fn wants_log(&self, level: LoggingLevel) -> bool {
         match self.parts().log_level {
             Some(least) => least <= level,
-            None => !self.parts().revision.is_modern(),
+            None => !self.parts().revision.has_log_level_per_request(),
         }
     }
 

@@ -79,7 +79,7 @@ pub struct Ask(Call);
 
 impl FromCall for Ask {
     async fn from_call(call: &Call) -> Result<Self> {
-        if call.parts().revision.is_modern() {
+        if call.parts().revision.has_input_requests() {
             call.begin_rounds()?;
         }
         Ok(Self(call.clone()))

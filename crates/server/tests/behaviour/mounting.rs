@@ -150,7 +150,10 @@ async fn a_resource_is_read_from_whoever_has_it() {
         assert_eq!(peer.read_text("weather://Oslo").await, "Oslo");
         assert_eq!(peer.read_text("b://1").await, "one");
         let error = peer.read("c://1").await.unwrap_err();
-        assert_eq!(error.code, if revision.is_modern() { -32602 } else { -32002 });
+        assert_eq!(
+            error.code,
+            if revision.has_resource_not_found_code() { -32002 } else { -32602 }
+        );
         assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"c://1"}"#);
     }
 }

@@ -63,7 +63,7 @@ async fn what_is_not_there_has_the_code_of_the_revision() {
         .resource(Resource::new("a://void", || async { Vec::<ResourceContents>::new() }));
     for revision in EVERY {
         let peer = Peer::new(&server, revision);
-        let code = if revision.is_modern() { -32602 } else { -32002 };
+        let code = if revision.has_resource_not_found_code() { -32002 } else { -32602 };
         for uri in ["a://none", "a://gone", "a://void", "a://unknown"] {
             let error = peer.read(uri).await.unwrap_err();
             assert_eq!(error.code, code);

@@ -36,10 +36,10 @@ impl AskError {
     /// The error that refuses the request as such, if this is not for the model to hear.
     pub(crate) fn refusal(&self, revision: Revision) -> Option<ErrorObject> {
         match self {
-            Self::Unsupported(lack) if revision.is_modern() => {
+            Self::Unsupported(lack) if revision.has_missing_capability_code() => {
                 Some(ErrorObject::missing_capability(lack.required.clone(), self.to_string()))
             }
-            Self::Malformed(_) if revision.is_modern() => {
+            Self::Malformed(_) if revision.has_input_requests() => {
                 Some(ErrorObject::invalid_params(self.to_string()))
             }
             Self::Unaskable(_) => Some(ErrorObject::internal(self.to_string())),
