@@ -153,6 +153,25 @@ impl<E: Into<BoxError>> From<E> for Error {
     }
 }
 
+/// What a handler may fail with: whatever `?` turns into an [`Error`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a handler",
+    label = "not an error that a handler can fail with",
+    note = "it is text, `bowline::Error`, or a type that implements `std::error::Error + Send + Sync`",
+    note = "implement `std::error::Error` for `{Self}`, or turn it into text with `map_err`"
+)]
+pub trait HandlerError {
+    /// The error as handlers return it.
+    fn into_handler_error(self) -> Error;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Error>> HandlerError for E {
+    fn into_handler_error(self) -> Error {
+        self.into()
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

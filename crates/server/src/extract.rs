@@ -47,7 +47,9 @@ pub use uri::Uri;
 
 pub use http::{HeaderMap, HeaderName, HeaderValue};
 
-pub use crate::handler::{Extracted, FromTemplate, Placed, Variable};
+pub use crate::handler::{
+    Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable,
+};
 
 pub(crate) use ask::{RoundEnd, Rounds, require_visits};
 pub(crate) use typed::CompletionInput;

@@ -55,3 +55,38 @@ impl From<Prompt> for Feature {
         Self::Prompt(prompt)
     }
 }
+
+/// A value that [`Server::tool`](crate::Server::tool), [`Server::prompt`](crate::Server::prompt) or
+/// [`Server::resource`](crate::Server::resource) registers: a `T` itself.
+///
+/// It exists for the message that the compiler gives for a function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `{T}`",
+    label = "not a `{T}`",
+    note = "a function with `#[tool]`, `#[prompt]` or `#[resource(\"..\")]` is registered by its name: \
+            `.tools(tools![name])`, `.prompts(prompts![name])`, `.resources(resources![name])`",
+    note = "a function without an attribute is wrapped first: `Tool::new(\"name\", function)`, \
+            `Prompt::new(\"name\", function)`, `Resource::new(\"scheme://path\", function)`"
+)]
+pub trait IntoFeature<T> {
+    /// The feature.
+    fn into_feature(self) -> T;
+}
+
+impl IntoFeature<Tool> for Tool {
+    fn into_feature(self) -> Tool {
+        self
+    }
+}
+
+impl IntoFeature<Prompt> for Prompt {
+    fn into_feature(self) -> Prompt {
+        self
+    }
+}
+
+impl IntoFeature<Resource> for Resource {
+    fn into_feature(self) -> Resource {
+        self
+    }
+}

@@ -17,15 +17,18 @@ pub(crate) use erased::{ErasedHandler, erase, erase_call};
 pub use signature::HandlerSignature;
 pub use template::{Extracted, FromTemplate, Placed, TemplateHandler, Variable};
 
-/// A function that serves calls.
+/// A function that serves calls: an async function or closure of up to twelve parameters, each of
+/// which is an extractor ([`FromCall`]). `M` only tells the arities apart; nobody writes it.
 ///
-/// Implemented for async functions and closures of up to twelve parameters, each of which is an
-/// extractor ([`FromCall`]). `M` only tells the arities apart; nobody writes it.
+/// Implemented for every [`HandlerFn`] whose parameters are extractors, and for nothing else. There
+/// is one implementation for all arities, so the compiler can say which parameter is wrong, and not
+/// only that the function is no handler.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
     label = "not a handler",
     note = "a handler is an `async fn` whose parameters are extractors: \
-            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`",
+            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`, `Registry`, \
+            `Notify`",
     note = "it must be `Clone + Send + Sync + 'static`, and hold nothing over an `.await` that is not \
             `Send`, such as an `Rc`",
     note = "`#[tool]` turns plain parameters into arguments, and takes functions that are not async"
@@ -34,7 +37,7 @@ pub trait Handler<M>: Clone + Send + Sync + 'static {
     /// What the function returns.
     type Output;
 
-    /// Says what the parameters say.
+    /// Adds what the parameters declare.
     fn describe(signature: &mut HandlerSignature);
 
     /// Extracts the parameters and calls the function.
@@ -42,27 +45,79 @@ pub trait Handler<M>: Clone + Send + Sync + 'static {
     -> impl Future<Output = Result<Self::Output, Error>> + Send + 'static;
 }
 
+impl<F, M> Handler<M> for F
+where
+    M: 'static,
+    F: HandlerFn<M>,
+    F::Parameters: Parameters,
+{
+    type Output = <F::Returned as Future>::Output;
+
+    fn describe(signature: &mut HandlerSignature) {
+        F::Parameters::describe(signature);
+    }
+
+    async fn call(self, call: Call) -> Result<Self::Output, Error> {
+        let parameters = F::Parameters::from_call(&call).await?;
+        Ok(self.apply(parameters).await)
+    }
+}
+
+/// An async function or closure of up to twelve parameters, whatever they are.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler",
+    label = "not a handler",
+    note = "a handler is an `async fn` of up to twelve parameters, all of them extractors",
+    note = "it must be `Clone + Send + Sync + 'static`, and hold nothing over an `.await` that is not \
+            `Send`, such as an `Rc`",
+    note = "`#[tool]` turns plain parameters into arguments, and takes functions that are not async"
+)]
+pub trait HandlerFn<M>: Clone + Send + Sync + 'static {
+    /// The parameters as a tuple.
+    type Parameters: Send;
+    /// The future that the function returns.
+    type Returned: Future + Send + 'static;
+
+    /// Calls the function.
+    fn apply(self, parameters: Self::Parameters) -> Self::Returned;
+}
+
+/// The parameters of a handler: a tuple of extractors.
+pub trait Parameters: Sized + Send + 'static {
+    /// Adds what each parameter declares.
+    fn describe(signature: &mut HandlerSignature);
+
+    /// Takes the values out of a call, in order. Stops at the first that fails.
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self>> + Send;
+}
+
 macro_rules! handler {
     ($($parameter:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<F, Returned, $($parameter,)*> Handler<fn($($parameter),*) -> Returned> for F
+        impl<F, Returned, $($parameter,)*> HandlerFn<fn($($parameter),*) -> Returned> for F
         where
             F: Fn($($parameter),*) -> Returned + Clone + Send + Sync + 'static,
             Returned: Future + Send + 'static,
-            $($parameter: FromCall,)*
+            $($parameter: Send,)*
         {
-            type Output = Returned::Output;
+            type Parameters = ($($parameter,)*);
+            type Returned = Returned;
 
-            #[allow(unused_variables, reason = "a function without parameters has nothing to say")]
+            #[allow(non_snake_case, reason = "each value is named after its type parameter")]
+            fn apply(self, ($($parameter,)*): Self::Parameters) -> Returned {
+                self($($parameter),*)
+            }
+        }
+
+        impl<$($parameter: FromCall,)*> Parameters for ($($parameter,)*) {
+            #[allow(unused_variables, reason = "no parameters declare nothing")]
             fn describe(signature: &mut HandlerSignature) {
                 $($parameter::describe(signature);)*
             }
 
-            #[allow(non_snake_case, reason = "each value is named after its type parameter")]
-            #[allow(unused_variables, reason = "a function without parameters extracts nothing")]
-            async fn call(self, call: Call) -> Result<Self::Output, Error> {
-                $(let $parameter = $parameter::from_call(&call).await?;)*
-                Ok(self($($parameter),*).await)
+            #[allow(unused_variables, reason = "no parameters take nothing from the call")]
+            async fn from_call(call: &Call) -> Result<Self> {
+                Ok(($($parameter::from_call(call).await?,)*))
             }
         }
     };

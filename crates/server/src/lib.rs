@@ -71,11 +71,11 @@ mod uri;
 pub use bowline_proto::limits::Limits;
 pub use bowline_proto::request::Owner;
 pub use call::Call;
-pub use error::{BoxError, Error, Result};
+pub use error::{BoxError, Error, HandlerError, Result};
 pub use extract::{
     Args, Ask, AskError, Cancel, Context, Elicited, Log, Progress, State, Typed, Uri,
 };
-pub use feature::{Definition, Feature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn};
+pub use feature::{Definition, Feature, IntoFeature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn};
 pub use handler::{Handler, HandlerSignature, TemplateHandler};
 pub use notify::Notify;
 pub use registry::Registry;

@@ -1,9 +1,9 @@
-//! Other servers that a server stands for: their tools and prompts in a namespace, their resources
-//! as they are.
+//! Mounted servers: another server's tools and prompts in a namespace, and its resources under
+//! their own URIs.
 //!
-//! All that is known of a mounted server is that it is an [`Upstream`]: it is asked through the
-//! waist, with the parts of the caller's own request. So what it hides, limits, asks and reports is
-//! between it and the caller, as if nobody stood between them.
+//! A mounted server is any [`Upstream`]. It gets the caller's own request, with the same [`Parts`],
+//! so it hides features, applies limits, asks the user and reports progress as if the caller were
+//! connected to it directly.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -31,7 +31,7 @@ pub(crate) struct Mount {
 }
 
 impl Mount {
-    /// Makes a mount of whatever can be one.
+    /// Mounts a server in a namespace.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Mount {
         self.offer.capabilities()
     }
 
-    /// How to use it, with a word on what its names are here.
+    /// Its instructions for models, with a sentence that gives the prefix of its names.
     pub(crate) fn instructions(&self) -> Option<String> {
         let text = self.offer.instructions()?;
         let prefix = self.namespace.qualify("");
@@ -63,7 +63,7 @@ impl Mount {
         self.route.serve(request)
     }
 
-    /// Asks something on behalf of a caller who asked for something else.
+    /// Sends a request of our own on behalf of a caller, with the parts of the caller's request.
     pub(crate) fn ask(
         &self,
         parts: &Parts,
@@ -99,8 +99,8 @@ impl<U: Upstream> Offer for U {
     }
 }
 
-/// Adds to what a server can do what the servers can that it stands for, as far as it passes that
-/// on.
+/// Adds the capabilities of a mounted server to those of the server, as far as the server passes
+/// their requests on.
 pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> ServerCapabilities {
     type With = fn(ServerCapabilities) -> ServerCapabilities;
     let joins: [(bool, With); 9] = [
@@ -122,7 +122,7 @@ pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> S
     own
 }
 
-/// Awaits a future, and drives others meanwhile for as long as they last.
+/// Awaits a future, and polls others meanwhile. Drops those that have not ended when it returns.
 pub(crate) async fn accompanied<T>(
     main: impl Future<Output = T>,
     mut company: Vec<BoxFuture<()>>,

@@ -9,7 +9,7 @@ thread_local! {
     static POLLED: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Says that the handler of a call is being polled, until the guard is dropped.
+/// Marks the call as the one whose handler is being polled, until the guard is dropped.
 pub(crate) fn enter(call: &Call) -> impl Drop + use<> {
     POLLED.with_borrow_mut(|calls| calls.push(call.clone()));
     Entered
@@ -23,8 +23,8 @@ impl Drop for Entered {
     }
 }
 
-/// The call whose handler is being polled. Nothing stays borrowed, because what records an event may
-/// cause another.
+/// The call whose handler is being polled. The list is not borrowed when this returns, because
+/// recording an event may cause another event.
 pub(crate) fn current() -> Option<Call> {
     POLLED.try_with(|calls| calls.borrow().last().cloned()).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! From a method to the feature that serves it.
+//! Routes a request by its method to the feature that serves it.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -48,14 +48,14 @@ struct Inner {
     profile: Profile,
 }
 
-/// What a server says of itself, and how it lists.
+/// What a server declares about itself, and how it lists its features.
 pub(crate) struct Profile {
     /// The newest first.
     pub(crate) revisions: Vec<Revision>,
     pub(crate) instructions: Option<String>,
     pub(crate) caching: ListCaching,
     pub(crate) page_size: usize,
-    /// Who sees what.
+    /// Which callers see which features.
     pub(crate) filter: VisibilityFilter,
     pub(crate) subscriptions: ResourceSubscriptions,
     /// Runs when a client says that its roots changed.
@@ -87,7 +87,7 @@ impl Router {
         }
     }
 
-    /// Lists what the server itself has.
+    /// Lists the server's own features.
     fn list_own(&self, request: &Request) -> Response {
         match request.parts.method {
             Method::ToolsList => self.list_tools(request),
@@ -135,22 +135,22 @@ impl Router {
         }
     }
 
-    /// How to use the server.
+    /// The server's instructions for models, with those of the mounted servers.
     pub(crate) fn instructions(&self) -> Option<String> {
         instructions(self.0.profile.instructions.as_deref(), &self.0.registry)
     }
 
-    /// What the server offers now.
+    /// The capabilities of the server and of the mounted servers, as of now.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         capabilities(&self.0.registry, self.0.profile.subscriptions)
     }
 
-    /// What the server offers by itself.
+    /// The capabilities of the server without those of the mounted servers.
     fn own_capabilities(&self) -> ServerCapabilities {
         own_capabilities(&self.0.registry, self.0.profile.subscriptions)
     }
 
-    /// What the caller sees.
+    /// The features that the caller sees.
     fn view<'a>(&'a self, request: &'a Request) -> CallerView<'a> {
         CallerView::new(&request.parts, &self.0.profile.filter)
     }
@@ -177,7 +177,7 @@ fn unknown(what: &str, name: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("no {what} is named `{}`", excerpt(name)))
 }
 
-/// A request being served.
+/// A request being served, as a future.
 pub(crate) enum Routed {
     Ready(Option<Response>),
     Tool(Invocation<ToolEntry>),

@@ -20,9 +20,9 @@ use crate::secret::{REDACTED, is_secret};
 use crate::server::Server;
 
 impl Server {
-    /// A layer for `tracing_subscriber` that sends the events of this server's calls to whoever
-    /// called, as far as they want to hear them; see [`TraceLayer`]. The server declares that it
-    /// logs, so take the layer before serving.
+    /// A layer for `tracing_subscriber` that sends the events of this server's calls to their
+    /// callers, at the level that each caller asked for; see [`TraceLayer`]. It declares that the
+    /// server logs, so make the layer before serving.
     pub fn trace_layer(&self) -> TraceLayer {
         let registry = self.registry();
         registry.declare_logging();
@@ -30,11 +30,11 @@ impl Server {
     }
 }
 
-/// Sends events to whoever made the call that they belong to.
+/// Sends `tracing` events as log messages to the client whose call they belong to.
 ///
-/// The target of an event becomes the name of the logger, its fields become the data, and `TRACE`
-/// is said as `debug`, for there is nothing less severe. Clients hear it: log nothing secret. Fields
-/// that bear the name of a secret (`password`, `api_key`, `token` …) are blacked out.
+/// The target of an event becomes the name of the logger, and its fields become the data. `TRACE`
+/// is sent as `debug`, the lowest level of the protocol. Clients read these messages, so log nothing
+/// secret. Fields with the name of a secret (`password`, `api_key`, `token` …) are redacted.
 ///
 /// ```
 /// use bowline_server::{Server, Tool};

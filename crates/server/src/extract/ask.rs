@@ -1,4 +1,4 @@
-//! Asks the user, whatever the era.
+//! Asks the user, in every revision.
 //!
 //! Up to 2025-11-25 a question is a request to the client, and the handler waits for the answer
 //! ([`legacy`]). Since 2026-07-28 the call is answered with the question, and when the client calls
@@ -153,13 +153,13 @@ impl Ask {
     /// Asks for the client's roots: where in the file system it lets servers work. In one call the
     /// client is asked once.
     ///
-    /// Roots come and go; ask in each call, and hear of changes by
+    /// Roots change, so ask in each call, or register a handler with
     /// [`Server::on_roots_changed`](crate::Server::on_roots_changed). The specification deprecates
     /// this in favour of paths as arguments.
     ///
     /// # Errors
     ///
-    /// If the client tells no roots.
+    /// If the client does not declare roots.
     pub fn roots(&self) -> Asking<Roots> {
         if let Some(roots) = self.0.known_roots().cloned() {
             return Asking::of(async { Ok(roots) });
@@ -172,7 +172,7 @@ impl Ask {
         })
     }
 
-    /// Puts a form, and makes a struct of the answer.
+    /// Asks with a form, and decodes the answer.
     pub(super) fn put_form<T>(&self, message: String, form: FormSchema) -> Asking<T>
     where
         T: DeserializeOwned + Send + 'static,
@@ -181,7 +181,7 @@ impl Ask {
         self.put(request, move |answer| form::read(&form, answer))
     }
 
-    /// Puts a question, and makes something of the answer.
+    /// Asks a question, and reads the answer with `read`.
     fn put<T: 'static>(
         &self,
         request: InputRequest,
@@ -204,7 +204,7 @@ impl Ask {
 }
 
 /// A question that was asked: await it for the answer.
-#[must_use = "nobody is asked unless this is awaited"]
+#[must_use = "the client is not asked unless this is awaited"]
 pub struct Asking<T>(Pin<Box<dyn Future<Output = Result<T, AskError>> + Send>>);
 
 impl<T> Asking<T> {

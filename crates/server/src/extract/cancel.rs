@@ -10,7 +10,7 @@ use crate::handler::signature::HandlerSignature;
 /// Without this parameter a cancelled handler is dropped where it stands, which is what most
 /// handlers want. With it the handler runs on in a task of its own, for as long as
 /// [`Tool::grace`](crate::Tool::grace) allows, and should end soon after
-/// [`cancelled`](Self::cancelled). Nobody hears its answer any more.
+/// [`cancelled`](Self::cancelled). Its answer is dropped.
 ///
 /// ```
 /// use bowline_server::Cancel;

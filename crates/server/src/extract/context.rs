@@ -15,13 +15,14 @@ use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
 
-/// Who calls, in which revision, with what beside the arguments. Cheap to clone.
+/// The caller, the revision, and everything that the request holds beside the arguments. Cheap to
+/// clone.
 ///
 /// ```
 /// use bowline_server::Context;
 ///
 /// async fn whoami(context: Context) -> String {
-///     let client = context.client().map_or("somebody", |client| client.display_name());
+///     let client = context.client().map_or("a client", |client| client.display_name());
 ///     format!("{client}, speaking {}", context.revision())
 /// }
 /// ```
@@ -35,17 +36,17 @@ impl FromCall for Context {
 }
 
 impl Context {
-    /// The revision that the caller speaks; good for logs, as no handler should need it.
+    /// The revision that the caller speaks: for logs. Handlers should not depend on it.
     pub fn revision(&self) -> Revision {
         self.0.parts().revision
     }
 
-    /// Who the client says it is; good for logs, never for decisions.
+    /// The name and version that the client reports: for logs, never for decisions.
     pub fn client(&self) -> Option<&Implementation> {
         self.0.parts().client.info.as_ref()
     }
 
-    /// What the client says it can do.
+    /// The capabilities that the client declares.
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.parts().client.capabilities
     }
@@ -62,8 +63,8 @@ impl Context {
         self.0.parts().meta.parse(key).ok().flatten()
     }
 
-    /// W3C `traceparent`: the span of the caller that this call belongs to. What breaks the rules of
-    /// W3C is left out, here and below.
+    /// W3C `traceparent`: the span of the caller that this call belongs to. A value that breaks the
+    /// W3C rules is ignored, here and in the next two methods.
     pub fn traceparent(&self) -> Option<String> {
         self.traced(key::TRACEPARENT)
     }
@@ -117,8 +118,9 @@ impl Context {
         self.0.name()
     }
 
-    /// Lets the client hang up and come back for the rest after a while, so that a long call holds
-    /// no connection. Only streams over HTTP on 2025-11-25 can do that; elsewhere nothing happens.
+    /// Closes the stream of a long call; the client reconnects after this time and resumes it. So a
+    /// long call holds no connection. Only HTTP streams of 2025-11-25 can do that; elsewhere this does
+    /// nothing.
     pub fn pause(&self, after: Duration) {
         let _ = self.0.parts().outbox.emit(Outgoing::Pause(after));
     }

@@ -17,7 +17,7 @@ use crate::schema;
 /// What the user filled into a form before the handler ran.
 ///
 /// The form has the fields of the struct, as with [`Ask::form`], and its doc comment is the
-/// question. If the user declines, the handler does not run, and the model is told why.
+/// question. If the user declines, the handler does not run, and the model reads why.
 ///
 /// ```
 /// use bowline_server::{Elicited, Tool};
@@ -60,7 +60,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Elicited<T>
 ///
 /// # Errors
 ///
-/// Says why the type is none.
+/// Says why the type cannot be a form.
 fn question<T: JsonSchema>() -> Result<(String, FormSchema), String> {
     let schema = schema::form::<T>();
     let form = form::of(&schema)?;

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::handler::signature::HandlerSignature;
 use crate::secret::redact;
 
-/// Sends log messages to the caller, as far as it wants to hear them.
+/// Sends log messages to the caller, at the level that the caller asked for.
 ///
 /// The specification deprecates this in favour of standard error and OpenTelemetry; clients up to
 /// 2025-11-25 show it to their users all the same. Log no secrets, nothing that names a person, and
@@ -75,7 +75,7 @@ impl Log {
         self.text(LoggingLevel::Critical, message);
     }
 
-    /// Somebody must act at once.
+    /// An operator must act at once.
     pub fn alert(&self, message: impl fmt::Display) {
         self.text(LoggingLevel::Alert, message);
     }

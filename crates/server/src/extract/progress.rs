@@ -12,10 +12,11 @@ use crate::error::Result;
 use crate::handler::signature::HandlerSignature;
 use crate::sync::lock;
 
-/// The least time between two reports. Nobody sees a hundred a second, and every one is a message.
+/// The least time between two reports: each one is a message, and users do not see more than a few
+/// per second.
 const PACE: Duration = Duration::from_millis(10);
 
-/// Tells the caller how far the call has come, if it wants to know.
+/// Sends progress notifications to the caller, if the request has a progress token.
 ///
 /// Reports that come too fast are left out, but never the one that completes; so a handler may
 /// report as often as it likes.
@@ -36,12 +37,12 @@ const PACE: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug)]
 pub struct Progress {
     call: Call,
-    told: Arc<Mutex<Told>>,
+    last: Arc<Mutex<LastReport>>,
 }
 
-/// What the caller was told last.
+/// What was last reported to the caller.
 #[derive(Debug)]
-struct Told {
+struct LastReport {
     progress: f64,
     at: Option<Instant>,
 }
@@ -50,8 +51,8 @@ impl FromCall for Progress {
     fn describe(_: &mut HandlerSignature) {}
 
     async fn from_call(call: &Call) -> Result<Self> {
-        let told = Told { progress: f64::NEG_INFINITY, at: None };
-        Ok(Self { call: call.clone(), told: Arc::new(Mutex::new(told)) })
+        let last = LastReport { progress: f64::NEG_INFINITY, at: None };
+        Ok(Self { call: call.clone(), last: Arc::new(Mutex::new(last)) })
     }
 }
 
@@ -61,8 +62,9 @@ impl Progress {
         Bar { progress: self.clone(), done: 0.0, total: total.amount() }
     }
 
-    /// Tells how much is done, of how much if that is known, and what is being done. An empty
-    /// message says nothing. What is not more than before is not told.
+    /// Reports how much is done, of how much if that is known, and what is being done. An empty
+    /// message is left out. A report that is not higher than the last one is dropped, and so are
+    /// reports that follow each other too fast, except the final one.
     pub fn report(&self, done: impl Amount, total: Option<f64>, message: impl Into<String>) {
         if self.call.parts().progress.is_none() {
             return;
@@ -76,14 +78,14 @@ impl Progress {
     }
 
     fn is_due(&self, progress: f64, total: Option<f64>) -> bool {
-        let mut told = lock(&self.told);
+        let mut last = lock(&self.last);
         let now = Instant::now();
         let is_last = total == Some(progress);
-        let is_early = told.at.is_some_and(|at| now.duration_since(at) < PACE);
-        if !progress.is_finite() || progress <= told.progress || (is_early && !is_last) {
+        let is_early = last.at.is_some_and(|at| now.duration_since(at) < PACE);
+        if !progress.is_finite() || progress <= last.progress || (is_early && !is_last) {
             return false;
         }
-        *told = Told { progress, at: Some(now) };
+        *last = LastReport { progress, at: Some(now) };
         true
     }
 }
@@ -97,12 +99,12 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// One more is done; says what.
+    /// Reports that one more is done, with a message.
     pub fn inc(&mut self, message: impl Into<String>) {
         self.add(1, message);
     }
 
-    /// So much more is done; says what.
+    /// Reports that so much more is done, with a message.
     pub fn add(&mut self, more: impl Amount, message: impl Into<String>) {
         self.done += more.amount();
         self.progress.report(self.done, Some(self.total), message);
@@ -111,7 +113,7 @@ impl Bar {
 
 /// A number that can count progress.
 pub trait Amount: sealed::Sealed {
-    /// As the number that stands in messages.
+    /// As the number that is sent.
     fn amount(self) -> f64;
 }
 

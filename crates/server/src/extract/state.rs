@@ -11,8 +11,8 @@ use crate::handler::signature::HandlerSignature;
 
 /// What the server was given with [`Server::state`](crate::Server::state), as a copy.
 ///
-/// State is told apart by its type, and that none is missing is checked when the server is built.
-/// Share what is large or changes by an `Arc`.
+/// There is one value per type. [`Server::build`](crate::Server::build) fails if one is missing. Put
+/// a value that is large or changes into an `Arc`.
 ///
 /// ```
 /// use bowline_server::{Server, State, Tool};

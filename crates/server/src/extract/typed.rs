@@ -39,7 +39,8 @@ impl Typed {
         &self.0.argument.name
     }
 
-    /// What was chosen for another argument, if the client says so (since 2025-06-18).
+    /// The value that the user has chosen for another argument, if the client sends it (since
+    /// 2025-06-18).
     pub fn chosen(&self, argument: &str) -> Option<&str> {
         self.0.chosen().find(|(name, _)| *name == argument).map(|(_, value)| value)
     }

@@ -9,7 +9,7 @@ use crate::handler::signature::{HandlerSignature, Purpose};
 
 /// The URI of the resource that is read, as the client wrote it.
 ///
-/// For what stands in the place of a template's variables, take these as parameters, or all of them
+/// For the values of a template's variables, take these as parameters, or all of them
 /// as [`Args`](crate::Args).
 ///
 /// ```

@@ -2,7 +2,7 @@
 
 use bowline_types::completion::Completion;
 
-use crate::error::{Error, Result};
+use crate::error::{HandlerError, Result};
 
 /// Something that completing an argument may return: suggestions, the best first. Of more than
 /// 100, the first 100 are sent, and that there are more is told.
@@ -20,9 +20,9 @@ pub trait IntoCompletion {
     fn into_completion(self) -> Result<Completion>;
 }
 
-impl<T: IntoCompletion, E: Into<Error>> IntoCompletion for Result<T, E> {
+impl<T: IntoCompletion, E: HandlerError> IntoCompletion for Result<T, E> {
     fn into_completion(self) -> Result<Completion> {
-        self.map_err(Into::into)?.into_completion()
+        self.map_err(HandlerError::into_handler_error)?.into_completion()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the handler of a notification may return.
 
-use crate::error::{Error, Result};
+use crate::error::{HandlerError, Result};
 
 /// Something that says nothing, as there is nobody to say it to.
 #[diagnostic::on_unimplemented(
@@ -23,8 +23,8 @@ impl IntoNothing for () {
     }
 }
 
-impl<E: Into<Error>> IntoNothing for Result<(), E> {
+impl<E: HandlerError> IntoNothing for Result<(), E> {
     fn into_nothing(self) -> Result {
-        self.map_err(Into::into)
+        self.map_err(HandlerError::into_handler_error)
     }
 }

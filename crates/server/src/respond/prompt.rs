@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bowline_types::content::Content;
 use bowline_types::prompt::{GetPromptResult, PromptMessage};
 
-use crate::error::{Error, Result};
+use crate::error::{HandlerError, Result};
 
 /// Something that a prompt may return.
 #[diagnostic::on_unimplemented(
@@ -23,9 +23,9 @@ pub trait IntoPromptResult {
     fn into_prompt_result(self) -> Result<GetPromptResult>;
 }
 
-impl<T: IntoPromptResult, E: Into<Error>> IntoPromptResult for Result<T, E> {
+impl<T: IntoPromptResult, E: HandlerError> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<GetPromptResult> {
-        self.map_err(Into::into)?.into_prompt_result()
+        self.map_err(HandlerError::into_handler_error)?.into_prompt_result()
     }
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::Json;
-use crate::error::{Error, Result};
+use crate::error::{Error, HandlerError, Result};
 use crate::handler::signature::HandlerSignature;
 
 /// Something that reading a resource may return.
@@ -35,13 +35,13 @@ pub trait IntoResourceResult {
     fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult>;
 }
 
-impl<T: IntoResourceResult, E: Into<Error>> IntoResourceResult for Result<T, E> {
+impl<T: IntoResourceResult, E: HandlerError> IntoResourceResult for Result<T, E> {
     fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 
     fn into_resource_result(self, uri: &str) -> Result<ReadResourceResult> {
-        self.map_err(Into::into)?.into_resource_result(uri)
+        self.map_err(HandlerError::into_handler_error)?.into_resource_result(uri)
     }
 }
 

@@ -8,7 +8,7 @@ use bowline_types::tool::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, HandlerError, Result};
 use crate::handler::signature::HandlerSignature;
 
 /// Something that a tool may return.
@@ -64,13 +64,13 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
     }
 }
 
-impl<T: IntoToolResult, E: Into<Error>> IntoToolResult for Result<T, E> {
+impl<T: IntoToolResult, E: HandlerError> IntoToolResult for Result<T, E> {
     fn describe(signature: &mut HandlerSignature) {
         T::describe(signature);
     }
 
     fn into_tool_result(self) -> Result<CallToolResult> {
-        self.map_err(Into::into)?.into_tool_result()
+        self.map_err(HandlerError::into_handler_error)?.into_tool_result()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a server offers, to whom, and how it lists that.
+//! Builder methods for features: what the server offers, to which callers, and how it is listed.
 
 use std::time::Duration;
 
@@ -8,18 +8,19 @@ use bowline_types::cache::{CacheHint, CacheScope};
 
 use super::{BuildError, Inner, Server};
 use crate::discover::ResourceSubscriptions;
-use crate::feature::{Definition, Prompt, Resource, Tool};
+use crate::feature::{Definition, IntoFeature, Prompt, Resource, Tool};
 use crate::mount::Mount;
 use crate::router::ListKind;
 
 impl Server {
     /// Offers a tool.
     #[must_use]
-    pub fn tool(self, tool: Tool) -> Self {
+    pub fn tool(self, tool: impl IntoFeature<Tool>) -> Self {
+        let tool = tool.into_feature();
         self.edit(|inner| inner.note(inner.registry.insert_tool(tool)))
     }
 
-    /// Offers tools, or will: with none given, tools are declared and may be registered later.
+    /// Offers tools. An empty list declares tools that will be registered later.
     #[must_use]
     pub fn tools(self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.edit(|inner| {
@@ -30,12 +31,13 @@ impl Server {
 
     /// Offers a resource, or a family of resources.
     #[must_use]
-    pub fn resource(self, resource: Resource) -> Self {
+    pub fn resource(self, resource: impl IntoFeature<Resource>) -> Self {
+        let resource = resource.into_feature();
         self.edit(|inner| inner.note(inner.registry.insert_resource(resource)))
     }
 
-    /// Offers resources, or will: with none given, resources are declared and may be registered
-    /// later. A server whose tools embed resources should declare them, too.
+    /// Offers resources. An empty list declares resources that will be registered later. A server
+    /// whose tools embed resources in their results should declare them, too.
     #[must_use]
     pub fn resources(self, resources: impl IntoIterator<Item = Resource>) -> Self {
         self.edit(|inner| {
@@ -48,11 +50,12 @@ impl Server {
 
     /// Offers a prompt.
     #[must_use]
-    pub fn prompt(self, prompt: Prompt) -> Self {
+    pub fn prompt(self, prompt: impl IntoFeature<Prompt>) -> Self {
+        let prompt = prompt.into_feature();
         self.edit(|inner| inner.note(inner.registry.insert_prompt(prompt)))
     }
 
-    /// Offers prompts, or will: with none given, prompts are declared and may be registered later.
+    /// Offers prompts. An empty list declares prompts that will be registered later.
     #[must_use]
     pub fn prompts(self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
         self.edit(|inner| {
@@ -61,19 +64,26 @@ impl Server {
         })
     }
 
-    /// Offers all that another server offers, be it a `Server` or a connected `Client`, or any
-    /// other [`Upstream`](bowline_proto::upstream::Upstream).
+    /// Offers everything that another server offers: a `Server`, a connected `Client`, or any other
+    /// [`Upstream`](bowline_proto::upstream::Upstream).
     ///
     /// A tool `forecast` of what is mounted as `weather` is listed and called as
-    /// `weather__forecast`, and a prompt alike. Resources keep their URIs: what this server has
-    /// itself comes first, then what was mounted first. The mounted server sees each call as its
-    /// caller made it, so it asks, reports, hides and limits as if it were connected by itself;
-    /// layers of this server stand around all of it, while [`visible`](Self::visible) judges only
-    /// what this server has of its own.
+    /// `weather__forecast`, and a prompt alike. Resources keep their URIs. If two servers have the
+    /// same URI, this server's own resource is read, or else that of the server mounted first.
     ///
-    /// A namespace is 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`, where `_` stands
-    /// neither first nor last nor beside another; anything else, a namespace that is taken, and a
-    /// server that cannot be built are told by [`build`](Self::build).
+    /// The mounted server gets each request with the caller's identity and capabilities, so it asks
+    /// the user, reports progress, hides features and applies limits as if the caller were connected
+    /// to it. Layers of this server also wrap the calls of mounted servers.
+    /// [`visible`](Self::visible) applies only to this server's own features.
+    ///
+    /// A mounted `Client` has one connection for all callers, so the server behind it knows this
+    /// program and not its callers. Until there is a bridge for that, its tools cannot ask a caller's
+    /// user or model, cannot read a caller's roots, and send no log messages to callers; they see the
+    /// capabilities that the `Client` was built with.
+    ///
+    /// A namespace is 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`; `_` is neither the
+    /// first nor the last character, and not beside another `_`. [`build`](Self::build) fails if the
+    /// namespace breaks this rule or is taken, or if the mounted server cannot be built.
     ///
     /// ```
     /// use bowline_server::{Server, Tool};
@@ -92,9 +102,9 @@ impl Server {
         self.edit(|inner| inner.note(mounted.and_then(|mount| inner.registry.mount(mount))))
     }
 
-    /// Hides from each caller what the judge does not let it see: it is left out of lists, and
-    /// calling it is answered as if it were not there. Said more than once, all judges have to
-    /// agree; what a feature says of itself counts as well.
+    /// Hides features from callers for whom the test fails: lists leave them out, and calling them
+    /// fails as if they did not exist. If this is called more than once, all tests have to pass, and
+    /// so do the tests of the feature itself ([`Tool::visible`](crate::Tool::visible)).
     ///
     /// ```
     /// use bowline_server::{Definition, Server};
@@ -107,13 +117,13 @@ impl Server {
     #[must_use]
     pub fn visible(
         self,
-        judge: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.edit(|inner| inner.filter.limit(judge))
+        self.edit(|inner| inner.filter.limit(test))
     }
 
-    /// Does not let clients follow single resources. By default they may, and
-    /// [`Notify::resource_updated`](crate::Notify::resource_updated) tells them.
+    /// Does not let clients subscribe to single resources. By default they may, and
+    /// [`Notify::resource_updated`](crate::Notify::resource_updated) notifies them.
     #[must_use]
     pub fn without_subscriptions(self) -> Self {
         self.edit(|inner| inner.subscriptions = ResourceSubscriptions::Disabled)
@@ -125,21 +135,22 @@ impl Server {
         self.edit(|inner| inner.page_size = items.max(1))
     }
 
-    /// Says for how long lists may be reused (2026-07-28). By default they may not.
+    /// Sets how long clients may cache lists (2026-07-28). By default they may not.
     #[must_use]
     pub fn ttl(self, duration: Duration) -> Self {
         self.edit(|inner| inner.caching.general.ttl = duration)
     }
 
-    /// Says that lists, and the contents of resources, may only be reused by whoever asked for
-    /// them. By default they are the same for everybody, unless something is hidden from some.
+    /// Declares that a cached list, or cached contents of a resource, may only be shown to the caller
+    /// that it was sent to. By default all callers may share it, unless a feature is hidden from
+    /// some of them.
     #[must_use]
     pub fn private(self) -> Self {
         self.edit(|inner| inner.caching.general.scope = CacheScope::Private)
     }
 
-    /// Says of one list for how long and by whom it may be reused (2026-07-28), whatever holds for
-    /// the others. A list of which something is hidden from some is never for everybody.
+    /// Sets how long one list may be cached and whether callers may share it (2026-07-28), whatever
+    /// the setting for other lists. A list from which features are hidden is never shared.
     #[must_use]
     pub fn cache(self, list: ListKind, hint: CacheHint) -> Self {
         self.edit(|inner| inner.caching.set(list, hint))
@@ -147,7 +158,7 @@ impl Server {
 }
 
 impl Inner {
-    /// Remembers what goes wrong first.
+    /// Remembers the first problem, for [`Server::build`].
     fn note(&mut self, outcome: Result<(), BuildError>) {
         if let Err(error) = outcome {
             self.problem.get_or_insert(error);

@@ -1,4 +1,4 @@
-//! What a server tells its clients beside answers, and hears from them beside requests.
+//! Builder methods for notifications: log messages to clients, changed roots from clients.
 
 use std::sync::Arc;
 
@@ -10,23 +10,24 @@ use crate::handler::Handler;
 use crate::respond::IntoNothing;
 
 impl Server {
-    /// Declares that the server logs, even if no handler takes [`Log`](crate::Log) now: one that is
-    /// registered later may.
+    /// Declares that the server sends log messages. Needed only if no handler takes
+    /// [`Log`](crate::Log) yet and one that does is registered later.
     #[must_use]
     pub fn logging(self) -> Self {
         self.edit(|inner| inner.registry.declare_logging())
     }
 
-    /// Sets the least severe log message that a client hears until it sets a level of its own (up to
-    /// 2025-11-25): [`Info`](LoggingLevel::Info) by default. Since 2026-07-28 each request says what
-    /// it wants to hear.
+    /// Sets the level of the log messages that a client gets until it sets a level itself (up to
+    /// 2025-11-25): [`Info`](LoggingLevel::Info) by default. Since 2026-07-28 each request names its
+    /// own level.
     #[must_use]
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.edit(|inner| inner.log_level = level)
     }
 
-    /// Runs a handler when a client says that its roots changed (up to 2025-11-25). It may take
-    /// [`Ask`](crate::Ask) and fetch them; while it runs, further changes are told once.
+    /// Runs a handler when a client sends `notifications/roots/list_changed` (up to 2025-11-25). The
+    /// handler may take [`Ask`](crate::Ask) to fetch the roots. While it runs, further notifications
+    /// of that client are joined into one.
     ///
     /// ```
     /// use bowline_server::{Ask, Result, Server};

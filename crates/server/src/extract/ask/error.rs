@@ -10,8 +10,8 @@ use bowline_types::revision::Revision;
 
 /// Why a question has no answer.
 ///
-/// Leaving a tool by `?`, each of these is told in the way that fits it: what the user did is told
-/// to the model, what the client lacks is told to the client where its revision has words for it.
+/// If a tool fails with one of these by `?`, the model reads what the user did. What the client
+/// lacks is answered with an error for the client, where its revision has one.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
@@ -25,15 +25,15 @@ pub enum AskError {
     Invalid(String),
     /// What came back is no answer at all: the client broke the protocol.
     Malformed(String),
-    /// Nobody answered.
+    /// The client did not answer, or refused the request.
     Failed(QuestionError),
-    /// The question must not be put, which is a fault of the server: a form that is not flat or asks
-    /// for a secret, a page that nobody should visit, a conversation that makes no sense.
+    /// The question must not be sent, which is a fault of the server: a form that is not flat or asks
+    /// for a secret, a page that users must not be sent to, a conversation that makes no sense.
     Unaskable(String),
 }
 
 impl AskError {
-    /// The error that refuses the request as such, if this is not for the model to hear.
+    /// The error that the request is answered with, if this is not for the model.
     pub(crate) fn refusal(&self, revision: Revision) -> Option<ErrorObject> {
         match self {
             Self::Unsupported(lack) if revision.has_missing_capability_code() => {

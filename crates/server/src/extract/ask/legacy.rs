@@ -1,4 +1,4 @@
-//! Asking up to 2025-11-25: a request of our own to the client, while the call waits.
+//! Asking up to 2025-11-25: the server sends a request to the client, and the call waits.
 
 use bowline_proto::request::{Outgoing, Question, QuestionError, Reply};
 use bowline_types::error::code;
@@ -18,7 +18,7 @@ pub(super) async fn ask<T>(
 ) -> Result<T, AskError> {
     let required = request.required_capabilities();
     let (sender, receiver) = oneshot::channel();
-    // The handler may have stopped waiting; then nobody needs the answer.
+    // If the handler has stopped waiting, the answer is dropped.
     let reply = Reply::new(move |answer| _ = sender.send(answer));
     let question = Outgoing::Ask(Question { request, reply });
     let closed = AskError::Failed(QuestionError::Closed);

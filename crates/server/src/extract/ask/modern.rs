@@ -35,7 +35,7 @@ pub(super) async fn ask<T>(
     Err(closed)
 }
 
-/// Tells the user why a question comes again.
+/// Adds to the question why it is asked again.
 fn complain(request: &mut InputRequest, reason: &str) {
     if let InputRequest::Elicit(ElicitParams::Form(form)) = request {
         form.message = format!("{}\n\nThe last answer did not fit: {reason}", form.message);

@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::sync::lock;
 
-/// What is known of a call's questions, shared by its handler and whoever drives it.
+/// What is known of a call's questions, shared by its handler and the future that drives it.
 #[derive(Debug)]
 pub(crate) struct Rounds(Mutex<Round>);
 
@@ -40,7 +40,7 @@ struct Round {
     open: Vec<OpenQuestion>,
     /// Steps that must not be interrupted.
     running: usize,
-    /// Wakes whoever drives the handler.
+    /// Wakes the task that drives the handler.
     driver: Option<Waker>,
 }
 
@@ -80,7 +80,7 @@ struct RecordedStep {
     result: RawJson,
 }
 
-/// Reads an answer whatever it is.
+/// Reads `null` as an answer, not as none.
 fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
     RawJson::deserialize(deserializer).map(Some)
 }
@@ -132,8 +132,8 @@ impl Rounds {
         }))
     }
 
-    /// Ends the round if it has open questions and nothing that must not be interrupted; or else
-    /// remembers whom to wake when that changes.
+    /// Ends the round if it has open questions and no step is running. Otherwise remembers the task
+    /// to wake when that changes.
     ///
     /// # Errors
     ///
@@ -208,8 +208,8 @@ impl Round {
         (pin, answer.cloned())
     }
 
-    /// Adds an open question, and says whom to wake. Of too many questions at once, the last have
-    /// to wait for the next round.
+    /// Adds an open question, and returns the task to wake. Questions beyond the limit wait for the
+    /// next round.
     fn open(&mut self, open: OpenQuestion, limits: &Limits) -> Option<Waker> {
         if self.open.len() < limits.questions.max(1) {
             self.open.push(open);
@@ -261,7 +261,8 @@ impl Memory {
         )
     }
 
-    /// A keyed hash: who does not know the key cannot find two questions with the same pin.
+    /// A keyed hash: a client that does not know the key cannot find two questions with the same
+    /// fingerprint.
     fn pin(&self, request: &InputRequest) -> Fingerprint {
         // A question that cannot be written is not sent either.
         let question = serde_json::to_vec(request).unwrap_or_default();
@@ -271,7 +272,7 @@ impl Memory {
     }
 }
 
-/// A question that somebody still waits for; closed when they stop.
+/// Closes a question when the handler stops waiting for it.
 struct OpenGuard<'a> {
     round: &'a Mutex<Round>,
     key: String,
@@ -283,7 +284,7 @@ impl Drop for OpenGuard<'_> {
     }
 }
 
-/// A step that must not be interrupted.
+/// Keeps the round from ending while a step runs.
 struct StepGuard<'a>(&'a Rounds);
 
 impl Drop for StepGuard<'_> {

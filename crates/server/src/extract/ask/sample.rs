@@ -17,10 +17,10 @@ use super::{Ask, AskError, Asking, Rounds};
 use crate::error::Result;
 use crate::respond::IntoToolResult;
 
-/// The most tokens of an answer, unless [`Sample::max_tokens`] says otherwise.
+/// The most tokens of an answer, unless [`Sample::max_tokens`] sets another limit.
 const MAX_TOKENS: u64 = 1024;
 
-/// How often the model is asked in one loop of tools, unless [`Sample::turns`] says otherwise.
+/// How often the model is asked in one loop of tools, unless [`Sample::turns`] sets another limit.
 const TURNS: usize = 8;
 
 impl Ask {
@@ -55,7 +55,7 @@ impl Ask {
 /// A question to the client's model. Everything but the conversation and
 /// [`max_tokens`](Self::max_tokens) is a wish.
 #[derive(Clone, Debug)]
-#[must_use = "nobody is asked unless this is awaited"]
+#[must_use = "the client is not asked unless this is awaited"]
 pub struct Sample {
     ask: Ask,
     params: CreateMessageParams,
@@ -69,7 +69,7 @@ impl Sample {
         self
     }
 
-    /// Tells the model something before the conversation.
+    /// Sets the system prompt.
     pub fn system(mut self, prompt: impl Into<String>) -> Self {
         self.params.system_prompt = Some(prompt.into());
         self
@@ -97,7 +97,7 @@ impl Sample {
         self
     }
 
-    /// Says how freely to answer.
+    /// Sets the sampling temperature.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.params.temperature = Some(temperature);
         self
@@ -115,7 +115,7 @@ impl Sample {
         self
     }
 
-    /// Says whether the model may or must call tools.
+    /// Sets whether the model may or must call tools.
     pub fn tool_choice(mut self, mode: ToolChoiceMode) -> Self {
         self.params.tool_choice = Some(ToolChoice::new(mode));
         self
@@ -143,7 +143,7 @@ impl Sample {
     /// is called once, however often the handler is run again.
     ///
     /// There are at most [`turns`](Self::turns); in the last, no more tools may be called. What a
-    /// tool fails with is told to the model. A tool must not ask anybody itself.
+    /// tool fails with is sent to the model. A tool must not ask the user or the model itself.
     ///
     /// ```
     /// use bowline_server::{Ask, Result, Tool};
@@ -198,7 +198,7 @@ impl Sample {
         Ok(results)
     }
 
-    /// Calls a tool that the model wishes to call. What it fails with is for the model to hear.
+    /// Calls a tool that the model asked for. Its error becomes a result for the model.
     async fn fulfil<F, Running>(
         &self,
         wish: &ToolUseContent,
@@ -217,10 +217,10 @@ impl Sample {
             None => Err(format!("no tool is named `{}`", wish.name).into()),
         };
         let result = outcome.unwrap_or_else(|error| CallToolResult::error(error.to_string()));
-        let mut told = ToolResultContent::new(&wish.id, result.content);
-        told.structured_content = result.structured_content;
-        told.is_error = result.is_error;
-        Ok(told)
+        let mut content = ToolResultContent::new(&wish.id, result.content);
+        content.structured_content = result.structured_content;
+        content.is_error = result.is_error;
+        Ok(content)
     }
 }
 
@@ -241,7 +241,7 @@ pub struct Sampled {
     pub content: Vec<Content>,
     /// The model that said it.
     pub model: String,
-    /// Why it stopped, if the client tells.
+    /// Why the model stopped, if the client reports it.
     pub stop_reason: Option<StopReason>,
 }
 

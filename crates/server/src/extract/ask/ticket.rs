@@ -1,8 +1,9 @@
-//! Tells a web page on whose behalf its visitor was sent.
+//! Proves to a web page which user its visitor is.
 //!
-//! Whoever gets hold of a URL can trick somebody else into opening it. So a page that takes anything
-//! from its visitor must know that it is the user who was asked. A ticket is sealed like the state of
-//! a call and bound to the caller: it can neither be made up, nor changed, nor used by anybody else.
+//! An attacker who learns a URL can trick another person into opening it. So a page that accepts
+//! input must know that its visitor is the user who was asked. A ticket is sealed like the state of
+//! a call and bound to the caller: an attacker can neither forge nor change it, nor use the ticket of
+//! another caller.
 
 use std::time::SystemTime;
 
@@ -17,8 +18,8 @@ use crate::seal::{Binding, Sealer};
 use crate::server::Server;
 
 impl Ask {
-    /// A text to put into the URL of a page, from which the page can tell that its visitor is the
-    /// user who was asked; see [`Server::admits`]. The same in all rounds of a call.
+    /// A text to put into the URL of a page. The page gives it to [`Server::admits`], which checks
+    /// that the visitor is the user who was asked. The same in all rounds of a call.
     ///
     /// ```
     /// use bowline_server::{Ask, Result};
@@ -48,11 +49,12 @@ impl Ask {
 }
 
 impl Server {
-    /// Whether a ticket that a visitor brings to a page is that of the user who was asked to visit
-    /// it: `visitor` is whom the page knows as signed in, by the same issuer as callers. A ticket is
-    /// good for as long as [`state_expiry`](Self::state_expiry) says.
+    /// Whether a ticket belongs to the visitor of a page, who was asked to visit it. `visitor` is the
+    /// signed-in user of the page, as known to the issuer that also authenticates callers. A ticket
+    /// expires after [`state_expiry`](Self::state_expiry).
     ///
-    /// Where callers bring no credentials all of them are one, as on standard input and output.
+    /// Callers without credentials are all the same [`Owner`], for example over standard input and
+    /// output.
     pub fn admits(&self, ticket: &str, visitor: &Owner) -> bool {
         self.build().is_ok_and(|service| is_good(service.sealer(), ticket, visitor))
     }

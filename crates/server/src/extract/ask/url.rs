@@ -22,10 +22,11 @@ impl Ask {
     ///
     /// The answer is the user's consent and no more. Whether anything was done on the page is for
     /// the page to find out, and so is whether the visitor is the user who was asked: put a
-    /// [`ticket`](Self::ticket) into the URL. When it is done, a client of 2025-11-25 can be told by
-    /// [`Visit::complete`].
+    /// [`ticket`](Self::ticket) into the URL. When it is done, [`Visit::complete`] notifies a client
+    /// of 2025-11-25.
     ///
-    /// The URL is `https`, or `http` on this machine; it holds no secrets and signs nobody in.
+    /// The URL is `https`, or `http` on this machine. It holds no secrets, and opening it does not
+    /// sign the visitor in.
     ///
     /// # Errors
     ///
@@ -40,7 +41,7 @@ impl Ask {
 }
 
 impl Visit {
-    /// A page to visit, before anybody is asked. [`Ask::url`] asks at once.
+    /// A page to visit, without asking the user yet. [`Ask::url`] asks at once.
     ///
     /// # Errors
     ///
@@ -62,11 +63,11 @@ impl Visit {
     }
 }
 
-/// What becomes of a call that cannot go on before the user has visited pages.
+/// Answers a call that cannot go on before the user has visited pages.
 ///
-/// A client of 2025-11-25 is told by an error of its own. Since 2026-07-28 the call is answered with
-/// the question, and waits here to be made again; a user who agreed is asked again until the page
-/// was really visited.
+/// A client of 2025-11-25 gets the error for that (−32042). Since 2026-07-28 the call is answered
+/// with the question. When the client retries with the user's consent and the handler fails again,
+/// the user is asked again, because the page was not visited yet.
 pub(crate) async fn require_visits(call: Call, visits: Vec<Visit>) -> Error {
     let required = ClientCapabilities::new().with_url_elicitation();
     if let Some(lack) = Unsupported::by(call.parts(), &required) {
@@ -95,7 +96,7 @@ pub(crate) async fn require_visits(call: Call, visits: Vec<Visit>) -> Error {
 }
 
 impl Ask {
-    /// Asks to visit a page for as long as the user agrees to.
+    /// Asks the user to visit a page, again after each consent.
     fn insist(&self, visit: &Visit) -> Asking<()> {
         self.put(visit.question(), |answer| {
             form::accepted(answer)?;
@@ -104,7 +105,7 @@ impl Ask {
     }
 }
 
-/// The error of 2025-11-25.
+/// The error for clients of 2025-11-25.
 fn refusal(visits: &[Visit]) -> Error {
     let messages: Vec<_> = visits.iter().map(|visit| visit.page.message.as_str()).collect();
     let pages = visits.iter().map(|visit| visit.page.clone()).collect();

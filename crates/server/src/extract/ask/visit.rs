@@ -6,7 +6,7 @@ use bowline_types::input::InputRequest;
 
 use crate::secret::is_secret;
 
-/// A page that the user is to visit, or agreed to.
+/// A page that the user is asked to visit, or has agreed to visit.
 ///
 /// ```
 /// use bowline_server::{Ask, Error, Result};
@@ -34,11 +34,12 @@ impl Visit {
         &self.page.url
     }
 
-    /// Tells the client that was asked, and no other, that the user is done with the page. May be
-    /// said after the call is over. Only 2025-11-25 has words for it; other clients hear nothing.
+    /// Notifies the client that was asked, and no other, that the user is done with the page. Works
+    /// after the call is over, too. Only 2025-11-25 has a notification for it; for clients of other
+    /// revisions this does nothing.
     pub async fn complete(&self) {
         if let Some(id) = self.page.elicitation_id.clone() {
-            // A client that is gone needs not be told.
+            // If the client is gone, there is nothing to do.
             _ = self.outbox.say(Outgoing::ElicitationComplete(id)).await;
         }
     }
@@ -59,7 +60,7 @@ pub(super) fn check(page: &UrlParams) -> Result<(), String> {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
     if host.len() < authority.len() {
-        return Err("an elicitation URL names a user; it must sign nobody in".to_owned());
+        return Err("an elicitation URL names a user; it must not sign the visitor in".to_owned());
     }
     if !scheme.eq_ignore_ascii_case("https") && !is_here(host) {
         return Err(format!("the elicitation URL at `{host}` is not `https`"));
@@ -78,8 +79,8 @@ pub(super) fn check(page: &UrlParams) -> Result<(), String> {
     }
 }
 
-/// Whether a parameter of this name signs in everybody who opens the URL, without being a secret of
-/// the user's: the signatures of storage services, and the sessions of web frameworks.
+/// Whether a parameter of this name signs in every visitor who opens the URL, without being a secret
+/// of the user: the signatures of storage services, and the sessions of web frameworks.
 fn signs_in(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with("signature")

@@ -57,6 +57,9 @@ impl ResourceReader {
     /// Reads the URI or template, and finds what is wrong.
     fn problem(&mut self) -> Option<String> {
         let parsed = match self.resource.kind {
+            Kind::One if self.resource.uri().contains(['{', '}']) => Err(
+                "a URI with braces is a template: use `Resource::template(..)`".to_owned(),
+            ),
             Kind::One => uri::check_offered(self.resource.uri()),
             Kind::Family => self.parse(),
         };
