@@ -51,7 +51,8 @@ impl<T: FromCall + Nothing> Extractor<Unfit> for T {}
     label = "cannot be sent to the client",
     note = "a result is text, a number, `bool`, `()`, `Content`, `Vec<Content>`, or `Json<T>` for a \
             type that implements `serde::Serialize` and `schemars::JsonSchema`",
-    note = "it may be the `Ok` of a `Result` whose error `?` turns into `bowline::Error`"
+    note = "a `Result<T, E>` is one if `T` is, and if `E` is text, `bowline::Error`, or a type that \
+            implements `std::error::Error + Send + Sync`"
 )]
 pub trait ToolOutput<Kind>: IntoToolResult + 'static {}
 
@@ -67,7 +68,8 @@ impl<T: IntoToolResult + Nothing> ToolOutput<Unfit> for T {}
     label = "cannot be sent to the client",
     note = "a result is text or `Content` (a message of the user), `Vec<Content>`, `PromptMessage` or \
             `Vec<PromptMessage>`",
-    note = "it may be the `Ok` of a `Result` whose error `?` turns into `bowline::Error`"
+    note = "a `Result<T, E>` is one if `T` is, and if `E` is text, `bowline::Error`, or a type that \
+            implements `std::error::Error + Send + Sync`"
 )]
 pub trait PromptOutput<Kind>: IntoPromptResult + 'static {}
 

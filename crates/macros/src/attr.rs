@@ -36,7 +36,7 @@ pub(crate) enum Value {
     Optional,
 }
 
-/// The words that somebody wrote, each of them known and at most once.
+/// The words of an attribute, each of them known and at most once.
 #[derive(Default)]
 pub(crate) struct Words(Vec<(Ident, Option<Expr>)>);
 

@@ -1,7 +1,7 @@
-//! Mistakes, each told on the word that is guilty.
+//! Mistakes, each reported at the word that causes it.
 //!
-//! Nothing here stops at the first one: whoever made two mistakes reads about both. What only the
-//! compiler can know (is this type an argument?) is checked by the generated code, see
+//! Nothing here stops at the first mistake: all are reported at once. What only the compiler can
+//! know (is this type an argument?) is checked by the generated code, see
 //! [`crate::feature`].
 
 use proc_macro2::{Span, TokenStream};

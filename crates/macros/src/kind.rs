@@ -72,7 +72,7 @@ impl Kind {
         feature: "Resource",
         function: "ResourceFn",
         output: "ResourceOutput",
-        // Nobody is told about the variables of a template but their names.
+        // A template has only the names of its variables, and no descriptions.
         arg: Syntax { attribute: ARG, words: &[COMPLETE, DEFAULT, RANGE, RENAME] },
         extractors: &["Uri"],
     };

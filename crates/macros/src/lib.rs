@@ -299,7 +299,7 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 /// | `mime = ".."` | the media type, if not that of what is returned |
 /// | `size = ..` | how many bytes it holds; not for templates |
 /// | `ttl = ..` | for how long the contents may be reused, a `Duration` |
-/// | `private` | the contents may only be reused by whoever read them |
+/// | `private` | cached contents may only be shown to the caller that read them |
 ///
 /// # Variables
 ///

@@ -25,10 +25,10 @@ struct Inner {
     parts: Parts,
     target: CallTarget,
     shared: Arc<ServerShared>,
-    /// The answers so far, once somebody asks where asking means to run again (2026-07-28). Most
-    /// calls have none, and they are large.
+    /// The answers so far, once the handler asks the user (2026-07-28). Boxed, because they are large
+    /// and most calls have none.
     rounds: OnceLock<Box<Rounds>>,
-    /// The client's roots, once somebody asked for them.
+    /// The client's roots, once the handler asked for them.
     roots: OnceLock<Roots>,
     /// Raised when the call is over, however it ended.
     over: Signal,
@@ -129,7 +129,7 @@ impl Call {
         Ok(())
     }
 
-    /// Takes the answers so far, unless somebody else has begun to ask meanwhile.
+    /// Sets the answers so far, unless they are set already.
     pub(crate) fn set_rounds(&self, rounds: Rounds) {
         _ = self.0.rounds.set(Box::new(rounds));
     }
@@ -143,8 +143,8 @@ impl Call {
         _ = self.0.roots.set(roots);
     }
 
-    /// Whether to write a log message at all. Up to 2025-11-25 only the engine knows the level, and
-    /// it has the last word.
+    /// Whether to send a log message of this level. Up to 2025-11-25 the engine knows the level of the
+    /// session and filters messages again.
     pub(crate) fn wants_log(&self, level: LoggingLevel) -> bool {
         match self.parts().log_level {
             Some(least) => least <= level,
@@ -152,14 +152,14 @@ impl Call {
         }
     }
 
-    /// Says something that may get lost, unless the call is over.
+    /// Sends a message that may be dropped if there is no room, unless the call is over.
     pub(crate) fn mention(&self, outgoing: Outgoing) {
         if !self.over().is_raised() {
             _ = self.parts().outbox.emit(outgoing);
         }
     }
 
-    /// Ends the call: whoever else still has it hears of it.
+    /// Ends the call: wakes tasks of the handler that still hold it.
     pub(crate) fn end(&self) {
         if Arc::strong_count(&self.0) > 1 {
             self.0.over.raise();

@@ -1,20 +1,20 @@
-//! What a server says of itself, inferred from what it offers.
+//! The capabilities and instructions of a server, inferred from its features.
 
 use bowline_types::capability::ServerCapabilities;
 
 use crate::mount::{Mount, join};
 use crate::registry::Registry;
 
-/// Whether clients may follow single resources.
+/// Whether clients may subscribe to single resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceSubscriptions {
-    /// They are told when one that they follow changes.
+    /// The server notifies them of changes.
     Offered,
-    /// Nothing is ever told.
+    /// They may not subscribe.
     Disabled,
 }
 
-/// What a server with these features can do, and the servers that it stands for.
+/// The capabilities of a server with these features, and of the servers that it mounts.
 pub(crate) fn capabilities(
     registry: &Registry,
     subscriptions: ResourceSubscriptions,
@@ -29,7 +29,7 @@ pub(crate) fn capabilities(
     all
 }
 
-/// What a server with these features can do by itself.
+/// The capabilities of a server with these features, without those of mounted servers.
 ///
 /// Lists announce their changes always, because any registry can change.
 pub(crate) fn own_capabilities(
@@ -67,7 +67,7 @@ pub(crate) fn own_capabilities(
     capabilities
 }
 
-/// How to use a server, in its own words and in those of the servers that it stands for.
+/// The instructions of a server, followed by those of the servers that it mounts.
 pub(crate) fn instructions(own: Option<&str>, registry: &Registry) -> Option<String> {
     let mounts = registry.mounts();
     let mounted = mounts.iter().filter_map(Mount::instructions);

@@ -1,8 +1,8 @@
-//! What a handler fails with, and who gets to hear of it.
+//! What a handler fails with, and whether the model or the client gets the message.
 //!
-//! By default the model does: whatever leaves a tool by `?` becomes a result with `isError: true`
-//! and the messages of the error and its causes, so that the model can do better next time. An
-//! error of the protocol is said so explicitly, with [`Error::rpc`].
+//! An error that leaves a tool by `?` becomes a result with `isError: true` and the messages of the
+//! error and its causes, so that the model can correct its call. [`Error::rpc`] is a JSON-RPC error
+//! for the client instead.
 
 use std::fmt;
 
@@ -40,9 +40,9 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<Kind>);
 
 enum Kind {
-    /// The handler failed; the model is told.
+    /// The handler failed; the model gets the message.
     Failure(BoxError),
-    /// The request as such is refused; the client is told.
+    /// The request is refused; the client gets a JSON-RPC error.
     Rpc(ErrorObject),
     /// What was asked for is not there.
     NotFound,
@@ -63,16 +63,16 @@ impl Error {
         Self(Box::new(Kind::Rpc(error)))
     }
 
-    /// What was asked for is not there. A resource that fails like this is answered as one that
-    /// does not exist, in the way of the caller's revision.
+    /// The thing asked for does not exist. A read that fails like this is answered with the error for
+    /// an unknown resource, as the caller's revision has it.
     pub fn not_found() -> Self {
         Self(Box::new(Kind::NotFound))
     }
 
     /// The call cannot go on before the user has visited these pages, and is to be made again then.
     ///
-    /// Up to 2025-11-25 the client is told so by an error of its own (−32042), since 2026-07-28 by
-    /// the question itself. A client that sends its user nowhere is told what it lacks.
+    /// A client of 2025-11-25 gets the error −32042, a client of 2026-07-28 the question itself. A
+    /// client without URL elicitation gets an error that names the missing capability.
     pub fn url_elicitation_required(visits: impl IntoIterator<Item = Visit>) -> Self {
         Self(Box::new(Kind::Visits(visits.into_iter().collect())))
     }
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// The answer to a call that failed like this, where nothing but the client hears of it.
+    /// The JSON-RPC error for a call that failed like this, of anything but a tool.
     pub(crate) fn into_error(self, revision: Revision) -> ErrorObject {
         match *self.0 {
             Kind::Rpc(error) => error,
@@ -142,7 +142,7 @@ impl Error {
     }
 }
 
-/// What the client is told of an error in words of the protocol, if there are any.
+/// The JSON-RPC error for an error of [`Ask`](crate::Ask), if it is for the client.
 fn refusal(error: &(dyn std::error::Error + 'static), revision: Revision) -> Option<ErrorObject> {
     find::<AskError>(error)?.refusal(revision)
 }
@@ -191,7 +191,7 @@ impl fmt::Display for Kind {
 }
 
 impl fmt::Debug for Error {
-    /// What a `main` that returns it prints.
+    /// The sentence of `Display`, because a `main` that returns the error prints its `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

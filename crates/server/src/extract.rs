@@ -5,7 +5,7 @@
 //! | [`Args<T>`](Args) | the arguments, decoded and checked |
 //! | [`State<T>`](State) | what the server was given with `.state(..)` |
 //! | [`Context`] | everything else about the call: revision, client, `_meta`, owner, extensions |
-//! | [`Progress`] | tells the caller how far the call has come |
+//! | [`Progress`] | sends the caller progress notifications |
 //! | [`Log`] | sends the caller log messages |
 //! | [`Ask`] | asks the user, the client's model, or for its roots |
 //! | [`Elicited<T>`](Elicited) | what the user was asked before the handler ran |
@@ -47,9 +47,7 @@ pub use uri::Uri;
 
 pub use http::{HeaderMap, HeaderName, HeaderValue};
 
-pub use crate::handler::{
-    Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable,
-};
+pub use crate::handler::{Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable};
 
 pub(crate) use ask::{RoundEnd, Rounds, require_visits};
 pub(crate) use typed::CompletionInput;
@@ -80,8 +78,8 @@ pub(crate) use typed::CompletionInput;
             or use `#[tool]`"
 )]
 pub trait FromCall: Sized + Send + 'static {
-    /// Says what it means for a handler to have this parameter; by default that it may
-    /// [tell callers apart](HandlerSignature::tells_callers_apart).
+    /// Adds what this parameter declares about its handler; by default that the handler may
+    /// [answer callers differently](HandlerSignature::tells_callers_apart).
     fn describe(signature: &mut HandlerSignature) {
         signature.tells_callers_apart();
     }

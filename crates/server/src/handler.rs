@@ -18,7 +18,8 @@ pub use signature::HandlerSignature;
 pub use template::{Extracted, FromTemplate, Placed, TemplateHandler, Variable};
 
 /// A function that serves calls: an async function or closure of up to twelve parameters, each of
-/// which is an extractor ([`FromCall`]). `M` only tells the arities apart; nobody writes it.
+/// which is an extractor ([`FromCall`]). `M` only distinguishes the arities; users never
+/// write it.
 ///
 /// Implemented for every [`HandlerFn`] whose parameters are extractors, and for nothing else. There
 /// is one implementation for all arities, so the compiler can say which parameter is wrong, and not

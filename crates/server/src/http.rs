@@ -15,7 +15,7 @@ pub use bowline_http::server::{HttpLimits, Sessions};
 use bowline_http::store::Backend;
 pub use bowline_proto::request::{Owner, Peer};
 
-use self::stop::told_to_stop;
+use self::stop::stop_signal;
 use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
 
@@ -43,27 +43,27 @@ impl Server {
     }
 }
 
-/// A server over HTTP. The defaults are safe: it answers only to names of this machine, and only
-/// to pages from there.
+/// A server over HTTP. By default it accepts only host names of this machine in `Host`, and only web
+/// pages of this machine in `Origin`.
 #[derive(Clone)]
 pub struct Http {
     server: Server,
     /// Shared by all clones: frameworks clone their services for every request.
     config: Arc<HttpConfig>,
-    /// A setting that made no sense; told when the server is built.
+    /// A setting that cannot be used; reported when the server is built.
     problem: Option<String>,
     open_to_all: bool,
     endpoint: Arc<OnceLock<Result<Endpoint, String>>>,
 }
 
 impl Http {
-    /// Answers to the address that clients outside know, and to web pages from there.
+    /// Sets the public URL: accepts its host in the `Host` header, and web pages of its origin.
     #[must_use]
     pub fn public_url(self, url: &str) -> Self {
         self.gated(|gate| gate.with_public_url(url))
     }
 
-    /// Answers also to this host name.
+    /// Accepts this host name in the `Host` header, too.
     #[must_use]
     pub fn host(self, host: &str) -> Self {
         self.gated(|gate| gate.with_host(host))
@@ -74,9 +74,9 @@ impl Http {
     /// `chrome-extension://<id>`. Can be called several times. Pages of this machine may call without
     /// it.
     ///
-    /// Browsers are told so by the headers of [CORS]: preflights are answered, and pages can read
-    /// every answer and the headers of the protocol. Cookies are not sent; a page authenticates with
-    /// an `Authorization` header of its own. Pages of other origins are answered 403 and can read
+    /// The server sends the [CORS] headers for these origins: it answers preflights, and pages can
+    /// read every response and the headers of the protocol. Browsers send no cookies; a page
+    /// authenticates with an `Authorization` header. Pages of other origins get 403 and can read
     /// nothing.
     ///
     /// [CORS]: https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS
@@ -85,41 +85,41 @@ impl Http {
         self.gated(|gate| gate.with_origin(origin))
     }
 
-    /// Sets the bounds.
+    /// Sets the limits of the HTTP endpoint.
     #[must_use]
     pub fn limits(self, limits: HttpLimits) -> Self {
         self.changed(|config| config.with_limits(limits))
     }
 
-    /// Sets what becomes of clients that shake hands.
+    /// Sets whether clients that send `initialize` get a session.
     #[must_use]
     pub fn sessions(self, sessions: Sessions) -> Self {
         self.changed(|config| config.with_sessions(sessions))
     }
 
-    /// Serves the two endpoints of 2024-11-05 beside, for clients that know nothing else.
+    /// Also serves the two endpoints of 2024-11-05 (HTTP+SSE), for clients that speak nothing else.
     #[must_use]
     pub fn sse2024(self) -> Self {
         self.changed(HttpConfig::with_sse2024)
     }
 
-    /// Speaks HTTP/2 beside HTTP/1.1 on a listener of ours, without TLS: for proxies and meshes that
-    /// talk so to what stands behind them.
+    /// Speaks HTTP/2 beside HTTP/1.1 on the listener of [`bind`](Self::bind), without TLS: for proxies
+    /// and meshes that speak HTTP/2 to the servers behind them.
     #[cfg(feature = "http2")]
     #[must_use]
     pub fn http2(self) -> Self {
         self.changed(HttpConfig::with_http2)
     }
 
-    /// Sets where sessions and what streams said are kept, so that several processes with the same
-    /// store serve the same clients, whichever of them a request comes to.
+    /// Sets the store for sessions and the events of streams. Processes with the same store can serve
+    /// each request of the same clients.
     #[must_use]
     pub fn store(self, store: Arc<dyn Backend>) -> Self {
         self.changed(|config| config.with_store(store))
     }
 
-    /// Lets anybody on the network call who reaches the address, without credentials. Needed to
-    /// bind to anything but this machine as long as nobody checks credentials.
+    /// Allows [`bind`](Self::bind) to an address that other machines can reach, although the server
+    /// checks no credentials: every client that reaches the address may call.
     #[must_use]
     pub fn allow_unauthenticated_network(mut self) -> Self {
         self.open_to_all = true;
@@ -136,7 +136,7 @@ impl Http {
         }
     }
 
-    /// With other settings: an endpoint that clones have built already is theirs, not ours.
+    /// Changes the settings. Clones keep the endpoint that they have built already.
     fn changed(mut self, change: impl FnOnce(HttpConfig) -> HttpConfig) -> Self {
         self.config = Arc::new(change(Arc::unwrap_or_clone(self.config)));
         self.endpoint = Arc::default();
@@ -161,21 +161,22 @@ impl Http {
         Ok(Endpoint::new(service, Arc::new(self.server.config()), HttpConfig::clone(&self.config)))
     }
 
-    /// Serves on an address until the process is told to stop, then lets calls come to an end,
-    /// unless it is told again. The endpoint is `/mcp`.
+    /// Serves on an address, with the endpoint at `/mcp`, until the process gets SIGINT (Ctrl-C) or
+    /// SIGTERM. Then it accepts no more calls and lets running calls end; a second signal ends it at
+    /// once.
     ///
     /// # Errors
     ///
     /// If the server cannot be built, or the address cannot be listened on.
     pub async fn bind(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         let listener = self.listen(address).await?;
-        let told_twice = async {
-            told_to_stop().await;
-            told_to_stop().await;
+        let stopped_twice = async {
+            stop_signal().await;
+            stop_signal().await;
         };
         tokio::select! {
-            () = listener.serve_until(told_to_stop()) => {}
-            () = told_twice => {}
+            () = listener.serve_until(stop_signal()) => {}
+            () = stopped_twice => {}
         }
         Ok(())
     }
@@ -189,7 +190,7 @@ impl Http {
         let address = resolve(address)?;
         if !address.ip().is_loopback() && !self.open_to_all {
             return Err(ServeError::address(format!(
-                "{address} can be reached from the network, and nobody checks credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
+                "{address} can be reached from the network, and the server checks no credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
             )));
         }
         let gate = self.config.gate().clone().at(address);
@@ -210,7 +211,7 @@ impl Bound {
     ///
     /// # Errors
     ///
-    /// If the system does not say.
+    /// If the operating system cannot report it.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.address()
     }
@@ -220,7 +221,7 @@ impl Bound {
         &self.endpoint
     }
 
-    /// Serves until `stop` says so, then lets calls come to an end.
+    /// Serves until `stop` resolves, then lets running calls end.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) {
         self.listener.serve(self.endpoint, stop).await;
     }

@@ -11,8 +11,8 @@
 //! | [`ResultSizeLimit`] | refuses results that are too long |
 //! | [`Audit`] | gives a record of each call to a function |
 //!
-//! What they refuse is told to the model where a tool is called, and to the client elsewhere. Some
-//! bounds hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
+//! If they refuse a tool call, the model gets an error result; any other request gets a JSON-RPC
+//! error. Some limits hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
 //!
 //! Up to 2025-11-25 two calls are not a client's but the engine's: a handshake is served as
 //! `server/discover`, with [`Handshake`](bowline_proto::request::Handshake) attached, and for each
@@ -140,13 +140,13 @@ where
     }
 }
 
-/// A service whose type nobody needs to know: what layers are put around.
+/// A service with its type erased, around which layers are put.
 ///
 /// Each call waits until the service is ready for it, so limits make calls wait and nothing else.
 #[derive(Clone)]
 pub struct Route(Arc<dyn Serve>);
 
-/// Who is told when a layer fails.
+/// Whether an error of a layer goes to the model or to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The model, as with any failure of a tool.

@@ -23,14 +23,13 @@
 //!
 //! In reading order: a [`Server`] is described by value and built once into a [`Service`], which
 //! any transport drives. Each request goes through the server's [`layer`]s to what serves its
-//! method. A [`Tool`], a [`Prompt`] or a [`Resource`] is a [`Handler`], a function whose parameters
-//! are [`extract`]ors and whose result is one of those in [`respond`], and what people may type for
-//! its arguments is completed by another. The [`Registry`] and [`Notify`] change what is offered and
-//! tell clients so while the server runs.
+//! method. A [`Tool`], a [`Prompt`] or a [`Resource`] is a [`Handler`]: a function whose parameters
+//! are [`extract`]ors and whose result is one of those in [`respond`]. Another handler can complete
+//! its arguments while the user types. The [`Registry`] changes the features while the server runs,
+//! and [`Notify`] notifies clients of changes.
 //!
-//! Handlers cannot tell which revision of the protocol or which transport called them. A call that
-//! is cancelled is dropped, unless its handler takes [`Cancel`]. Whatever fails inside of a tool is
-//! told to the model; see [`Error`].
+//! A handler does not depend on the revision or the transport of its caller. A cancelled call is
+//! dropped, unless its handler takes [`Cancel`]. The model gets the error of a tool; see [`Error`].
 
 mod disabled;
 mod discover;
@@ -75,7 +74,9 @@ pub use error::{BoxError, Error, HandlerError, Result};
 pub use extract::{
     Args, Ask, AskError, Cancel, Context, Elicited, Log, Progress, State, Typed, Uri,
 };
-pub use feature::{Definition, Feature, IntoFeature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn};
+pub use feature::{
+    Definition, Feature, IntoFeature, Prompt, PromptFn, Resource, ResourceFn, Tool, ToolFn,
+};
 pub use handler::{Handler, HandlerSignature, TemplateHandler};
 pub use notify::Notify;
 pub use registry::Registry;

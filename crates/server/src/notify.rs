@@ -1,8 +1,8 @@
-//! What changed, and who is told.
+//! Notifies clients of changes.
 //!
-//! Every `subscriptions/listen` is a subscriber, be it a client's own or the one that stands in for
-//! a legacy session. A subscriber has a set of changes that it has not been told yet, not a queue:
-//! a client that reads slowly hears of each thing once, however often it changed meanwhile.
+//! Every `subscriptions/listen` is a subscriber, whether a client sent it or the engine opened it for
+//! a legacy session. A subscriber has a set of pending changes, not a queue: a client that reads
+//! slowly gets one notification for each changed thing, however often it changed meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -19,9 +19,10 @@ use crate::extract::FromCall;
 use crate::handler::signature::HandlerSignature;
 use crate::sync::{Signal, lock};
 
-/// Resources that a subscriber may yet have to be told of one by one. Beyond that it is told of the
-/// ones that it subscribed to instead, whose number it has chosen itself. A legacy session, which
-/// may subscribe at any time, has to be told of all: at most as many as the server has.
+/// The most pending resources of a subscriber that are notified one by one. Beyond that the
+/// subscriber is notified of the URIs that it subscribed to, whose number it has chosen itself. A
+/// legacy session may subscribe at any time, so it is notified of all: at most as many as the server
+/// has.
 const MOST_RESOURCES: usize = 1024;
 
 /// Notifies clients of what changed. Cheap to clone.
@@ -47,7 +48,7 @@ impl FromCall for Notify {
     fn describe(_: &mut HandlerSignature) {}
 
     async fn from_call(call: &Call) -> HandlerResult<Self> {
-        call.handle().cloned().ok_or_else(|| Error::from("the server notifies nobody"))
+        call.handle().cloned().ok_or_else(|| Error::from("the server has no notifier"))
     }
 }
 
@@ -65,7 +66,7 @@ struct Subscriber {
     woken: tokio::sync::Notify,
 }
 
-/// What a subscriber has not been told yet.
+/// Changes that a subscriber was not notified of yet.
 #[derive(Debug, Default)]
 struct Pending {
     tools: bool,
@@ -79,7 +80,7 @@ impl Notify {
         Self(Arc::default())
     }
 
-    /// The list of tools changed. Registering and removing tools says so by itself.
+    /// The list of tools changed. Registering and removing a tool does this already.
     pub fn tools_changed(&self) {
         self.tell(&Change::Tools);
     }
@@ -94,7 +95,7 @@ impl Notify {
         self.tell(&Change::Resources);
     }
 
-    /// A resource changed. Told to whoever subscribed to it, or to one that it is a part of.
+    /// A resource changed. Notifies clients that subscribed to it, or to a URI that it is a part of.
     pub fn resource_updated(&self, uri: impl Into<String>) {
         self.tell(&Change::Resource(uri.into()));
     }
@@ -117,7 +118,7 @@ impl Notify {
     }
 }
 
-/// What a subscriber is told of.
+/// The changes that a subscriber asked for.
 #[derive(Debug)]
 pub(crate) struct ListenRequest {
     pub(crate) filter: SubscriptionFilter,
@@ -144,7 +145,7 @@ impl ListenStream {
         &self.subscription.subscriber.request
     }
 
-    /// Where another server's changes go, to be told with our own. It has to acknowledge the
+    /// Where another server's changes go, to be sent with our own. It has to acknowledge the
     /// subscription, or to [end](MountRelay::end), before ours is acknowledged.
     pub(crate) fn relay(&self) -> Arc<MountRelay> {
         let subscriber = self.subscription.subscriber.clone();
@@ -154,8 +155,9 @@ impl ListenStream {
         relay
     }
 
-    /// Acknowledges, and then tells of changes until it is dropped or nobody listens any more. What
-    /// is hidden from the caller is not told, even if it is a part of what it follows.
+    /// Acknowledges, and then sends changes until the client is gone or this is dropped. Changes of
+    /// resources that are hidden from the caller are not sent, even if they are a part of a URI that
+    /// it subscribed to.
     pub(crate) async fn tell(
         &self,
         parts: &Parts,
@@ -166,7 +168,7 @@ impl ListenStream {
         while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
             change = loop {
                 self.subscription.changed().await;
-                // What changes while there is no room is told once.
+                // Changes while there is no room are joined.
                 parts.outbox.ready().await;
                 let change = self.subscription.take().await;
                 let is_promised = change.is_wanted_by(&honoured) || self.request().every_resource;
@@ -180,7 +182,7 @@ impl ListenStream {
         Ok(Success::empty())
     }
 
-    /// What is honoured by anybody.
+    /// The part of the request that this server or a mounted server honours.
     async fn honoured(&self) -> SubscriptionFilter {
         let relays = lock(&self.relays).clone();
         let mut honoured = self.own.clone();
@@ -209,7 +211,7 @@ pub(crate) struct MountRelay {
 }
 
 impl MountRelay {
-    /// The other will tell nothing more.
+    /// The other server will send no more changes.
     pub(crate) fn end(&self) {
         self.is_heard.raise();
     }
@@ -242,14 +244,14 @@ struct Subscription {
 }
 
 impl Subscription {
-    /// Waits until there is something to tell.
+    /// Waits until there is a pending change.
     async fn changed(&self) {
         while lock(&self.subscriber.pending).is_empty() {
             self.subscriber.woken.notified().await;
         }
     }
 
-    /// Takes something to tell.
+    /// Takes a pending change.
     async fn take(&self) -> Change {
         loop {
             if let Some(change) = lock(&self.subscriber.pending).take() {
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_often_is_told_once() {
+    fn a_change_that_happens_often_is_notified_once() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
         let subscription = notify.subscribe(request(filter));
@@ -354,7 +356,7 @@ mod tests {
 
     // spec: RSRC-9
     #[test]
-    fn a_change_of_a_part_is_told_to_those_who_follow_the_whole() {
+    fn a_change_of_a_part_is_notified_to_subscribers_of_the_whole() {
         let notify = Notify::new();
         let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
         let subscription = notify.subscribe(request(filter));
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_subscriber_is_told_of_the_whole_when_there_are_too_many_parts() {
+    fn a_slow_subscriber_is_notified_of_the_whole_when_there_are_too_many_parts() {
         let notify = Notify::new();
         let subscription =
             notify.subscribe(request(SubscriptionFilter::new().with_resource("a://b")));

@@ -53,7 +53,7 @@ struct Inner {
     notify: Notify,
     /// What handlers may take, known once the server is built.
     states: RwLock<Option<States>>,
-    /// Something logs beside the handlers that say so.
+    /// Whether the server declares logging although no handler takes `Log`.
     logs: AtomicBool,
     /// The routes that are [linked](crate::router::FeatureRoutes), by type.
     routes: RwLock<States>,
@@ -146,7 +146,7 @@ impl Registry {
         self.0.routes.read().unwrap_or_else(PoisonError::into_inner).get().copied()
     }
 
-    /// Declares that something logs, whether a handler says so or not.
+    /// Declares logging, even if no handler takes `Log`.
     pub(crate) fn declare_logging(&self) {
         self.0.logs.store(true, Ordering::Relaxed);
     }
@@ -177,7 +177,7 @@ impl Registry {
         self.0.sets.prompts.snapshot()
     }
 
-    /// The servers that this one stands for, in order.
+    /// The mounted servers, in order.
     pub(crate) fn mounts(&self) -> Arc<[Mount]> {
         self.0.mounts.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -12,8 +12,8 @@ pub use self::error::ServeError;
 use crate::server::Server;
 
 impl Server {
-    /// Serves one client over a transport until it goes away. Call it again for the next client:
-    /// any number can be served at the same time.
+    /// Serves one client over a transport until the client is gone. Call it again for the next
+    /// client: a server serves any number at the same time.
     ///
     /// # Errors
     ///
@@ -25,8 +25,8 @@ impl Server {
         self.serve_until(transport, pending())
     }
 
-    /// Serves one client over a transport until it goes away or `stop` says so. Calls that run then
-    /// have a moment to end.
+    /// Serves one client over a transport until the client is gone or `stop` resolves. Calls that run
+    /// then have [`Limits::drain`](crate::Limits::drain) to end.
     ///
     /// # Errors
     ///

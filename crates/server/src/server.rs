@@ -1,4 +1,4 @@
-//! A server: what it is called, what it offers, and how it serves.
+//! A server and its builder methods: name, features, state, layers, limits.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -33,10 +33,10 @@ mod session;
 
 pub use build::BuildError;
 
-/// Items per page of a list, unless [`Server::page_size`] says otherwise.
+/// Items per page of a list, unless [`Server::page_size`] sets another number.
 const PAGE_SIZE: usize = 100;
 
-/// How long a client may take over a question, unless [`Server::state_expiry`] says otherwise.
+/// How long a client may take to answer a question, unless [`Server::state_expiry`] sets another time.
 const STATE_EXPIRY: Duration = Duration::from_secs(15 * 60);
 
 /// A server, made by value and served over any transport to any number of clients.
@@ -76,7 +76,7 @@ struct Inner {
     log_level: LoggingLevel,
     roots_changed: Option<Arc<NotificationHandler>>,
     registry: Registry,
-    /// The first thing that went wrong while the server was described.
+    /// The first problem that a builder method found; [`Server::build`] reports it.
     problem: Option<BuildError>,
     built: OnceLock<Result<Service, BuildError>>,
 }
@@ -108,15 +108,15 @@ impl Server {
         }))
     }
 
-    /// Gives handlers something to take as [`State<T>`](crate::State). One value per type; the last
-    /// one counts.
+    /// Adds a value that handlers can take as [`State<T>`](crate::State). There is one value per type;
+    /// a second call with the same type replaces the first.
     #[must_use]
     pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
         self.edit(|inner| inner.states.insert(value))
     }
 
     /// Wraps a tower layer around all requests; the last one added is the outermost. An error of
-    /// the layer is told to the client as an internal error.
+    /// the layer is sent to the client as an internal error.
     #[must_use]
     pub fn layer<L>(self, layer: L) -> Self
     where
@@ -130,7 +130,7 @@ impl Server {
         self.edit(|inner| inner.layers.push(Arc::new(wrap)))
     }
 
-    /// Tells models how to use the server, beyond what its tools say of themselves.
+    /// Tells models how to use the server, beyond the descriptions of its tools.
     #[must_use]
     pub fn instructions(self, text: impl Into<String>) -> Self {
         self.edit(|inner| inner.instructions = Some(text.into()))
@@ -142,13 +142,13 @@ impl Server {
         self.edit(|inner| inner.info.title = Some(text.into()))
     }
 
-    /// Says what the server is for.
+    /// Sets the description of the server, for people.
     #[must_use]
     pub fn description(self, text: impl Into<String>) -> Self {
         self.edit(|inner| inner.info.description = Some(text.into()))
     }
 
-    /// Says where to read more about the server.
+    /// Sets the URL of a page about the server.
     #[must_use]
     pub fn website(self, url: impl Into<String>) -> Self {
         self.edit(|inner| inner.info.website_url = Some(url.into()))
@@ -160,7 +160,7 @@ impl Server {
         self.edit(|inner| inner.info.icons.push(icon))
     }
 
-    /// Sets how much clients may make the server hold, count and wait for.
+    /// Sets the limits on what clients may make the server store, run at the same time, and wait for.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.edit(|inner| inner.limits = limits)
@@ -197,12 +197,12 @@ impl Server {
         self.0.registry.clone()
     }
 
-    /// Tells clients what changed beyond the registry.
+    /// Notifies clients of changes that the registry does not see, such as the contents of a resource.
     pub fn notify(&self) -> Notify {
         self.0.registry.notify().clone()
     }
 
-    /// What the engine needs to know of the server.
+    /// The settings that the protocol engine needs: name, revisions, limits, log level.
     pub fn config(&self) -> ServerConfig {
         ServerConfig::new(self.0.info.clone())
             .with_revisions(self.0.revisions.iter().copied())
@@ -210,8 +210,8 @@ impl Server {
             .with_log_level(self.0.log_level)
     }
 
-    /// Checks everything, and makes the service that transports drive. Done once: every call gives
-    /// the same service.
+    /// Checks everything, and makes the service that transports drive. The first call builds it; later
+    /// calls return the same service.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl Server {
         self.0.built.get_or_init(|| self.0.build(&self.config())).clone()
     }
 
-    /// Changes the server if nobody else has it, or else a copy of it.
+    /// Changes the server in place if there is no clone of it, or else a copy of it.
     fn edit(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         let is_served = self.0.built.get().is_some_and(Result::is_ok);
         match Arc::get_mut(&mut self.0).filter(|_| !is_served) {

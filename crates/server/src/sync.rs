@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Something that happens at most once, and that any number of tasks may wait for. Costs nothing
-/// while nobody waits.
+/// An event that happens at most once, and that any number of tasks may wait for. Allocates only
+/// while a task waits.
 #[derive(Debug, Default)]
 pub(crate) struct Signal(Mutex<Waiting>);
 
@@ -46,7 +46,7 @@ impl Signal {
     }
 }
 
-/// Locks what no panic leaves half-changed, so that a handler that panicked harms nobody else.
+/// Locks a value that no panic leaves half-changed, so a panic in one handler does not fail others.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_for_a_signal_hears_it_even_if_late() {
+    async fn a_task_that_waits_after_the_signal_was_raised_wakes_too() {
         let signal = Signal::default();
         assert!(!signal.is_raised());
         let ((), ()) = tokio::join!(signal.raised(), async { signal.raise() });

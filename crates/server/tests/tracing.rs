@@ -142,6 +142,6 @@ async fn events_outside_of_calls_go_nowhere() {
     let mut peer = Peer::new(&server, Revision::LATEST);
     peer.log_level = Some(LoggingLevel::Debug);
     peer.ask(bowline_types::method::Method::ToolsList, json!({})).await.unwrap();
-    error!("nobody called");
+    error!("outside of any call");
     assert!(heard(&peer).is_empty());
 }

@@ -23,7 +23,7 @@ pub(crate) async fn answer(server: Server, method: &str, mut params: Value) -> V
         serde_json::from_str(&answer).unwrap()
     };
     tokio::select! {
-        ended = server.serve(Lines::new(source, sink)) => panic!("nobody hung up: {ended:?}"),
+        ended = server.serve(Lines::new(source, sink)) => panic!("the connection ended early: {ended:?}"),
         answer = client => answer,
     }
 }

@@ -52,7 +52,7 @@ async fn search(
     query: String,
     #[arg(default = 20, range = 1..=100)] limit: u32,
     #[arg(default)] unit: Unit,
-    #[arg(default = "anybody", rename = "written-by", describe = concat!("Who ", "wrote it"))]
+    #[arg(default = "unknown", rename = "written-by", describe = concat!("Who ", "wrote it"))]
     author: String,
     #[arg(range = 0.0..1.0)] share: Option<f64>,
 ) -> String {
@@ -129,7 +129,7 @@ fn defaults_and_ranges_are_part_of_the_schema() {
     assert_eq!(properties["limit"], limit);
     let unit = json!({ "type": "string", "enum": ["metric", "imperial"], "default": "metric" });
     assert_eq!(properties["unit"], unit);
-    assert_eq!(properties["written-by"]["default"], "anybody");
+    assert_eq!(properties["written-by"]["default"], "unknown");
     let share = json!({ "type": "number", "minimum": 0.0, "exclusiveMaximum": 1.0 });
     assert_eq!(properties["share"], share);
 }
@@ -138,7 +138,7 @@ fn defaults_and_ranges_are_part_of_the_schema() {
 async fn arguments_that_are_left_out_have_their_default() {
     let few = json!({ "query": "tea" });
     let answer = text(tools![search], "search.archive", few).await;
-    assert_eq!(answer, r#"tea 20 "metric" anybody None"#);
+    assert_eq!(answer, r#"tea 20 "metric" unknown None"#);
     let all = json!({
         "query": "tea", "limit": 1, "unit": "imperial", "written-by": "Ada", "share": 0.5,
     });

@@ -21,9 +21,9 @@ pub(crate) use entry::PromptEntry;
 
 /// A function that prepares messages for the user to choose.
 ///
-/// Its arguments come from the function's [`Args`](crate::Args): their names, what the comments say
-/// of them, and which may be left out. On the wire they are texts, and are read as whatever the
-/// fields are.
+/// Its arguments are the fields of the function's [`Args`](crate::Args): doc comments are their
+/// descriptions, and `Option` fields may be left out. The protocol sends arguments as text; the text
+/// is read as the type of the field.
 ///
 /// ```
 /// use bowline_server::{Args, Prompt, starting_with};
@@ -54,7 +54,7 @@ pub struct Prompt {
     completers: Completers,
 }
 
-/// Something that is a prompt by itself: what `#[prompt]` makes of a function.
+/// A type that stands for one prompt. `#[prompt]` writes one for a function; `prompts![..]` uses it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a prompt",
     label = "not a prompt",
@@ -66,7 +66,7 @@ pub trait PromptFn {
 }
 
 impl Prompt {
-    /// A prompt with a name, made by a function.
+    /// A prompt with a name, whose messages a function makes.
     pub fn new<M, H>(name: impl Into<String>, handler: H) -> Self
     where
         M: 'static,
@@ -90,7 +90,7 @@ impl Prompt {
         layer_error: "An error of the layer is sent to the client as an internal error."
     }
 
-    /// Declares an argument, or says more of one that the handler takes.
+    /// Declares an argument, or replaces the description of one that the handler takes.
     #[must_use]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         let arguments = &mut self.definition.arguments;
@@ -131,7 +131,7 @@ impl Prompt {
         &self.definition.name
     }
 
-    /// What clients are told about the prompt.
+    /// The definition that clients get in `prompts/list`.
     pub fn definition(&self) -> &wire::PromptDefinition {
         &self.definition
     }

@@ -1,4 +1,4 @@
-//! Resources: what a server lets others read, one by one or as families.
+//! Resources: what clients can read, at one URI or at all URIs of a template.
 
 use std::fmt;
 use std::future::Future;
@@ -43,7 +43,7 @@ pub(crate) use reader::{ResourceReader, asked};
 /// ```
 #[derive(Clone)]
 pub struct Resource {
-    /// Of a family, `uri` is the template.
+    /// For a template, `uri` is its text.
     definition: wire::ResourceDefinition,
     kind: Kind,
     core: FeatureCore<ReadResourceResult>,
@@ -58,7 +58,8 @@ enum Kind {
     Family,
 }
 
-/// Something that is a resource by itself: what `#[resource]` makes of a function.
+/// A type that stands for one resource. `#[resource]` writes one for a function; `resources![..]`
+/// uses it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a resource",
     label = "not a resource",
@@ -91,10 +92,10 @@ impl Resource {
     /// variables: each as a parameter, in the order of the template, or all of them as
     /// [`Args`](crate::Args) by their names.
     ///
-    /// A URI whose values cannot be read as the parameters want is one that does not exist. So is
-    /// one whose values hold `..` as a part of a path, so that no template leads out of the
-    /// directory that it is for. A resource with that very URI goes before templates, and templates
-    /// that were registered first before others.
+    /// A URI whose values cannot be read as the types of the parameters does not exist. A URI whose
+    /// values hold `..` as a part of a path does not exist either, so that no template leads out of
+    /// its directory. A resource registered under the exact URI is read before any template, and the
+    /// template that was registered first before others.
     pub fn template<M, H>(template: impl Into<String>, handler: H) -> Self
     where
         M: 'static,
@@ -117,7 +118,7 @@ impl Resource {
         signature: HandlerSignature,
         handler: ErasedHandler<ReadResourceResult>,
     ) -> Self {
-        // Until it is given a name, it is named after where it is.
+        // The name is the URI until `name` sets another.
         let mut definition = wire::ResourceDefinition::new(uri.clone(), uri);
         definition.mime_type = signature.media_type().map(str::to_owned);
         Self {
@@ -145,7 +146,7 @@ impl Resource {
         self
     }
 
-    /// Says the media type of the contents. By default that of what the handler returns: text,
+    /// Sets the media type of the contents. By default that of what the handler returns: text,
     /// bytes, JSON.
     #[must_use]
     pub fn mime(mut self, media_type: impl Into<String>) -> Self {
@@ -153,7 +154,7 @@ impl Resource {
         self
     }
 
-    /// Says how many bytes the resource holds, before any encoding.
+    /// Sets the size in bytes, before any encoding.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         if self.kind == Kind::Family {
@@ -163,23 +164,23 @@ impl Resource {
         self
     }
 
-    /// Says for whom the resource is and how much it matters.
+    /// Sets the annotations: the audience and the priority.
     #[must_use]
     pub fn annotate(mut self, annotations: Annotations) -> Self {
         self.definition.annotations = Some(annotations);
         self
     }
 
-    /// Says for how long the contents may be reused (2026-07-28). By default they may not.
+    /// Sets how long clients may cache the contents (2026-07-28). By default they may not.
     #[must_use]
     pub fn ttl(mut self, duration: Duration) -> Self {
         self.ttl = duration;
         self
     }
 
-    /// Says that the contents may only be reused by whoever read them. So it is anyway if the
-    /// resource is not [visible](Self::visible) to everybody, or if its handler takes anything that
-    /// tells callers apart, such as [`Context`](crate::Context).
+    /// Declares that cached contents may only be shown to the caller that read them (2026-07-28).
+    /// This is the default if the resource is not [visible](Self::visible) to all callers, or if its
+    /// handler takes an extractor that differs by caller, such as [`Context`](crate::Context).
     #[must_use]
     pub fn private(mut self) -> Self {
         self.is_private = true;

@@ -23,7 +23,7 @@ use crate::panic::{Panicked, catch_poll};
 use crate::seal::{BadState, Binding};
 use crate::shared::ServerShared;
 
-/// What can be called: a tool, a prompt, what reads a resource or completes an argument.
+/// What can be called: a tool, a prompt, the reader of a resource, the completer of an argument.
 pub(crate) trait Callee: Send + Sync + 'static {
     /// What its handler gives.
     type Output: Send + 'static;
@@ -52,7 +52,7 @@ pub(crate) trait Callee: Send + Sync + 'static {
         None
     }
 
-    /// The answer to a call whose handler panicked. What it said is not for the peer.
+    /// The answer to a call whose handler panicked. The panic message is not sent to the peer.
     fn panicked(&self) -> ErrorObject {
         ErrorObject::internal(format!("the {} panicked", self.title()))
     }
@@ -166,15 +166,15 @@ impl<C: Callee> Drop for Running<C> {
     }
 }
 
-/// Lets a handler whose call was cancelled go on for a while. Nobody hears its answer.
+/// Lets the handler of a cancelled call run on for a while. Its answer is dropped.
 fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Duration) {
-    // Without a runtime there is nobody to go on for.
+    // Without a runtime the process is ending, and the handler is dropped.
     if let Ok(runtime) = Handle::try_current() {
         spawn_on(&runtime, async move { _ = tokio::time::timeout(grace, handler).await });
     }
 }
 
-/// Goes on where an earlier round ended. Answers without the state of their questions say nothing.
+/// Restores the state of an earlier round. Answers without the state of their questions are ignored.
 fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
     let Some(state) = input.state else { return Ok(()) };
     let binding = binding(call).map_err(|_| BadState)?;
@@ -187,7 +187,7 @@ fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
 fn binding(call: &Call) -> Result<Binding, ReadError> {
     let parts = call.parts();
     let arguments = match parts.method {
-        // The URI says it all.
+        // A read has no arguments beside its URI, which is the name.
         Method::ResourcesRead => b"{}",
         _ => call.arguments(),
     };

@@ -1,7 +1,7 @@
 //! An ordered set of features that is read by all calls and changed while they run.
 //!
 //! Readers get a snapshot that never changes; a change makes a new one. The pages of the list are
-//! written once per snapshot and revision, when somebody first asks for them. Order is the order of
+//! written once per snapshot and revision, when a client first asks for them. Order is the order of
 //! registration, and a cursor names the number of the last item seen, so that pages neither repeat
 //! nor skip what stays, whatever comes and goes meanwhile, on whichever replica.
 
@@ -24,10 +24,10 @@ pub(crate) trait FeatureEntry: Send + Sync + 'static {
 
     fn name(&self) -> &Arc<str>;
 
-    /// What clients are told of it.
+    /// Its definition in the list.
     fn definition(&self) -> Definition<'_>;
 
-    /// Who sees it.
+    /// Which callers see it.
     fn visibility(&self) -> &Visibility;
 
     /// Writes one page of the list.

@@ -1,4 +1,4 @@
-//! Tools: a function, and what clients are told about it.
+//! Tools: a function, and its definition for clients.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,8 +21,8 @@ pub(crate) use entry::ToolEntry;
 
 /// A function that a model can call.
 ///
-/// The schemas, and what the client must be able to do, come from the function's parameters and
-/// result; the rest is said here.
+/// The schemas of arguments and results come from the function's parameters and result type. The
+/// methods here add the rest of the definition, layers, and which callers see the tool.
 ///
 /// ```
 /// use bowline_server::{Args, Json, Tool};
@@ -57,7 +57,7 @@ pub struct Tool {
     grace: Duration,
 }
 
-/// Something that is a tool by itself: what `#[tool]` makes of a function.
+/// A type that stands for one tool. `#[tool]` writes one for a function; `tools![..]` uses it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
@@ -105,31 +105,31 @@ impl Tool {
         layer_error: "An error of the layer is reported to the model, like one of the handler."
     }
 
-    /// Says that the tool changes nothing.
+    /// Declares that the tool changes nothing (`readOnlyHint`).
     #[must_use]
     pub fn read_only(self) -> Self {
         self.hint(|hints| hints.read_only_hint = Some(true))
     }
 
-    /// Says that the tool may delete or overwrite.
+    /// Declares that the tool may delete or overwrite (`destructiveHint`).
     #[must_use]
     pub fn destructive(self) -> Self {
         self.hint(|hints| hints.destructive_hint = Some(true))
     }
 
-    /// Says that the tool changes things, but only ever adds to them.
+    /// Declares that the tool only adds and never deletes or overwrites (`destructiveHint: false`).
     #[must_use]
     pub fn additive(self) -> Self {
         self.hint(|hints| hints.destructive_hint = Some(false))
     }
 
-    /// Says that a second call with the same arguments changes nothing more.
+    /// Declares that a second call with the same arguments changes nothing more (`idempotentHint`).
     #[must_use]
     pub fn idempotent(self) -> Self {
         self.hint(|hints| hints.idempotent_hint = Some(true))
     }
 
-    /// Says that the tool touches nothing outside of the server's own world.
+    /// Declares that the tool works only on the server's own data (`openWorldHint: false`).
     #[must_use]
     pub fn closed_world(self) -> Self {
         self.hint(|hints| hints.open_world_hint = Some(false))
@@ -161,7 +161,7 @@ impl Tool {
         self
     }
 
-    /// Says how long the handler may go on after a cancellation, if it takes
+    /// Sets how long the handler may go on after a cancellation, if it takes
     /// [`Cancel`](crate::Cancel). Five seconds by default.
     #[must_use]
     pub fn grace(mut self, duration: Duration) -> Self {
@@ -174,7 +174,7 @@ impl Tool {
         &self.definition.name
     }
 
-    /// What clients are told about the tool.
+    /// The definition that clients get in `tools/list`.
     pub fn definition(&self) -> &wire::ToolDefinition {
         &self.definition
     }
@@ -186,7 +186,7 @@ impl Tool {
 }
 
 impl From<Tool> for wire::ToolDefinition {
-    /// What clients and models are told about the tool.
+    /// The definition that clients get in `tools/list`.
     fn from(tool: Tool) -> Self {
         tool.definition
     }

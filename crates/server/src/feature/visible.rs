@@ -1,7 +1,7 @@
-//! Who sees what: features that some callers may not even know of.
+//! Which callers see which features.
 //!
-//! What a caller does not see is left out of lists, and calling it is answered as if it were not
-//! there.
+//! Lists leave out a feature that the caller does not see, and calling it fails as if it did not
+//! exist.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use bowline_types::tool::ToolDefinition;
 
 use super::set::FeatureEntry;
 
-/// What clients are told of a feature; see [`Server::visible`](crate::Server::visible).
+/// The definition of a feature, as clients get it; see [`Server::visible`](crate::Server::visible).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Definition<'a> {
@@ -29,7 +29,7 @@ pub enum Definition<'a> {
 }
 
 impl Definition<'_> {
-    /// What tells it from others of its kind: the name of a tool or prompt, the URI of a resource,
+    /// The name that is unique among its kind: the name of a tool or prompt, the URI of a resource,
     /// the template of a family.
     pub fn key(&self) -> &str {
         match self {
@@ -41,14 +41,14 @@ impl Definition<'_> {
     }
 }
 
-/// Who sees a feature: everybody, unless it says otherwise.
+/// Which callers see a feature: all of them, unless a test is added.
 #[derive(Clone, Default)]
 pub(crate) struct Visibility(Vec<Arc<FeatureTest>>);
 
 type FeatureTest = dyn Fn(&Parts) -> bool + Send + Sync;
 
 impl Visibility {
-    /// Hides the feature from whomever the test fails.
+    /// Hides the feature from callers for whom the test fails.
     pub(crate) fn limit(&mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) {
         self.0.push(Arc::new(test));
     }
@@ -69,19 +69,19 @@ impl fmt::Debug for Visibility {
     }
 }
 
-/// Who sees which features of a server: everybody all, unless it says otherwise.
+/// Which callers see which features of a server: all of them, unless a test is added.
 #[derive(Clone, Default)]
 pub(crate) struct VisibilityFilter(Vec<Arc<ServerTest>>);
 
 type ServerTest = dyn Fn(&Parts, Definition<'_>) -> bool + Send + Sync;
 
 impl VisibilityFilter {
-    /// Hides what the judge does not let a caller see.
+    /// Hides features from callers for whom the test fails.
     pub(crate) fn limit(
         &mut self,
-        judge: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
+        test: impl Fn(&Parts, Definition<'_>) -> bool + Send + Sync + 'static,
     ) {
-        self.0.push(Arc::new(judge));
+        self.0.push(Arc::new(test));
     }
 
     /// Whether there may be callers who do not see everything.
@@ -90,11 +90,11 @@ impl VisibilityFilter {
     }
 
     fn admits(&self, parts: &Parts, definition: Definition<'_>) -> bool {
-        self.0.iter().all(|judge| holds(|| judge(parts, definition)))
+        self.0.iter().all(|test| holds(|| test(parts, definition)))
     }
 }
 
-/// Asks code that is not ours. What panics has not said yes.
+/// Runs a test of the user's. A test that panics has failed.
 fn holds(test: impl FnOnce() -> bool) -> bool {
     catch_unwind(AssertUnwindSafe(test)).unwrap_or(false)
 }

@@ -1,4 +1,4 @@
-//! Handlers whose types nobody needs to know any more.
+//! Handlers with their types erased.
 
 use std::future::Future;
 use std::sync::Arc;

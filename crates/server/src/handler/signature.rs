@@ -1,4 +1,4 @@
-//! What a handler's parameters and result say about it.
+//! What the types of a handler's parameters and result declare about it.
 //!
 //! Every extractor and every result type adds its part when the handler is registered. From this
 //! come the schemas that clients see, the capabilities that the server declares, and the check
@@ -13,7 +13,8 @@ use crate::schema::{self, InputSchema, OutputSchema};
 use crate::server::BuildError;
 use crate::states::States;
 
-/// What a handler's parameters and result say about it.
+/// What the types of a handler's parameters and result declare about it: schemas, state, logging.
+/// Extractors of your own add to it in [`FromCall::describe`](crate::extract::FromCall::describe).
 #[derive(Debug, Default)]
 pub struct HandlerSignature {
     input: Option<InputSchema>,
@@ -82,14 +83,14 @@ impl HandlerSignature {
         self.lingers = true;
     }
 
-    /// The handler may answer one caller otherwise than another, so what it says to the one must
-    /// not be shown to the other. Assumed of every extractor that does not
+    /// The handler may answer one caller otherwise than another, so a cached answer must not be shown
+    /// to other callers. Assumed of every extractor that does not
     /// [describe](crate::extract::FromCall::describe) itself.
     pub fn tells_callers_apart(&mut self) {
         self.tells_callers_apart = true;
     }
 
-    /// The handler reads resources, and this is what they hold unless they say otherwise.
+    /// The handler reads resources of this media type, unless the resource sets another.
     pub fn gives_media_type(&mut self, media_type: &'static str) {
         self.media_type = Some(media_type);
     }
@@ -113,7 +114,7 @@ impl HandlerSignature {
         self.input.as_ref()
     }
 
-    /// The schemas of arguments and results, for whoever keeps them instead.
+    /// Takes the schemas of arguments and results out.
     pub(crate) fn take_schemas(&mut self) -> (Option<InputSchema>, Option<OutputSchema>) {
         (self.input.take(), self.output.take())
     }

@@ -13,7 +13,7 @@ use crate::handler::signature::HandlerSignature;
 ///
 /// Implemented for async functions and closures of up to twelve parameters. Each is an extractor
 /// ([`FromCall`]) or a [`Variable`]; the first variable parameter is the first variable of the
-/// template, and so on. `M` only tells the arities apart; nobody writes it.
+/// template, and so on. `M` only distinguishes the arities; users never write it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read the resources of a template",
     label = "not a handler of a template",
@@ -26,7 +26,7 @@ pub trait TemplateHandler<M>: Clone + Send + Sync + 'static {
     /// What the function returns.
     type Output;
 
-    /// Says what the parameters say.
+    /// Adds what the parameters declare.
     fn describe(signature: &mut HandlerSignature);
 
     /// Finds the parameters and calls the function.
@@ -80,7 +80,7 @@ impl<T: Variable> Variable for Vec<T> {}
     note = "extractors are `Args<T>`, `State<T>`, `Uri`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`"
 )]
 pub trait FromTemplate<Kind>: Sized + Send + 'static {
-    /// Says what it means for a handler to have this parameter.
+    /// Adds what this parameter declares about its handler.
     fn describe(signature: &mut HandlerSignature);
 
     /// Takes the value out of a call. `place` counts the variables that were taken.

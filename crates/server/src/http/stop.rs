@@ -1,19 +1,18 @@
-//! When a process that serves by itself is told to stop.
+//! Waits for the signals that stop a process: SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! Not by tokio's own signals: with those, every runtime of a program that can serve over HTTP
-//! makes room for all signals there are when it starts, whether the program then does or not.
+//! Not with `tokio::signal`: its feature makes every runtime allocate room for all signals when it
+//! starts, even in a program that then serves over stdio.
 
-/// Resolves when the process is told to stop, by Ctrl-C or by whoever runs it. From then on, being
-/// told again ends it at once.
-pub(super) async fn told_to_stop() {
-    // Otherwise nobody can tell us; there still are signals that end any process.
-    if told().await.is_err() {
+/// Resolves at the first SIGINT or SIGTERM. From then on the next one ends the process at once.
+pub(super) async fn stop_signal() {
+    // If no signal handler can be set, the signals end the process by default.
+    if wait().await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
 #[cfg(unix)]
-async fn told() -> std::io::Result<()> {
+async fn wait() -> std::io::Result<()> {
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -21,19 +20,19 @@ async fn told() -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::{flag, low_level::pipe};
 
-    let (told, tell) = UnixStream::pair()?;
-    told.set_nonblocking(true)?;
-    let is_told = Arc::new(AtomicBool::new(false));
+    let (receiver, sender) = UnixStream::pair()?;
+    receiver.set_nonblocking(true)?;
+    let is_raised = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // In this order: the first time, what ends the process is asked before it is told.
-        flag::register_conditional_default(signal, is_told.clone())?;
-        flag::register(signal, is_told.clone())?;
-        pipe::register(signal, tell.try_clone()?)?;
+        // In this order: at the first signal the flag is not yet set when the default is checked.
+        flag::register_conditional_default(signal, is_raised.clone())?;
+        flag::register(signal, is_raised.clone())?;
+        pipe::register(signal, sender.try_clone()?)?;
     }
-    tokio::net::UnixStream::from_std(told)?.readable().await
+    tokio::net::UnixStream::from_std(receiver)?.readable().await
 }
 
 #[cfg(not(unix))]
-async fn told() -> std::io::Result<()> {
+async fn wait() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }

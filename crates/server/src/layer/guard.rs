@@ -98,7 +98,8 @@ impl CallHead {
         Self { method: request.parts.method, revision: request.parts.revision }
     }
 
-    /// Refuses the call: where a tool is called the model is told, elsewhere the client.
+    /// Refuses the call: with an error result for the model if it is a tool call, or else with a
+    /// JSON-RPC error.
     pub(crate) fn refuse(self, error: ErrorObject) -> Response {
         match self.method {
             Method::ToolsCall => {
@@ -120,7 +121,7 @@ pub(super) fn sent(request: &Request) -> Option<Method> {
     Some(if is_handshake { Method::Initialize } else { request.parts.method })
 }
 
-/// Characters of a name that is remembered or told; nobody has to call something that exists.
+/// The most characters of a name that is kept or reported. Clients may send any name.
 const LONGEST_NAME: usize = 256;
 
 /// What is called, as far as its method has a name for it.

@@ -29,7 +29,7 @@ impl Registry {
         }
     }
 
-    /// Stands for another server.
+    /// Mounts another server.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use bowline_types::completion::Completion;
 use crate::error::{HandlerError, Result};
 
 /// Something that completing an argument may return: suggestions, the best first. Of more than
-/// 100, the first 100 are sent, and that there are more is told.
+/// 100, the first 100 are sent, with a flag that there are more.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the completion of an argument",
     label = "not the completion of an argument",
@@ -61,7 +61,7 @@ pub fn starting_with<T: Into<String>>(
     let lower = typed.to_lowercase();
     let mut fitting: Vec<String> = suggestions.into_iter().map(Into::into).collect();
     fitting.retain(|suggestion| suggestion.to_lowercase().starts_with(&lower));
-    // Stable, so that otherwise they stay in the order of whoever suggests.
+    // Stable, so that equal suggestions keep their order.
     fitting.sort_by_key(|suggestion| !suggestion.starts_with(typed));
     fitting
 }

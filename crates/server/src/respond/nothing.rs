@@ -2,9 +2,9 @@
 
 use crate::error::{HandlerError, Result};
 
-/// Something that says nothing, as there is nobody to say it to.
+/// What the handler of a notification may return: nothing, because a notification is not answered.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of what hears of a notification",
+    message = "`{Self}` cannot be the result of the handler of a notification",
     label = "not nothing",
     note = "return `()`, or a `Result` of it whose error is dropped"
 )]

@@ -13,8 +13,8 @@ use crate::handler::signature::HandlerSignature;
 
 /// Something that reading a resource may return.
 ///
-/// What does not say its media type has that of the resource. No contents at all mean that there
-/// is no such resource; for a directory without entries, say so in one item of text.
+/// Contents without a media type get that of the resource. An empty list of contents means that
+/// there is no such resource; for an empty directory, return one item of text that says so.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the contents of a resource",
     label = "not the contents of a resource",
@@ -22,7 +22,7 @@ use crate::handler::signature::HandlerSignature;
             `Vec<ResourceContents>`, `ReadResourceResult`, or an `Option` or `Result` of one of these"
 )]
 pub trait IntoResourceResult {
-    /// Says what every result of this type is; by default nothing.
+    /// Adds what this type declares about its handler, such as the media type. By default nothing.
     fn describe(signature: &mut HandlerSignature) {
         _ = signature;
     }

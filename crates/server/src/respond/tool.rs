@@ -19,7 +19,7 @@ use crate::handler::signature::HandlerSignature;
             `Json<T>` for `T: Serialize + JsonSchema`, or a `Result` of one of these"
 )]
 pub trait IntoToolResult {
-    /// Says what every result of this type looks like; by default nothing.
+    /// Adds what this type declares about its handler, such as the output schema. By default nothing.
     fn describe(signature: &mut HandlerSignature) {
         _ = signature;
     }
@@ -32,7 +32,10 @@ pub trait IntoToolResult {
     fn into_tool_result(self) -> Result<CallToolResult>;
 }
 
-/// A result for programs: sent as structured content with a schema, and as text for everybody else.
+/// A structured result: sent as structured content with a schema, and as text for clients that do
+/// not read structured content.
+///
+/// Not to be confused with [`RawJson`](bowline_types::json::RawJson), JSON text of the protocol.
 ///
 /// ```
 /// use bowline_server::{Json, Tool};

@@ -16,21 +16,21 @@ pub enum ListKind {
     ResourceTemplates,
 }
 
-/// For how long lists may be reused, and by whom (2026-07-28).
+/// How long clients may cache each list, and whether callers may share it (2026-07-28).
 #[derive(Clone, Debug)]
 pub(crate) struct ListCaching {
-    /// What holds for lists of which nothing else is said.
+    /// The hint of lists that have none of their own.
     pub(crate) general: CacheHint,
     special: Vec<(ListKind, CacheHint)>,
 }
 
 impl ListCaching {
     pub(crate) fn new() -> Self {
-        // Everybody is shown the same lists.
+        // All callers get the same lists by default.
         Self { general: CacheHint::public(std::time::Duration::ZERO), special: Vec::new() }
     }
 
-    /// Says something else of one list.
+    /// Sets the hint of one list.
     pub(crate) fn set(&mut self, list: ListKind, hint: CacheHint) {
         self.special.retain(|(other, _)| *other != list);
         self.special.push((list, hint));

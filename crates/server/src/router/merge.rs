@@ -1,4 +1,4 @@
-//! Lists of a server and of those that it stands for, as one.
+//! Lists of a server and of the servers that it mounts, as one list.
 //!
 //! What the server has itself comes first, then what each mounted server has, in the order in which
 //! they were mounted. A page takes in server after server until it is full or one of them has
@@ -29,7 +29,7 @@ use crate::layer::BoxFuture;
 use crate::mount::Mount;
 
 impl Router {
-    /// Lists what the server and those that it stands for have.
+    /// Lists the features of the server and of the mounted servers.
     pub(super) fn list_all(&self, request: Request) -> BoxFuture<Response> {
         let router = self.clone();
         match request.parts.method {
@@ -58,7 +58,8 @@ impl Router {
             let is_begun = cursor.is_some();
             match self.page(&source, cursor.take(), &request).await {
                 Ok(page) => merging.add(&source, &page)?,
-                // Whoever asks for a page of it may know; the others do without it.
+                // A client that asks for a page of this server gets its error; a list that only
+                // includes it leaves it out.
                 Err(error) if is_begun || matches!(source, Source::Own) => return Err(error),
                 Err(_) => merging.cache.ttl = Default::default(),
             }
@@ -182,7 +183,7 @@ macro_rules! merged {
     };
 }
 
-// Resources keep their URIs, by which they are also spoken of in texts that nobody can rewrite.
+// Resources keep their URIs, because texts also name them and cannot be rewritten.
 merged! {
     ListToolsResult of ToolDefinition, if supports_tools,
         by |tool, namespace| tool.name = namespace.qualify(&tool.name);

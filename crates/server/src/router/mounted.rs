@@ -1,4 +1,4 @@
-//! Requests that concern a mounted server: which one, and what it is asked.
+//! Requests for mounted servers: finds the server by name or URI, and passes the request on.
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{EveryResource, Outbox, Parts, Request, Response};
@@ -73,7 +73,7 @@ impl Router {
                 let candidates = self.candidates(ServerCapabilities::supports_completions);
                 let uri = std::mem::take(&mut template.uri);
                 let router = self.clone();
-                // What somebody types is for nobody but the server that it is typed for.
+                // Only the server that has the template may see what the user types.
                 Ok(Routed::Later(Box::pin(async move {
                     for mount in candidates {
                         if router.is_listed_template(&mount, &uri, &request.parts).await {
@@ -87,24 +87,24 @@ impl Router {
         }
     }
 
-    /// Tells all mounted servers what the client told us.
+    /// Passes a notification of the client on to all mounted servers.
     pub(super) fn tell_mounts(&self, request: &Request) -> Option<BoxFuture<()>> {
         let mounts = self.0.registry.mounts();
-        let tell = |mount: &Mount| ended(mount.serve(request.clone()));
-        let mut told: Vec<_> = mounts.iter().map(tell).collect();
-        let last = told.pop()?;
+        let notify = |mount: &Mount| ended(mount.serve(request.clone()));
+        let mut others: Vec<_> = mounts.iter().map(notify).collect();
+        let last = others.pop()?;
         Some(Box::pin(async move {
-            accompanied(last, told).await;
+            accompanied(last, others).await;
         }))
     }
 
-    /// Tells of changes of the server's own and of the servers that it stands for.
+    /// Notifies the client of changes of this server and of the mounted servers.
     pub(super) async fn tell_all(&self, listening: &ListenStream, parts: &Parts) -> Response {
         let company = self.listen_to_mounts(listening, parts).await;
         accompanied(self.tell_own(listening, parts), company).await
     }
 
-    /// Listens to all mounted servers that may tell something of what is wished for.
+    /// Opens a `subscriptions/listen` to each mounted server that can notify of a requested change.
     async fn listen_to_mounts(
         &self,
         listening: &ListenStream,
@@ -153,7 +153,7 @@ impl Router {
     }
 }
 
-/// Listens to one mounted server, and passes on what it tells.
+/// Listens to one mounted server, and passes its changes on.
 fn listen_to(
     mount: &Mount,
     filter: &SubscriptionFilter,
@@ -164,16 +164,16 @@ fn listen_to(
     let mut parts = parts.clone();
     parts.outbox = Outbox::new(parts.exchange, relay.clone());
     let params = Members::default().with("notifications", filter);
-    let told = mount.serve(Request { parts, params });
+    let stream = mount.serve(Request { parts, params });
     Box::pin(async move {
-        ended(told).await;
+        ended(stream).await;
         relay.end();
     })
 }
 
 fn ended(answer: BoxFuture<Response>) -> BoxFuture<()> {
     Box::pin(async move {
-        // Nobody asked for an answer.
+        // The client did not send this request, so it gets no answer.
         let _ = answer.await;
     })
 }

@@ -89,7 +89,7 @@ impl Router {
         Some((routes.list_all)(self, request.clone()))
     }
 
-    /// Tells the client of changes of the server and of the mounted servers.
+    /// Notifies the client of changes of the server and of the mounted servers.
     pub(super) async fn tell(&self, listening: &ListenStream, parts: &Parts) -> Response {
         match self.0.registry.routes::<MountRoutes>() {
             Some(routes) => (routes.tell_all)(self, listening, parts).await,

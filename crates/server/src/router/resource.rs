@@ -1,4 +1,4 @@
-//! Resources: which one is at a URI, reading it, and following it.
+//! Resources: finds the one at a URI, reads it, and subscribes to it.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Router {
         Ok(Routed::Later(Box::pin(async move { router.tell(&listening, &parts).await })))
     }
 
-    /// Tells of changes, as far as they are not hidden from the caller.
+    /// Notifies the client of this server's changes that are not hidden from it.
     pub(super) async fn tell_own(&self, listening: &ListenStream, parts: &Parts) -> Response {
         listening.tell(parts, |uri, parts| self.presence(uri, parts) == Presence::Hidden).await
     }

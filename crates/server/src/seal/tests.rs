@@ -33,7 +33,7 @@ fn what_was_sealed_opens_for_the_same_call() {
 }
 
 #[test]
-fn nobody_can_read_it_and_no_two_are_alike() {
+fn a_sealed_text_is_unreadable_and_no_two_are_alike() {
     let seal = || sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();
     let bytes = URL_SAFE_NO_PAD.decode(seal()).unwrap();
     assert!(!bytes.windows(7).any(|window| window == b"answers"));

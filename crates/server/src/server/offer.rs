@@ -76,10 +76,11 @@ impl Server {
     /// to it. Layers of this server also wrap the calls of mounted servers.
     /// [`visible`](Self::visible) applies only to this server's own features.
     ///
-    /// A mounted `Client` has one connection for all callers, so the server behind it knows this
-    /// program and not its callers. Until there is a bridge for that, its tools cannot ask a caller's
-    /// user or model, cannot read a caller's roots, and send no log messages to callers; they see the
-    /// capabilities that the `Client` was built with.
+    /// A mounted `Client` has one connection for all callers. Calls, progress and cancellation pass
+    /// through, but the server behind the client does not know the callers. Until there is a bridge
+    /// for that, it cannot ask a caller's user or model or read a caller's roots: the hooks that the
+    /// `Client` was built with answer its questions. Its log messages go to the `Client`'s `on_log`
+    /// hook and not to callers, and it sees the capabilities of the `Client`.
     ///
     /// A namespace is 1 to 32 characters out of `A–Z`, `a–z`, `0–9`, `-` and `_`; `_` is neither the
     /// first nor the last character, and not beside another `_`. [`build`](Self::build) fails if the

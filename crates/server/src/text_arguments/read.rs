@@ -175,7 +175,7 @@ impl<'de> Deserializer<'de> for One<'de> {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         match self {
-            // Forms send fields that nobody filled in.
+            // Clients send empty text for fields that the user left empty.
             Self::Text("") => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }

@@ -158,14 +158,14 @@ async fn a_handler_may_go_on_without_an_answer() {
     let tool = Tool::new("ask", |ask: Ask| async move {
         match ask.confirm("Sure?").await {
             Ok(sure) => sure.to_string(),
-            Err(AskError::Unsupported(_)) => "nobody to ask".to_owned(),
+            Err(AskError::Unsupported(_)) => "cannot ask".to_owned(),
             Err(error) => error.to_string(),
         }
     });
     let server = Server::new("ask", "1").tool(tool);
     for revision in BOTH {
         let peer = Peer::new(&server, revision);
-        assert_eq!(peer.text("ask", json!({})).await, "nobody to ask");
+        assert_eq!(peer.text("ask", json!({})).await, "cannot ask");
         assert!(peer.inbox.questions().is_empty());
     }
 }
@@ -240,7 +240,7 @@ async fn a_connection_without_a_way_back_is_one_that_cannot_be_asked() {
 }
 
 #[tokio::test]
-async fn a_question_that_nobody_answers_fails() {
+async fn a_question_that_is_not_answered_fails() {
     let (server, _) = hotel();
     let peer = Peer::with_forms(&server, Revision::LATEST_LEGACY);
     peer.inbox.answer(Err(QuestionError::TimedOut));

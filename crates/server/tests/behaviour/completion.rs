@@ -105,7 +105,7 @@ async fn what_was_chosen_before_is_known() {
 }
 
 #[tokio::test]
-async fn an_argument_that_nobody_completes_has_no_suggestions() {
+async fn an_argument_without_a_completer_has_no_suggestions() {
     let peer = Peer::new(&server(), Revision::LATEST);
     let nothing = json!({ "values": [], "total": 0, "hasMore": false });
     assert_eq!(complete(&peer, of_prompt("branch", "m")).await, nothing);

@@ -38,7 +38,7 @@ async fn state_is_shared_by_all_calls() {
 #[tokio::test]
 async fn the_context_tells_who_calls() {
     let tell = |context: Context| async move {
-        let client = context.client().map_or("nobody", |client| client.name.as_str());
+        let client = context.client().map_or("unnamed", |client| client.name.as_str());
         let subject = context.owner().identity().map_or("anonymous", |(_, subject)| subject);
         let forms = context.capabilities().supports_form_elicitation();
         format!("{client} {subject} {} {forms}", context.revision())
@@ -48,7 +48,7 @@ async fn the_context_tells_who_calls() {
         let peer = Peer::new(&server, revision);
         assert_eq!(
             peer.text("tell", json!({})).await,
-            format!("nobody anonymous {revision} false")
+            format!("unnamed anonymous {revision} false")
         );
         let mut peer = Peer::with_forms(&server, revision);
         let info = Some(Implementation::new("cli", "1"));
@@ -153,7 +153,7 @@ impl FromCall for Tenant {
 }
 
 #[tokio::test]
-async fn extractors_can_be_written_by_anybody() {
+async fn users_can_write_extractors() {
     let tell = |Tenant(name): Tenant, context: Context| async move {
         assert!(context.extension::<Tenant>().is_some());
         name

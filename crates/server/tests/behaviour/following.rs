@@ -205,7 +205,7 @@ async fn a_session_is_told_that_lists_changed() {
 
 // spec: CAP-4, RSRC-1
 #[tokio::test]
-async fn a_server_may_let_nobody_follow_its_resources() {
+async fn a_server_may_refuse_subscriptions_to_resources() {
     let server = server().without_subscriptions();
     let mut wire = Wire::to(&server);
     let answer = wire.initialize(json!({})).await;

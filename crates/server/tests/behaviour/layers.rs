@@ -148,7 +148,7 @@ async fn a_tool_inside_of_layers_can_ask() {
 
 // spec: TOOL-34
 #[tokio::test]
-async fn a_layer_that_panics_harms_nobody_else() {
+async fn a_layer_that_panics_fails_only_its_own_call() {
     let panics = || layer::from_fn(async |_: Request, _: Next| -> Response { panic!("42") });
     let tool = Tool::new("it", || async {}).layer(panics());
     let server = Server::new("panics", "1").tool(tool).tool(Tool::new("fine", || async { "fine" }));

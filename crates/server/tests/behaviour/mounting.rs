@@ -142,7 +142,7 @@ async fn mounts_nest() {
 
 // spec: RSRC-18, RSRC-19
 #[tokio::test]
-async fn a_resource_is_read_from_whoever_has_it() {
+async fn a_resource_is_read_from_the_server_that_has_it() {
     for revision in BOTH {
         let peer = Peer::new(&hub(), revision);
         assert_eq!(peer.read_text("hub://own").await, "own");
@@ -176,7 +176,7 @@ async fn an_own_resource_that_is_hidden_is_not_replaced_by_another() {
 }
 
 #[tokio::test]
-async fn arguments_are_completed_by_whoever_takes_them() {
+async fn arguments_are_completed_by_the_server_that_takes_them() {
     let peer = Peer::new(&hub(), Revision::LATEST);
     let complete = |reference: Value| {
         let params = json!({ "ref": reference, "argument": { "name": "city", "value": "O" } });

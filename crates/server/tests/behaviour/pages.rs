@@ -109,7 +109,7 @@ async fn a_client_that_only_shows_forms_is_not_sent_anywhere() {
 
 // spec: ELIC-25, ELIC-59, ELIC-60, ELIC-62
 #[tokio::test]
-async fn a_page_that_nobody_should_visit_is_a_fault_of_the_server() {
+async fn a_page_that_users_must_not_be_sent_to_is_a_fault_of_the_server() {
     let send = |State(url): State<&'static str>, ask: Ask| async move {
         ask.url("Sign in", url).await?;
         Ok::<_, Error>(())
@@ -217,11 +217,11 @@ async fn pages_that_are_none_are_a_fault_of_the_server() {
     }
 }
 
-/// A tool that hands its page to somebody else before it ends.
+/// A tool that hands its page to the test before it ends.
 fn handing_out() -> (Server, UnboundedReceiver<Visit>) {
     let (sender, receiver) = unbounded_channel::<Visit>();
     let start = |State(pages): State<UnboundedSender<Visit>>, ask: Ask| async move {
-        pages.send(ask.url("Sign in", PAGE).await?).map_err(|_| "nobody cares")?;
+        pages.send(ask.url("Sign in", PAGE).await?).map_err(|_| "the test is gone")?;
         Ok::<_, Error>("started")
     };
     let server = Server::new("mail", "1").tool(Tool::new("start", start)).state(sender);

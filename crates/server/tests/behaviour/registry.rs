@@ -119,7 +119,7 @@ async fn a_subscription_without_a_filter_is_refused() {
 }
 
 #[tokio::test]
-async fn a_session_does_not_hear_of_resources_that_nobody_offers() {
+async fn a_session_is_not_notified_of_resources_that_the_server_does_not_have() {
     let server = server();
     let peer = Peer::new(&server, Revision::LATEST_LEGACY);
     let params = json!({ "notifications": { "toolsListChanged": true } });

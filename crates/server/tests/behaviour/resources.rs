@@ -272,3 +272,10 @@ fn what_only_resources_have_is_refused_elsewhere() {
     let error = Server::new("odd", "1").tool(tool).build().unwrap_err().to_string();
     assert_eq!(error, "tool `a` takes `Uri`, which only a resource has");
 }
+
+#[test]
+fn a_uri_with_braces_is_refused_with_the_name_of_the_right_constructor() {
+    let resource = Resource::new("users://{id}", || async { "a" });
+    let error = Server::new("users", "1").resource(resource).build().unwrap_err().to_string();
+    assert!(error.contains("use `Resource::template(..)`"), "{error}");
+}

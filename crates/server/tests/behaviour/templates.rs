@@ -155,13 +155,13 @@ async fn no_value_leads_out_of_its_directory() {
 // spec: RSRC-10, RSRC-13
 #[tokio::test]
 async fn clients_are_told_what_a_family_is() {
-    let family = profiles().name("profile").title("Profile").describe("Who somebody is");
+    let family = profiles().name("profile").title("Profile").describe("Who a user is");
     let server = one(family);
     for (revision, title) in [(Revision::V2024_11_05, false), (Revision::LATEST, true)] {
         let peer = Peer::new(&server, revision);
         let mut expected = json!({
             "uriTemplate": "users://{user_id}/profile", "name": "profile",
-            "description": "Who somebody is", "mimeType": "application/json",
+            "description": "Who a user is", "mimeType": "application/json",
         });
         if title {
             expected["title"] = json!("Profile");

@@ -75,7 +75,7 @@ fn a_tool_that_only_adds_says_so() {
 }
 
 #[tokio::test]
-async fn a_list_fits_the_revision_of_whoever_asks() {
+async fn a_list_fits_the_revision_of_the_caller() {
     let server = Server::new("disk", "1").tool(Tool::new("wipe", || async {}).title("Wipe"));
     let list = async |revision| {
         Peer::new(&server, revision).ask(Method::ToolsList, json!({})).await.unwrap()
@@ -204,7 +204,7 @@ async fn what_is_not_built_is_not_offered() {
 
 // spec: TOOL-34
 #[tokio::test]
-async fn a_tool_that_panics_harms_nobody_else() {
+async fn a_tool_that_panics_fails_only_its_own_call() {
     let boom = |Args(Add { a, b }): Args<Add>| async move {
         tokio::task::yield_now().await;
         assert_ne!(b, 0, "the secret is 42");

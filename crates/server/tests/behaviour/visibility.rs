@@ -1,4 +1,4 @@
-//! Features that not everybody sees: they are nowhere for those who do not.
+//! Features that are hidden from some callers: not listed for them, and unknown when called.
 
 use bowline_proto::request::{Owner, Parts};
 use bowline_server::{Definition, Prompt, Resource, Server, Tool, Typed};
@@ -26,7 +26,7 @@ fn family(template: &str) -> Resource {
     Resource::template(template, |x: String| async move { x }).complete("x", suggest)
 }
 
-/// A server that offers one of each to everybody, and one of each to callers that are known.
+/// A server that offers one of each to all callers, and one of each to callers that are known.
 fn server() -> Server {
     let tool = |name: &str| Tool::new(name, || async { "done" });
     let resource = |uri: &str| Resource::new(uri, || async { "done" });

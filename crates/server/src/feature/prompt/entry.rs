@@ -1,4 +1,4 @@
-//! A prompt that has been checked, as it stands in the registry.
+//! A prompt that has been checked, as the registry keeps it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Resources and families of resources, as they stand in the registry.
+//! Resources and resource templates that have been checked, as the registry keeps them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct ResourceEntry {
     pub(crate) reader: Arc<ResourceReader>,
 }
 
-/// A family of resources, in the list of templates.
+/// A template, in the list of templates.
 #[derive(Debug)]
 pub(crate) struct TemplateEntry {
     text: Arc<str>,
@@ -30,7 +30,7 @@ pub(crate) struct TemplateEntry {
     pub(crate) reader: Arc<ResourceReader>,
 }
 
-/// What has been checked, by the list that it belongs to.
+/// A checked resource, by the list that it belongs to.
 pub(crate) enum CheckedResource {
     Resource(ResourceEntry),
     Template(Box<TemplateEntry>),
@@ -55,7 +55,7 @@ impl CheckedResource {
     }
 }
 
-/// What is told of a family; it has no size.
+/// The definition of a template, made from that of a resource. A template has no size.
 fn template(resource: &Definition) -> ResourceTemplate {
     let Definition { uri, name, title, description, mime_type, annotations, icons, meta, .. } =
         resource.clone();

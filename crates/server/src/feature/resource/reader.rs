@@ -1,4 +1,4 @@
-//! A resource or family of resources that has been checked: finds out what is read, and reads it.
+//! A resource or template that has been checked: matches a URI, and reads what is there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,10 +28,10 @@ use crate::states::States;
 use crate::text_arguments::{TextArguments, TextValidator};
 use crate::uri;
 
-/// A resource or family of resources that has been checked.
+/// A resource or template that has been checked.
 pub(crate) struct ResourceReader {
     pub(super) resource: Resource,
-    /// Of a family.
+    /// `None` for a single resource.
     template: Option<UriTemplate>,
     /// The names of the template's variables, each once.
     variables: Arc<[String]>,
@@ -57,9 +57,9 @@ impl ResourceReader {
     /// Reads the URI or template, and finds what is wrong.
     fn problem(&mut self) -> Option<String> {
         let parsed = match self.resource.kind {
-            Kind::One if self.resource.uri().contains(['{', '}']) => Err(
-                "a URI with braces is a template: use `Resource::template(..)`".to_owned(),
-            ),
+            Kind::One if self.resource.uri().contains(['{', '}']) => {
+                Err("a URI with braces is a template: use `Resource::template(..)`".to_owned())
+            }
             Kind::One => uri::check_offered(self.resource.uri()),
             Kind::Family => self.parse(),
         };
@@ -113,7 +113,7 @@ impl ResourceReader {
         &self.variables
     }
 
-    /// Whether this is what is at a URI.
+    /// Whether a URI is this resource, or matches this template.
     pub(crate) fn is_at(&self, uri: &str) -> bool {
         self.find(uri).is_some()
     }
@@ -127,7 +127,7 @@ impl ResourceReader {
         invoke(self, self.resource.core.route.as_ref(), request, shared)
     }
 
-    /// The variables with which the URI is ours; `None` if it is not.
+    /// The values of the template's variables in a URI; `None` if the URI does not match.
     fn find(&self, uri: &str) -> Option<Variables> {
         match &self.template {
             None => (self.resource.uri() == uri).then(Variables::new),
@@ -135,7 +135,7 @@ impl ResourceReader {
         }
     }
 
-    /// Whether the contents are the same for everybody.
+    /// Whether callers may share cached contents.
     fn scope(&self, shared: &ServerShared) -> CacheScope {
         let resource = &self.resource;
         let may_differ = resource.is_private

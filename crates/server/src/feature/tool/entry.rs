@@ -1,4 +1,4 @@
-//! A tool that has been checked, as it stands in the registry.
+//! A tool that has been checked, as the registry keeps it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -67,8 +67,12 @@ impl ToolEntry {
         self.tool.core.signature.logs()
     }
 
-    /// Over HTTP, whoever stands between believes the headers: they must say what the arguments
-    /// say.
+    /// Checks headers that repeat arguments. Proxies route by these headers, so they must be equal to
+    /// the arguments.
+    ///
+    /// # Errors
+    ///
+    /// Names the header that differs.
     fn check_headers(&self, request: &Request, arguments: &Bytes) -> Result<(), ErrorObject> {
         let Some(headers) = request.parts.headers.as_ref().filter(|_| !self.mirrored.is_empty())
         else {
