@@ -1,8 +1,7 @@
-//! The connections that are open: each is ended when it is not used for too long, and all are when the
-//! server stops.
+//! The open connections. The server ends one that is unused for too long, and all when it stops.
 //!
-//! They are looked at together, from time to time. So a request costs two additions, and a connection
-//! needs neither a clock of its own nor anything else to wait for beside its client.
+//! The accept loop checks them together, from time to time. So a request costs a few additions, and a
+//! connection needs no clock of its own.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -18,7 +17,7 @@ use tokio::task::AbortHandle;
 use super::connection_use::ConnectionUse;
 use super::limits::HttpLimits;
 
-/// The connections that are open. All are cut when this is dropped.
+/// The open connections. Dropping it cuts them all.
 #[derive(Default)]
 pub(super) struct Connections {
     table: Arc<Table>,
@@ -27,44 +26,46 @@ pub(super) struct Connections {
 
 type Table = Mutex<HashMap<u64, Open>>;
 
-/// How often the connections are looked at within the shortest time that one may be unused.
-const LOOKS: u32 = 2;
+/// How often the connections are checked within the shortest time that one may be unused.
+const CHECKS: u32 = 2;
 
-/// How often to look at connections, and how many looks in a row one may be unused.
+/// How often connections are checked, and at how many checks in a row one may be unused.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looks {
+pub(super) struct Checks {
     pub(super) interval: Duration,
     head: u128,
     idle: u128,
 }
 
-impl Looks {
+impl Checks {
     pub(super) fn new(limits: &HttpLimits) -> Self {
-        let interval = (limits.head.min(limits.idle) / LOOKS).max(Duration::from_millis(1));
+        let interval = (limits.head.min(limits.idle) / CHECKS).max(Duration::from_millis(1));
         let looks = |limit: Duration| limit.as_nanos().div_ceil(interval.as_nanos());
         Self { interval, head: looks(limits.head), idle: looks(limits.idle) }
     }
 
-    /// The same while there is no room for further connections.
+    /// The same while there is no room for further connections: an idle one gets no longer than one
+    /// that sends a head.
     pub(super) fn when_full(self) -> Self {
         Self { idle: self.idle.min(self.head), ..self }
     }
 }
 
 impl Connections {
-    /// Serves a connection in a task of its own, which has to hold its place to the end.
+    /// Serves a connection in a task of its own. `serve` makes the task, which holds the entry to its
+    /// end.
     pub(super) fn open(
         &mut self,
         used: ConnectionUse,
-        serve: impl FnOnce(Arc<ConnectionUse>, Place) -> BoxFuture<()>,
+        serve: impl FnOnce(Arc<ConnectionUse>, TableEntry) -> BoxFuture<()>,
     ) {
         self.last += 1;
         let number = self.last;
         let used = Arc::new(used);
-        let place = Place { table: self.table.clone(), number };
-        let served = serve(used.clone(), place);
-        // Entered before the task can end, and not locked when it begins: a runtime that is shutting
-        // down drops what it is given, and so does a task that is aborted there.
+        let entry = TableEntry { table: self.table.clone(), number };
+        let served = serve(used.clone(), entry);
+        // In the table before the task can end, and unlocked when it begins: a runtime that is
+        // shutting down drops the task at once, and the entry of the task locks the table.
         lock(&self.table).insert(number, Open::new(used));
         let task = tokio::spawn(served);
         if let Some(open) = lock(&self.table).get_mut(&number) {
@@ -72,9 +73,9 @@ impl Connections {
         }
     }
 
-    /// Looks at every connection, and ends those that have not been in use for too long.
-    pub(super) fn look(&self, looks: Looks) {
-        self.cut(|open| match open.look(looks) {
+    /// Checks every connection, and ends those that were unused for too long.
+    pub(super) fn check(&self, checks: Checks) {
+        self.cut(|open| match open.check(checks) {
             Verdict::Keep => false,
             Verdict::End => {
                 open.used.end();
@@ -84,7 +85,7 @@ impl Connections {
         });
     }
 
-    /// Cuts some of the connections.
+    /// Cuts the connections that `is_cut` picks: aborts their tasks.
     fn cut(&self, mut is_cut: impl FnMut(&mut Open) -> bool) {
         let tasks: Vec<_> = {
             let mut table = lock(&self.table);
@@ -96,7 +97,7 @@ impl Connections {
         tasks.iter().for_each(AbortHandle::abort);
     }
 
-    /// Tells every connection to end once it has answered what has come.
+    /// Asks every connection to end once it has answered what has come.
     pub(super) fn end(&self) {
         for open in lock(&self.table).values() {
             open.used.end();
@@ -110,101 +111,101 @@ impl Drop for Connections {
     }
 }
 
-/// The place of a connection in the table, left when its task ends.
-pub(super) struct Place {
+/// The entry of a connection in the table. Dropping it, with the task, removes the entry.
+pub(super) struct TableEntry {
     table: Arc<Table>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for TableEntry {
     fn drop(&mut self) {
         lock(&self.table).remove(&self.number);
     }
 }
 
-/// Nothing that runs under the lock can panic half-way, so a poisoned table is a good one.
+/// No change under the lock can panic half-way, so a poisoned table is intact.
 fn lock(table: &Table) -> MutexGuard<'_, HashMap<u64, Open>> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One that is open.
+/// What the checks know of one connection.
 struct Open {
     used: Arc<ConnectionUse>,
-    /// Set once there is a task.
+    /// `None` until the task has begun.
     task: Option<AbortHandle>,
-    /// How many requests had come when it was last looked at.
+    /// How many requests had come at the last check.
     before: usize,
-    /// How many looks in a row it was not in use.
+    /// At how many checks in a row it was unused.
     unused: u128,
-    /// Whether a request is under way of which not even the head is there.
+    /// Whether the client has begun to send a head and has not finished it.
     has_begun: bool,
-    /// After how many such looks it was told to end.
-    told: Option<u128>,
+    /// The value of `unused` when the server asked the connection to end.
+    asked: Option<u128>,
 }
 
-/// What becomes of a connection.
+/// What a check decides about a connection.
 enum Verdict {
     Keep,
-    /// We have asked it to end, in the way of its protocol.
+    /// End it in the way of its protocol.
     End,
-    /// It ends at once.
+    /// Abort its task.
     Cut,
 }
 
 impl Open {
     fn new(used: Arc<ConnectionUse>) -> Self {
-        Self { used, task: None, before: 0, unused: 0, has_begun: true, told: None }
+        Self { used, task: None, before: 0, unused: 0, has_begun: true, asked: None }
     }
 
-    /// A connection is in use while a request is being answered, or an answer is being written.
-    /// Otherwise it is idle, or the head of a request is under way. A client that is silent in the
-    /// middle of a head has as long as one that sends the head byte by byte.
-    fn look(&mut self, looks: Looks) -> Verdict {
+    /// A connection is in use while a request is in flight or bytes of an answer wait to be written.
+    /// Otherwise it is idle, or the client is sending a head. A client that is silent in the middle
+    /// of a head has as long as one that sends the head byte by byte.
+    fn check(&mut self, checks: Checks) -> Verdict {
         let used = &self.used;
         let requests = used.requests();
         let has_come = std::mem::replace(&mut self.before, requests) != requests;
         let traffic = &used.traffic;
         if has_come || used.is_in_flight() || traffic.waits() {
-            (self.unused, self.has_begun, self.told) = (0, false, None);
+            (self.unused, self.has_begun, self.asked) = (0, false, None);
             return Verdict::Keep;
         }
-        // Over HTTP/2 there is more to be read than requests.
+        // Over HTTP/2, bytes that come in need not be a request.
         let is_http2 = used.is_http2();
         if traffic.has_read() && !self.has_begun && !is_http2 {
             (self.unused, self.has_begun) = (0, true);
         }
         self.unused += 1;
-        let most = if self.has_begun { looks.head } else { looks.idle };
-        match self.told {
+        let most = if self.has_begun { checks.head } else { checks.idle };
+        match self.asked {
             _ if self.unused <= most => Verdict::Keep,
-            // There is nothing to be said to a client in the middle of its head.
+            // HTTP/1.1 has no way to end a connection in the middle of a head.
             _ if self.has_begun && !is_http2 => Verdict::Cut,
             None => {
-                self.told = Some(self.unused);
+                self.asked = Some(self.unused);
                 Verdict::End
             }
-            Some(told) if self.unused > told + looks.head => Verdict::Cut,
+            Some(asked) if self.unused > asked + checks.head => Verdict::Cut,
             Some(_) => Verdict::Keep,
         }
     }
 }
 
-/// Drives a connection to its end, which comes early if it is told to end, and holds something until
-/// then.
+/// Drives a connection to its end, or ends it early when it is asked to ([`ConnectionUse::end`]).
+/// Holds `held` until then.
 pub(super) async fn drive<C: GracefulConnection, T>(
     mut connection: Pin<Box<C>>,
     used: Arc<ConnectionUse>,
     held: T,
 ) {
-    let (mut is_begun, mut is_told) = (false, false);
+    let (mut is_begun, mut is_asked) = (false, false);
     let ended = poll_fn(|cx| {
         if !std::mem::replace(&mut is_begun, true) {
             // The task stays the same, and so does its waker.
             used.serve(cx.waker());
         }
-        if !is_told && used.is_ending() {
-            is_told = true;
-            // A request that has come by now is taken first, and so answered.
+        if !is_asked && used.is_ending() {
+            is_asked = true;
+            // Polled once more: a request that has come by now is still answered.
             if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
                 return Poll::Ready(ended);
             }
@@ -212,7 +213,7 @@ pub(super) async fn drive<C: GracefulConnection, T>(
         }
         connection.as_mut().poll(cx)
     });
-    // A client that goes away or speaks no HTTP is its own affair.
+    // An error means that the client went away or speaks no HTTP; there is no one to report it to.
     let _ = ended.await;
     drop(held);
 }

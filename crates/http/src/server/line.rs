@@ -1,46 +1,39 @@
-//! What waits to be sent on one stream, or in one answer: bounded in bytes.
+//! What waits to be sent on one stream, or in one answer: a queue that is bounded in bytes.
+//!
+//! Writers push under the lock of their session, and a reader takes. Both are woken outside of the
+//! line's lock.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Something that takes room.
+/// Something that takes room on a line.
 pub(super) trait Weigh {
-    /// How many bytes of it the sender had in hand.
+    /// How many bytes count against the bound of the line.
     fn bytes(&self) -> usize;
 }
 
-/// A queue.
+/// A queue from the calls that speak on it to the reader of one answer or stream.
 pub(super) struct Line<T> {
     state: Mutex<State<T>>,
+    /// Bytes that may wait before writers have to wait.
     most: usize,
 }
 
 struct State<T> {
     items: Queue<T>,
     bytes: usize,
-    /// Calls that may still say something here.
+    /// How many calls may still speak here.
     open: usize,
-    /// Nobody reads any more.
+    /// Whether the reader is gone.
     is_closed: bool,
-    /// Who reads; more than one only while one takes over from another.
+    /// The tasks that read; more than one only while one takes over from another.
     readers: Vec<Waker>,
-    /// Who waits for room.
+    /// The tasks that wait for room.
     blocked: Vec<Waker>,
 }
 
-/// What is left on a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    /// Something waits.
-    Items,
-    /// Nothing waits, but calls may still speak.
-    Calls,
-    /// Nothing waits, and nobody may speak any more.
-    Nothing,
-}
-
-/// A queue that most often holds one thing, and then takes no memory of its own.
+/// A queue that most often holds one item, and then allocates nothing.
 struct Queue<T> {
     first: Option<T>,
     /// Empty unless there is a first.
@@ -77,12 +70,12 @@ impl<T> Queue<T> {
 }
 
 impl<T: Weigh> Line<T> {
-    /// A line that holds so many bytes before whoever speaks has to wait.
+    /// A line that holds `most` bytes before writers have to wait.
     pub(super) fn new(most: usize) -> Self {
         Self::opened(most, 0)
     }
 
-    /// The same, on which so many calls may speak.
+    /// The same, on which `open` calls may speak.
     pub(super) fn opened(most: usize, open: usize) -> Self {
         let state = State {
             items: Queue::default(),
@@ -95,24 +88,19 @@ impl<T: Weigh> Line<T> {
         Self { state: Mutex::new(state), most }
     }
 
-    /// One more call may speak here.
+    /// Lets one more call speak here.
     pub(super) fn open(&self) {
         self.lock().open += 1;
     }
 
-    /// One call less may; gives what is left.
-    pub(super) fn release(&self) -> Left {
-        self.wake_readers(|state| {
-            state.open = state.open.saturating_sub(1);
-            match (state.items.is_empty(), state.open) {
-                (false, _) => Left::Items,
-                (true, 0) => Left::Nothing,
-                (true, _) => Left::Calls,
-            }
-        })
+    /// Notes that a call speaks no more. The last one ends the line.
+    pub(super) fn release(&self) {
+        self.wake_readers(|state| state.open = state.open.saturating_sub(1));
     }
 
-    /// Adds something, whether or not there is room: what must be said is.
+    /// Adds an item, even if the line is full. Writers of what can wait ask [`poll_room`] first.
+    ///
+    /// [`poll_room`]: Self::poll_room
     pub(super) fn push(&self, item: T) {
         self.wake_readers(|state| {
             state.bytes += item.bytes();
@@ -120,7 +108,7 @@ impl<T: Weigh> Line<T> {
         });
     }
 
-    /// Puts back what was taken and came to nothing.
+    /// Puts back, to the front, an item that was taken and not sent.
     pub(super) fn put_back(&self, item: T) {
         self.wake_readers(|state| {
             state.bytes += item.bytes();
@@ -128,12 +116,12 @@ impl<T: Weigh> Line<T> {
         });
     }
 
-    /// Wakes the readers, so that they look around.
+    /// Wakes the readers, so that they look at the state of the session again.
     pub(super) fn nudge(&self) {
         self.wake_readers(|_| ());
     }
 
-    /// Drops the oldest messages until there is room: nobody reads them.
+    /// Drops the oldest items until there is room. For a line without a reader.
     pub(super) fn drop_oldest(&self) {
         self.wake_blocked(|state| {
             while state.bytes > self.most
@@ -144,7 +132,7 @@ impl<T: Weigh> Line<T> {
         });
     }
 
-    /// The next item, if there is one.
+    /// Takes the next item, if there is one.
     pub(super) fn take(&self) -> Option<T> {
         self.wake_blocked(|state| {
             let item = state.items.pop_front()?;
@@ -153,18 +141,19 @@ impl<T: Weigh> Line<T> {
         })
     }
 
-    /// Nobody will read any more: whoever waits for room need not.
+    /// Notes that the reader is gone. Writers that wait for room go on.
     pub(super) fn close(&self) {
         let items = self.wake_blocked(|state| {
             state.is_closed = true;
             state.bytes = 0;
             std::mem::take(&mut state.items)
         });
+        // Dropped after the lock: an item may hold what speaks on this line.
         drop(items);
     }
 
-    /// Promises to wake the reader when anything changes. Look for items afterwards: what came
-    /// before woke nobody.
+    /// Wakes this reader at the next change. The reader looks for items after it has registered:
+    /// an item that came before has woken no reader.
     pub(super) fn register(&self, cx: &Context<'_>) {
         add(&mut self.lock().readers, cx);
     }
@@ -173,22 +162,23 @@ impl<T: Weigh> Line<T> {
         self.lock().items.is_empty()
     }
 
-    /// Whether nothing waits and nobody may speak any more.
+    /// Whether nothing waits and no call may speak any more.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.items.is_empty() && state.open == 0
     }
 
+    /// Whether the reader is gone.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().is_closed
     }
 
-    /// Whether whoever speaks has to wait.
+    /// Whether writers have to wait.
     pub(super) fn is_full(&self) -> bool {
         self.lock().is_full(self.most)
     }
 
-    /// Ready when there is room, or nobody reads any more.
+    /// Ready when there is room, or the reader is gone.
     pub(super) fn poll_room(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if !state.is_full(self.most) {
@@ -198,18 +188,17 @@ impl<T: Weigh> Line<T> {
         Poll::Pending
     }
 
-    /// Changes the state, and wakes whoever reads.
-    fn wake_readers<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
-        let (changed, readers) = {
+    /// Changes the state, then wakes the readers.
+    fn wake_readers(&self, change: impl FnOnce(&mut State<T>)) {
+        let readers = {
             let mut state = self.lock();
-            let changed = change(&mut state);
-            (changed, std::mem::take(&mut state.readers))
+            change(&mut state);
+            std::mem::take(&mut state.readers)
         };
         readers.into_iter().for_each(Waker::wake);
-        changed
     }
 
-    /// Changes the state, and wakes whoever waits for room if there is some.
+    /// Changes the state, then wakes the tasks that wait for room if there is some.
     fn wake_blocked<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let (changed, blocked) = {
             let mut state = self.lock();
@@ -221,7 +210,7 @@ impl<T: Weigh> Line<T> {
         changed
     }
 
-    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
+    /// No change under the lock can panic half-way, so a poisoned state is intact.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -233,6 +222,7 @@ impl<T> State<T> {
     }
 }
 
+/// Adds a task to be woken, once.
 fn add(wakers: &mut Vec<Waker>, cx: &Context<'_>) {
     if !wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
         wakers.push(cx.waker().clone());

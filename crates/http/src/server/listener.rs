@@ -1,4 +1,4 @@
-//! The accept loop: HTTP on a socket of our own, with time limits and a graceful end.
+//! The accept loop: HTTP on a socket of our own, with time limits and a graceful shutdown.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -18,7 +18,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::answer::Answer;
 use super::connection_use::ConnectionUse;
-use super::connections::{Connections, Looks, Place};
+use super::connections::{Checks, Connections, TableEntry};
 use super::endpoint::Endpoint;
 use super::inbound::{Inbound, Sender};
 use super::pace::Least;
@@ -29,10 +29,10 @@ use super::{protocol, tcp};
 /// files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long it may take to write the answers of calls that were given up.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long it may take to write the errors of calls that were ended.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// Listens on an address and serves an endpoint to whoever connects.
+/// Listens on an address and serves an endpoint to every client that connects.
 pub struct Listener {
     listener: TcpListener,
     path: String,
@@ -43,7 +43,7 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// If the address is taken or not ours.
+    /// If the address is in use, or no address of this machine.
     pub async fn bind(address: SocketAddr, path: impl Into<String>) -> Result<Self, BindError> {
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| BindError { address, source })?;
@@ -54,25 +54,25 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// If the system does not say.
+    /// If the system cannot report it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` says so. Then nobody else is let in, what would never end by itself is
-    /// ended, and calls may run on for [`HttpLimits::drain`]; those that run even then are answered
-    /// with an error.
+    /// Serves until `stop` resolves. Then no further connection is accepted, subscriptions and streams
+    /// of sessions end, and calls may run on for [`HttpLimits::drain`]. Calls that run even then are
+    /// answered with an error.
     ///
     /// [`HttpLimits::drain`]: super::HttpLimits::drain
     pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
         let limits = endpoint.config().limits().clone();
         let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
         let room = Arc::new(Semaphore::new(places as usize));
-        // Whoever is connected is cut off when this goes, for whatever reason we end.
+        // Dropped at the end, also if this future is dropped: that cuts all connections.
         let mut connections = Connections::default();
-        let looks = Looks::new(&limits);
-        let mut look = tokio::time::interval(looks.interval);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let checks = Checks::new(&limits);
+        let mut check = tokio::time::interval(checks.interval);
+        check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let path: Arc<str> = self.path.into();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -84,9 +84,9 @@ impl Listener {
                 tokio::select! {
                     () = &mut stop => break None,
                     next = &mut next => break Some(next),
-                    _ = look.tick() => match room.available_permits() {
-                        0 => connections.look(looks.when_full()),
-                        _ => connections.look(looks),
+                    _ = check.tick() => match room.available_permits() {
+                        0 => connections.check(checks.when_full()),
+                        _ => connections.check(checks),
                     },
                 }
             };
@@ -95,20 +95,20 @@ impl Listener {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            connections.open(ConnectionUse::new(endpoint.clone()), |used, place| {
+            connections.open(ConnectionUse::new(endpoint.clone()), |used, entry| {
                 let (endpoint, path) = (endpoint.clone(), path.clone());
-                let connection = Connection { endpoint, path, peer, used, held: (place, permit) };
+                let connection = Connection { endpoint, path, peer, used, held: (entry, permit) };
                 connection.serve(stream)
             });
         }
         drop(self.listener);
         endpoint.stop();
         connections.end();
-        // They have ended when all places are free again.
+        // All connections have ended when all permits are free again.
         let mut ended = std::pin::pin!(room.acquire_many(places));
         if tokio::time::timeout(limits.drain, &mut ended).await.is_err() {
             endpoint.give_up();
-            let _ = tokio::time::timeout(LAST_WORDS, ended).await;
+            let _ = tokio::time::timeout(LAST_ANSWERS, ended).await;
         }
     }
 }
@@ -118,8 +118,8 @@ struct Connection {
     path: Arc<str>,
     peer: SocketAddr,
     used: Arc<ConnectionUse>,
-    /// Given back when it ends.
-    held: (Place, Result<OwnedSemaphorePermit, AcquireError>),
+    /// Its entry in the table and its permit; both are released when it ends.
+    held: (TableEntry, Result<OwnedSemaphorePermit, AcquireError>),
 }
 
 impl Connection {
@@ -158,7 +158,7 @@ impl Connection {
     }
 }
 
-/// Why nothing listens.
+/// Why a [`Listener`] could not be bound.
 #[derive(Debug)]
 pub struct BindError {
     address: SocketAddr,
@@ -185,16 +185,16 @@ mod tests {
 
     use super::*;
 
-    /// How large the future is that a function gives.
+    /// The size of the future that a function returns.
     fn size<A, F>(_: fn(A) -> F) -> usize {
         size_of::<F>()
     }
 
-    // Each connection has room for one, and there may be ten thousand that do nothing but wait.
+    // Every connection stores one such future, and there may be ten thousand idle connections.
     #[test]
     fn the_answer_to_a_request_is_small() {
-        type Asked = (&'static Endpoint, &'static mut Inbound, Pin<&'static mut Incoming>);
-        let answer = size(|(endpoint, inbound, body): Asked| endpoint.answer_to(inbound, body));
+        type Arguments = (&'static Endpoint, &'static mut Inbound, Pin<&'static mut Incoming>);
+        let answer = size(|(endpoint, inbound, body): Arguments| endpoint.answer_to(inbound, body));
         assert!(answer <= 1280, "{answer} bytes");
     }
 }

@@ -1,8 +1,8 @@
-//! One modern exchange: awaited in place, answered as JSON, or as a stream once something is said
+//! One modern exchange: awaited in place, answered as JSON, or as a stream if a notification comes
 //! before the answer.
 //!
-//! There is no task and no channel. Whoever polls the answer polls the handler; whoever drops it,
-//! because the client hung up, drops the handler too.
+//! There is no task and no channel. The HTTP server polls the answer, which polls the handler. When
+//! the client hangs up, the HTTP server drops the answer, and the handler with it.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -27,7 +27,7 @@ use super::line::{Line, Weigh};
 use super::places::Places;
 use super::{calls, head, reply};
 
-/// Begins to serve a request that stands alone.
+/// Begins to serve a modern request. Refused if it is not admitted, or no slot is free.
 pub(super) fn open(
     core: &Arc<Core>,
     request: RequestMessage,
@@ -42,50 +42,53 @@ pub(super) fn open(
         false => Places::of_calls(core, &inbound.caller, 1),
     };
     let places = places.map_err(refuse)?;
-    let back = Arc::new(Back(Line::new(core.limits().queue)));
+    let sink = Arc::new(ModernSink(Line::new(core.limits().queue)));
     let headers = Some(head::params(&inbound.parts.headers));
-    let sink = back.clone();
-    let origin = CallOrigin { owner: inbound.owner(), sink, extensions: inbound.attach(), headers };
+    let origin = CallOrigin {
+        owner: inbound.owner(),
+        sink: sink.clone(),
+        extensions: inbound.attach(),
+        headers,
+    };
     let (exchange, request) = Exchange::open(core.number(), admitted, origin);
     Ok(ModernCall {
         call: Some(core.call(request)),
         outcome: None,
-        back,
+        sink,
         exchange,
         end: None,
         places,
     })
 }
 
-/// A call under way and what it says.
+/// A call under way, and the messages that it sends.
 pub(super) struct ModernCall {
-    /// Gone when the call has ended.
+    /// `None` when the call has ended.
     call: Option<BoxFuture<Outcome>>,
     /// Set when the call has ended.
     outcome: Option<Outcome>,
-    back: Arc<Back>,
+    sink: Arc<ModernSink>,
     exchange: Exchange,
-    /// Resolves when the call has to end, although it has not by itself. Made once the call is
-    /// found to take a while.
+    /// Resolves when the server ends the call. Made when the call is pending for the first time.
     end: Option<BoxFuture<()>>,
     places: Places,
 }
 
-/// What comes next of a call.
+/// What a call sends next.
 pub(super) enum Next {
-    /// Something before the answer.
+    /// A notification before the answer.
     Notice(Bytes),
-    /// The answer, with the status that it has if nothing came before.
+    /// The answer, with the HTTP status that it has unless a notification came before.
     Answer(StatusCode, Bytes),
 }
 
 impl ModernCall {
-    /// What comes next.
+    /// What the call sends next. Cancel-safe.
     pub(super) async fn next(&mut self) -> Next {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The HTTP answer, once it is known what comes first.
+    /// The HTTP answer, which what comes first decides: JSON or a stream.
     pub(super) fn answer(self, first: Next) -> Response<Body> {
         match first {
             Next::Answer(status, message) => reply::json(status, message),
@@ -110,8 +113,8 @@ impl ModernCall {
                 self.call = None;
                 self.outcome = Some(outcome);
             }
-            // What was said before the answer comes first.
-            while let Some(outgoing) = self.back.0.take() {
+            // Notifications come before the answer, even if the call has ended.
+            while let Some(outgoing) = self.sink.0.take() {
                 if let Some(notice) = self.notice(outgoing) {
                     return Poll::Ready(Next::Notice(notice));
                 }
@@ -123,16 +126,16 @@ impl ModernCall {
             if self.poll_end(cx).is_ready() {
                 return Poll::Ready(self.cut());
             }
-            self.back.0.register(cx);
-            // What was said before we registered woke nobody.
-            if self.back.0.is_empty() {
+            self.sink.0.register(cx);
+            // Looked at after registering: a message that came before has woken no one.
+            if self.sink.0.is_empty() {
                 return Poll::Pending;
             }
         }
     }
 
-    /// Ready when the server stops, for a call that would never end by itself; for others, when
-    /// there is no more time to wait for them.
+    /// Ready when the call has to end: a subscription when the server begins to stop, any other call
+    /// when its time to finish is over.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let core = self.places.core();
         let end = self.end.get_or_insert_with(|| match self.exchange.method().streams() {
@@ -142,7 +145,7 @@ impl ModernCall {
         end.as_mut().poll(cx)
     }
 
-    /// The answer to a call that had to end.
+    /// The answer to a call that the server ended.
     fn cut(&self) -> Next {
         if self.exchange.method().streams() {
             return Next::Answer(StatusCode::OK, self.exchange.end(&self.core().server));
@@ -155,7 +158,7 @@ impl ModernCall {
         Next::Answer(status, self.exchange.answer(outcome, &self.core().server))
     }
 
-    /// What the call says, as far as the caller wants to hear it.
+    /// Writes a notification. `None` if the client did not ask for it, or the era has none.
     fn notice(&mut self, outgoing: Outgoing) -> Option<Bytes> {
         match outgoing {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
@@ -176,14 +179,14 @@ impl ModernCall {
 impl Drop for ModernCall {
     fn drop(&mut self) {
         // A handler that waits for room, or speaks later, finds that the client is gone.
-        self.back.0.close();
+        self.sink.0.close();
     }
 }
 
-/// The way back from the handler of a call.
-struct Back(Line<Outgoing>);
+/// How the handler of a call sends to its client.
+struct ModernSink(Line<Outgoing>);
 
-impl Sink for Back {
+impl Sink for ModernSink {
     fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         self.0.poll_room(cx)
     }
@@ -209,20 +212,20 @@ impl Weigh for Outgoing {
             Self::Change(Change::Resource(uri)) => uri.len(),
             _ => 0,
         };
-        // Something without text takes room too.
+        // An item without text takes room too.
         text + size_of::<Self>()
     }
 }
 
-/// A call whose answer is a stream.
+/// The answer of a call as a stream.
 struct ModernStream {
-    /// `None` once the answer has been told.
+    /// `None` once the answer has been sent.
     call: Option<ModernCall>,
     /// What is ready to be sent.
     text: BytesMut,
 }
 
-/// Bytes that are sent together at most.
+/// How many bytes of notifications are collected into one piece of the body.
 const PIECE: usize = 64 * 1024;
 
 impl EventSource for ModernStream {

@@ -1,24 +1,24 @@
-//! When a connection is ended or cut, look by look, and how it leaves the table.
+//! When the server ends or cuts a connection, check by check, and how it leaves the table.
 
 use std::future::pending;
 
 use super::super::{HttpConfig, test_endpoint};
 use super::*;
 
-const LOOKS: Looks = Looks { interval: Duration::from_secs(1), head: 2, idle: 4 };
+const CHECKS: Checks = Checks { interval: Duration::from_secs(1), head: 2, idle: 4 };
 
 fn used() -> ConnectionUse {
     ConnectionUse::new(test_endpoint::endpoint(HttpConfig::new()))
 }
 
-/// What becomes of a connection at each of so many looks: `.` kept, `e` asked to end, `c` cut.
-fn verdicts(open: &mut Open, looks: usize) -> String {
-    let verdict = |_| match open.look(LOOKS) {
+/// The verdict of each of so many checks: `.` kept, `e` asked to end, `c` cut.
+fn verdicts(open: &mut Open, checks: usize) -> String {
+    let verdict = |_| match open.check(CHECKS) {
         Verdict::Keep => '.',
         Verdict::End => 'e',
         Verdict::Cut => 'c',
     };
-    (0..looks).map(verdict).collect()
+    (0..checks).map(verdict).collect()
 }
 
 #[tokio::test]
@@ -46,15 +46,15 @@ async fn over_http2_a_connection_is_always_asked_to_end_first() {
 }
 
 #[test]
-fn connections_are_looked_at_twice_within_the_shortest_time() {
+fn connections_are_checked_twice_within_the_shortest_time() {
     let limits = HttpLimits::default();
-    let looks = Looks::new(&limits);
-    assert_eq!(looks.interval, limits.head.min(limits.idle) / 2);
+    let checks = Checks::new(&limits);
+    assert_eq!(checks.interval, limits.head.min(limits.idle) / 2);
     let none = HttpLimits { head: Duration::ZERO, ..limits };
     assert_eq!(
-        Looks::new(&none).interval,
+        Checks::new(&none).interval,
         Duration::from_millis(1),
-        "no time is no division by it"
+        "a limit of zero is no division by zero"
     );
 }
 
@@ -63,16 +63,16 @@ async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
     let mut connections = Connections::default();
     let table = connections.table.clone();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    connections.open(used(), |_, place| {
+    connections.open(used(), |_, entry| {
         Box::pin(async move {
             let _ = ended.await;
-            drop(place);
+            drop(entry);
         })
     });
-    connections.open(used(), |_, place| {
+    connections.open(used(), |_, entry| {
         Box::pin(async move {
             pending::<()>().await;
-            drop(place);
+            drop(entry);
         })
     });
     let open = || lock(&table).len();
