@@ -2,17 +2,18 @@
 //!
 //! In reading order:
 //!
-//! * [`config`](HttpConfig), [`limits`](HttpLimits) — what may be set, and every bound;
-//! * [`gate`](Gate) — who may knock: Host, Origin, content types;
-//! * `cors` — what web pages of other origins may send and read;
-//! * `endpoint` — POST, GET, DELETE and OPTIONS to the right place;
-//! * `callers` — what is counted of each caller;
+//! * [`config`](HttpConfig), [`limits`](HttpLimits) — the settings, and every bound;
+//! * `endpoint` — sends POST, GET, DELETE and OPTIONS to the place that serves them; `inbound` — a
+//!   request as it gets there; `core` — what every request needs;
+//! * [`gate`](Gate) — checks Host and Origin; `cors` — answers preflights of web pages;
+//! * `callers`, `slots`, `places` — what is counted of each caller;
+//! * `read`, `bodies` — the body of a request, and the room that all bodies share; `head` — headers;
 //! * `modern` — one exchange, in place;
 //! * `legacy/` — sessions, their streams, resumption, and the transport of 2024-11-05;
-//! * `read`, `bodies` — the body of a request, and those of all of them;
-//! * `reply`, `body`, `line` — every HTTP answer by its name, what it carries, and what waits for it;
-//! * `listener` — the accept loop; `connections`, `protocol`, `tcp` — what becomes of a connection;
-//! * `answer`, `stall`, `flow`, `pace` — whether its client takes what is written.
+//! * `line`, `calls` — what waits to be sent, and how calls are polled, in both eras;
+//! * `reply`, `body` — every HTTP answer, and its body;
+//! * `listener` — the accept loop; `connections`, `connection_use`, `protocol`, `tcp` — its connections;
+//! * `answer`, `socket`, `flow`, `read_pace` — whether the client reads what is written.
 
 mod answer;
 mod bodies;
@@ -36,13 +37,13 @@ mod limits;
 mod line;
 mod listener;
 mod modern;
-mod pace;
 mod places;
 mod protocol;
 mod read;
+mod read_pace;
 mod reply;
 mod slots;
-mod stall;
+mod socket;
 mod tcp;
 #[cfg(test)]
 mod test_endpoint;
@@ -54,7 +55,7 @@ pub use self::gate::Gate;
 pub use self::limits::HttpLimits;
 pub use self::listener::{BindError, Listener};
 
-/// The answer of a server that cannot serve at all, and why.
+/// An answer with status 500 and a reason, for a server that cannot be built.
 pub fn failed(reason: &str) -> http::Response<Body> {
     reply::refused(http::StatusCode::INTERNAL_SERVER_ERROR, reason)
 }

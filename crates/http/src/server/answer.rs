@@ -88,7 +88,7 @@ impl http_body::Body for Answer {
 pub(super) struct Piece {
     bytes: Bytes,
     #[cfg(feature = "http2")]
-    flow: Option<super::flow::Given>,
+    flow: Option<super::flow::WaitingBytes>,
 }
 
 impl Buf for Piece {

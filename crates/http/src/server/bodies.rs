@@ -1,11 +1,11 @@
 //! The bytes of all request bodies that are in memory, bounded together.
 //!
-//! Only what a body has beyond [`free`] counts, and only what has really come. Where there is no room
-//! for more, the body that has been arriving longest makes room, once it has had
+//! Only the bytes of a body beyond [`free`] count, and only those that have really come. When there is
+//! no room for more, the body that has been arriving longest makes room, once it has had
 //! [`HttpLimits::crowded`]. So a client that never finishes a body keeps others out for that long at
-//! most, and must then send the whole body again. A request that has arrived is never given up for
-//! another one; so that one caller cannot hold all the room with requests that run,
-//! [`HttpLimits::bodies_per_caller`] bounds what has arrived of each caller.
+//! most, and must then send the whole body again. A body that has arrived is never given up for
+//! another one. [`HttpLimits::bodies_per_caller`] bounds what has arrived of each caller, so that one
+//! caller cannot hold all the room with requests that run.
 //!
 //! [`HttpLimits::crowded`]: super::HttpLimits::crowded
 //! [`HttpLimits::bodies_per_caller`]: super::HttpLimits::bodies_per_caller
@@ -23,11 +23,11 @@ use tokio::time::{Instant, sleep};
 use super::callers::{BODY_UNIT, Caller, HeldBody, body_units};
 use super::limits::HttpLimits;
 
-/// Bytes of the bodies of one connection that do not count.
+/// How many bytes of the bodies of one connection do not count.
 const FREE: usize = 64 * 1024;
 
-/// Bytes of a body that do not count. The requests that an HTTP/2 connection may have at the same
-/// time share what is free for one connection.
+/// How many bytes of a body do not count. The requests that may run at the same time on an HTTP/2
+/// connection share the bytes that are free for one connection.
 pub(super) fn free(version: Version, limits: &HttpLimits) -> usize {
     match version {
         Version::HTTP_2 => FREE / (limits.requests_per_connection as usize).max(1),
@@ -35,7 +35,7 @@ pub(super) fn free(version: Version, limits: &HttpLimits) -> usize {
     }
 }
 
-/// The bytes of all bodies.
+/// The room that all bodies share.
 pub(super) struct Bodies {
     /// A permit is a free unit.
     room: Semaphore,
@@ -44,7 +44,7 @@ pub(super) struct Bodies {
     arriving: Mutex<Arriving>,
 }
 
-/// The bodies that count and have not arrived yet, by their age.
+/// The bodies that count and have not arrived completely, oldest first.
 #[derive(Default)]
 struct Arriving {
     by_age: BTreeMap<u64, (Instant, oneshot::Sender<NoRoom>)>,
@@ -62,24 +62,24 @@ impl Bodies {
         Arc::new(Self { room, units, crowded: limits.crowded, arriving: Mutex::default() })
     }
 
-    /// How many bytes count.
+    /// How many bytes are held.
     pub(super) fn bytes(&self) -> usize {
         (self.units - self.room.available_permits()) * BODY_UNIT
     }
 
-    /// A share for a body that begins to count.
-    pub(super) fn share(self: &Arc<Self>) -> Share {
+    /// Begins to count a body.
+    pub(super) fn share(self: &Arc<Self>) -> BodyShare {
         let (sender, no_room) = oneshot::channel();
         let mut arriving = self.arriving();
         arriving.last += 1;
         let number = arriving.last;
         arriving.by_age.insert(number, (Instant::now(), sender));
         drop(arriving);
-        Share { bodies: self.clone(), number, units: 0, no_room }
+        BodyShare { bodies: self.clone(), number, units: 0, no_room }
     }
 
-    /// Ends the body that has been arriving longest, if it has had its time. Gives whether there was
-    /// one.
+    /// Gives up the body that has been arriving longest, if it has had its time. Returns whether there
+    /// was one.
     fn end_oldest(&self) -> bool {
         let mut arriving = self.arriving();
         match arriving.by_age.first_entry() {
@@ -93,14 +93,14 @@ impl Bodies {
         }
     }
 
-    /// Nothing that runs under the lock can panic half-way.
+    /// No change under the lock can panic half-way, so a poisoned list is intact.
     fn arriving(&self) -> MutexGuard<'_, Arriving> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a body holds of it, given back when it is dropped.
-pub(super) struct Share {
+/// The room that one body holds. Dropping it returns the room.
+pub(super) struct BodyShare {
     bodies: Arc<Bodies>,
     number: u64,
     units: usize,
@@ -108,8 +108,8 @@ pub(super) struct Share {
     no_room: oneshot::Receiver<NoRoom>,
 }
 
-impl Share {
-    /// Holds so many bytes, waiting for room if there is none.
+impl BodyShare {
+    /// Holds so many bytes in all. Waits for room if there is none.
     ///
     /// # Errors
     ///
@@ -155,12 +155,12 @@ impl Share {
         std::pin::Pin::new(&mut self.no_room).poll(cx).map(|_| NoRoom)
     }
 
-    /// The text of the body, which has arrived: from now on it makes no room for others, and it
-    /// counts until nothing of it is left.
+    /// Turns the body, which has arrived completely, into text that holds its room until the last
+    /// part of the text is dropped. It makes no room for others any more.
     ///
     /// # Errors
     ///
-    /// If its caller has no room for it beside its other requests.
+    /// If the other requests of the caller leave no room for it.
     pub(super) fn arrived(self, text: Bytes, caller: &Caller) -> Result<Bytes, NoRoom> {
         self.bodies.arriving().by_age.remove(&self.number);
         let of_caller = caller.hold_body(self.units).ok_or(NoRoom)?;
@@ -168,17 +168,17 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for BodyShare {
     fn drop(&mut self) {
         self.bodies.arriving().by_age.remove(&self.number);
         self.bodies.room.add_permits(self.units);
     }
 }
 
-/// A body that has arrived.
+/// A body that has arrived completely.
 struct Arrived {
     text: Bytes,
-    _share: Share,
+    _share: BodyShare,
     _of_caller: HeldBody,
 }
 

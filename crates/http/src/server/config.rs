@@ -1,4 +1,4 @@
-//! What may be set about an HTTP server.
+//! The settings of an HTTP server.
 
 use std::sync::Arc;
 
@@ -7,19 +7,18 @@ use bowline_store::{Backend, MemoryBackend};
 use super::gate::Gate;
 use super::limits::HttpLimits;
 
-/// What becomes of clients that shake hands (up to 2025-11-25).
+/// Whether clients that shake hands (until 2025-11-25) get a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sessions {
-    /// Each gets a session, which lasts until it ends it or is idle for too long.
+    /// Each client gets a session, until it deletes the session or is idle for too long.
     #[default]
     Kept,
-    /// None gets a session: each request is served by itself, in the revision that its header
-    /// names. The server cannot ask such clients or tell them of changes.
+    /// No client gets a session: each request is served by itself, in the revision that its header
+    /// names. The server cannot send such clients requests or notifications of changes.
     None,
 }
 
-/// What may be set about an HTTP server. The defaults are safe on a developer's machine and in
-/// production.
+/// The settings of an HTTP server. The defaults are safe on a developer's machine and in production.
 #[derive(Clone)]
 pub struct HttpConfig {
     pub(super) gate: Gate,
@@ -29,12 +28,13 @@ pub struct HttpConfig {
     #[cfg(feature = "http2")]
     pub(super) http2: bool,
     pub(super) store: Arc<dyn Backend>,
-    /// Whether others may have the same store.
+    /// Whether other endpoints may have the same store.
     pub(super) is_shared: bool,
 }
 
 impl HttpConfig {
-    /// Only this machine may knock, handshakes open sessions, and nothing outlives the process.
+    /// Only clients on this machine may call, handshakes open sessions, and nothing outlives the
+    /// process.
     pub fn new() -> Self {
         Self {
             gate: Gate::loopback(),
@@ -48,14 +48,14 @@ impl HttpConfig {
         }
     }
 
-    /// Sets who may knock.
+    /// Sets which hosts and origins requests may name.
     #[must_use]
     pub fn with_gate(mut self, gate: Gate) -> Self {
         self.gate = gate;
         self
     }
 
-    /// Who may knock.
+    /// Which hosts and origins requests may name.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
@@ -72,23 +72,23 @@ impl HttpConfig {
         &self.limits
     }
 
-    /// Sets what becomes of clients that shake hands.
+    /// Sets whether clients that shake hands get a session.
     #[must_use]
     pub fn with_sessions(mut self, sessions: Sessions) -> Self {
         self.sessions = sessions;
         self
     }
 
-    /// Serves the two endpoints of 2024-11-05 beside: a GET opens the stream, and names where
-    /// messages are to be posted. Deprecated by the protocol; for clients that know nothing else.
+    /// Also serves the two endpoints of 2024-11-05: a GET opens a stream, and names the address to
+    /// post messages to. Deprecated by the protocol; for clients that speak nothing newer.
     #[must_use]
     pub fn with_sse2024(mut self) -> Self {
         self.sse2024 = true;
         self
     }
 
-    /// Speaks HTTP/2 beside HTTP/1.1 on a [`Listener`](super::Listener) of ours, without TLS: for
-    /// proxies and meshes that talk so to what stands behind them.
+    /// Also speaks HTTP/2, without TLS, on a [`Listener`](super::Listener): for proxies and meshes
+    /// that connect to their backends so.
     #[cfg(feature = "http2")]
     #[must_use]
     pub fn with_http2(mut self) -> Self {
@@ -96,12 +96,12 @@ impl HttpConfig {
         self
     }
 
-    /// Sets where sessions and what streams said are kept. Every endpoint with the same store can
-    /// serve the sessions of the others: calls, the GET stream, resumption and DELETE may each come
-    /// to another one. Clients of 2024-11-05 are bound to the endpoint of their stream.
+    /// Sets the store of sessions and of the events of their streams. Every endpoint with the same
+    /// store can serve the sessions of the others: calls, the GET stream, resumption and DELETE may
+    /// each come to another one. Clients of 2024-11-05 are bound to the endpoint of their stream.
     ///
-    /// Rates and bounds count at each endpoint for itself. Without this, everything is kept in the
-    /// endpoint, and no request waits for a store.
+    /// Rates and bounds count at each endpoint by itself. Without this setting the endpoint keeps
+    /// everything in its own memory, and no request waits for a store.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Backend>) -> Self {
         self.store = store;

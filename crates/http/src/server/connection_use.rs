@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 use super::endpoint::Endpoint;
-use super::stall::Traffic;
+use super::socket::Traffic;
 
 /// The use of one connection, shared by its task, its answers and the table of connections.
 pub(super) struct ConnectionUse {

@@ -1,5 +1,4 @@
-//! Web pages of other origins: what a browser asks before it sends a page's request, and which
-//! headers it lets the page read ([CORS]).
+//! Web pages of other origins: answers preflights, and lets allowed pages read answers ([CORS]).
 //!
 //! The [gate](super::Gate) decides which origins may call. A request that it refuses gets none of
 //! these headers, so the page can read nothing of the answer.
@@ -14,11 +13,11 @@ use http::{Method, Response};
 use super::body::Body;
 use super::reply;
 
-/// The headers of requests that the protocol has, beside those that repeat arguments.
+/// The request headers of the protocol, beside those that repeat arguments.
 const REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-session-id, \
      mcp-protocol-version, last-event-id, mcp-method, mcp-name";
 
-/// The headers of answers that a page may read, beside those that browsers show anyway.
+/// The answer headers that a page may read, beside those that browsers always show.
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
     "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after, allow, accept-encoding",
 );
@@ -32,13 +31,13 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// Whether a request of a page is the question that a browser asks before the real one.
+/// Whether a request is a preflight: the browser asks what a page may send.
 pub(super) fn is_preflight(parts: &Parts) -> bool {
     parts.method == Method::OPTIONS
         && parts.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Answers a preflight with all that pages may send: these methods, and the headers of the protocol.
+/// Answers a preflight: pages may send these methods, and the headers of the protocol.
 ///
 /// A method or header that is not among them is left out and not refused with a status, because the
 /// browser then names it in its error message.
@@ -63,7 +62,7 @@ fn allowed_headers(asked: &HeaderMap) -> HeaderValue {
     let mut allowed = REQUEST_HEADERS.to_owned();
     let requested = asked.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS).iter();
     for name in requested.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')) {
-        // Lower case and only characters that a name may have, whatever was sent.
+        // In lower case, and only characters that a header name may have.
         let Ok(name) = HeaderName::from_bytes(name.trim_ascii()) else { continue };
         if name.as_str().strip_prefix(mirror::PARAM_PREFIX).is_some_and(|param| !param.is_empty()) {
             allowed.push_str(", ");

@@ -26,7 +26,7 @@ use super::core::{Core, Phase};
 use super::head::{EVENTS, JSON};
 use super::inbound::{Inbound, Sender};
 use super::legacy::{self, OpenSessions};
-use super::read::{self, Bounds, TooMuch};
+use super::read::{self, BodyError, Bounds};
 use super::{bodies, cors, head, modern, reply};
 
 /// Serves the protocol over HTTP, both eras on one path: a plain tower service to mount in any
@@ -243,7 +243,7 @@ impl Endpoint {
         }
     }
 
-    /// Finds out which era a message belongs to, and begins to serve it there.
+    /// Decides the era of a message, and begins to serve it there.
     fn begin(&self, inbound: &mut Inbound, text: &Bytes) -> Begun {
         let core = &self.core;
         let frame = match Frame::parse(text, core.server.limits()) {
@@ -302,14 +302,14 @@ fn modern_without_request(frame: &Frame) -> Response<Body> {
     }
 }
 
-/// How far a message gets without waiting for anything.
+/// How far a message gets without waiting.
 enum Begun {
     Answered(Response<Body>),
     Modern(modern::ModernCall),
     Legacy(LegacyFrame),
 }
 
-/// A POST carries JSON, as it is, and its sender takes both kinds of answers.
+/// Refuses a POST that is not plain JSON, or whose client does not take both kinds of answers.
 fn check_types(inbound: &Inbound) -> Result<(), Box<Response<Body>>> {
     let headers = &inbound.parts.headers;
     if !head::is_json(headers) {
@@ -327,17 +327,17 @@ fn check_types(inbound: &Inbound) -> Result<(), Box<Response<Body>>> {
 }
 
 /// The refusal of a request whose body was not read.
-fn unread(why: &TooMuch, most: usize) -> Response<Body> {
+fn unread(why: &BodyError, most: usize) -> Response<Body> {
     match why {
-        TooMuch::Bytes => {
+        BodyError::Bytes => {
             let reason = format!("the body is longer than {most} bytes");
             reply::refused(StatusCode::PAYLOAD_TOO_LARGE, reason)
         }
-        TooMuch::Time => {
+        BodyError::Time => {
             reply::refused(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")
         }
-        TooMuch::Room => reply::busy(None, "too many bytes of requests are in memory; try again"),
-        TooMuch::Broken(why) => {
+        BodyError::Room => reply::busy(None, "too many bytes of requests are in memory; try again"),
+        BodyError::Broken(why) => {
             let reason = format!("the body could not be read: {why}");
             reply::refused(StatusCode::BAD_REQUEST, reason)
         }

@@ -1,7 +1,7 @@
 //! The streams of HTTP/2, each reset when its client keeps the window shut.
 //!
-//! A client of HTTP/2 says for each stream how many bytes it takes. What it does not take waits in
-//! the connection, unseen at the socket. So each piece of an answer tells how much of it is written,
+//! An HTTP/2 client grants each stream a window of bytes. Bytes beyond it wait in the connection,
+//! where the socket does not show them. So each piece of an answer counts how much of it is written,
 //! an answer does not end before all of it is, and the task of a stream watches both.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
-use super::pace::{Least, Pace};
+use super::read_pace::{MinimumPace, ReadPace};
 
 tokio::task_local! {
     /// The flow of the stream that the task serves.
@@ -19,7 +19,7 @@ tokio::task_local! {
 
 /// Runs the streams of a connection, each in a task that watches it.
 #[derive(Clone, Debug)]
-pub(super) struct Streams(pub(super) Least);
+pub(super) struct Streams(pub(super) MinimumPace);
 
 impl<F> hyper::rt::Executor<F> for Streams
 where
@@ -31,10 +31,10 @@ where
     }
 }
 
-/// Serves a stream to its end, or until its client has taken too little of the answer.
-async fn watch(stream: impl Future, flow: Arc<Flow>, least: Least) {
+/// Serves a stream to its end, or until the client has read too little of the answer.
+async fn watch(stream: impl Future, flow: Arc<Flow>, minimum: MinimumPace) {
     let mut stream = pin!(stream);
-    let mut pace = Pace::new(least);
+    let mut pace = ReadPace::new(minimum);
     poll_fn(|cx| {
         if stream.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
@@ -45,8 +45,8 @@ async fn watch(stream: impl Future, flow: Arc<Flow>, least: Least) {
             return Poll::Pending;
         }
         ready!(pace.poll_stalled(cx));
-        // The stream is reset because its answer fails. If the answer is not asked for more, because
-        // not one byte may be sent, then it is reset when it is dropped.
+        // The answer fails at the next poll, and that resets the stream. If hyper does not poll it,
+        // because the window is shut, dropping the stream resets it.
         flow.cut();
         let _ = stream.as_mut().poll(cx);
         Poll::Ready(())
@@ -54,7 +54,7 @@ async fn watch(stream: impl Future, flow: Arc<Flow>, least: Least) {
     .await;
 }
 
-/// What waits on a stream to be taken by its client.
+/// How many bytes of an answer wait for the client of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Flow(Mutex<State>);
 
@@ -62,10 +62,10 @@ pub(super) struct Flow(Mutex<State>);
 struct State {
     /// Bytes that wait.
     waiting: usize,
-    /// Bytes that were taken since this was last asked.
+    /// Bytes that the client has taken since the last [`progress`](Flow::progress).
     taken: usize,
     is_cut: bool,
-    /// The task of the stream, while its answer waits.
+    /// The task of the stream, while its answer waits for the client.
     task: Option<Waker>,
 }
 
@@ -75,17 +75,17 @@ impl Flow {
         FLOW.try_with(Arc::clone).ok()
     }
 
-    /// Gives some bytes away.
-    pub(super) fn give(self: &Arc<Self>, bytes: &[u8]) -> Given {
+    /// Counts bytes that are handed to HTTP.
+    pub(super) fn give(self: &Arc<Self>, bytes: &[u8]) -> WaitingBytes {
         self.lock().waiting += bytes.len();
-        Given { flow: self.clone(), left: bytes.len() }
+        WaitingBytes { flow: self.clone(), left: bytes.len() }
     }
 
-    /// Ready when nothing waits any more.
+    /// Ready when the client has taken all bytes.
     ///
     /// # Errors
     ///
-    /// If the client does not take what waits.
+    /// If the client took too little for too long.
     pub(super) fn poll_taken(&self, cx: &Context<'_>) -> Poll<Result<(), Stalled>> {
         let mut state = self.lock();
         if state.is_cut {
@@ -102,7 +102,7 @@ impl Flow {
         self.lock().waiting > 0
     }
 
-    /// Bytes that were taken since this was last asked.
+    /// Bytes that the client has taken since the last call of this method.
     fn progress(&self) -> usize {
         std::mem::take(&mut self.lock().taken)
     }
@@ -111,20 +111,20 @@ impl Flow {
         self.lock().is_cut = true;
     }
 
-    /// Nothing that runs under the lock can panic half-way.
+    /// No change under the lock can panic half-way, so a poisoned state is intact.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Bytes that were given away; taken at the latest when this is dropped.
-pub(super) struct Given {
+/// Bytes that HTTP has and the client has not taken. Dropping it counts them as taken.
+pub(super) struct WaitingBytes {
     flow: Arc<Flow>,
     left: usize,
 }
 
-impl Given {
-    /// Notes that so many of them were taken.
+impl WaitingBytes {
+    /// Notes that the client has taken so many of them.
     pub(super) fn take(&mut self, count: usize) {
         self.left -= count;
         let mut state = self.flow.lock();
@@ -139,7 +139,7 @@ impl Given {
     }
 }
 
-impl Drop for Given {
+impl Drop for WaitingBytes {
     fn drop(&mut self) {
         if self.left > 0 {
             self.take(self.left);
@@ -147,7 +147,7 @@ impl Drop for Given {
     }
 }
 
-/// The client does not take an answer.
+/// The client took too little of an answer for too long.
 #[derive(Debug)]
 pub(super) struct Stalled;
 

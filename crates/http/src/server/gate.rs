@@ -1,8 +1,8 @@
-//! Who may knock: the one gate in front of everything.
+//! Checks `Host` and `Origin` of every request, before anything else of it is read.
 //!
 //! A web page can make a browser send requests to a server on the same machine, under any name that
-//! the page's owner lets resolve to it. The browser does say where such requests come from and what
-//! name they were sent to, so both are checked, on every request, before anything of it is read.
+//! the page's owner lets resolve to it (DNS rebinding). The browser says which page such a request
+//! comes from (`Origin`) and which name it was sent to (`Host`), so both are checked.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -23,11 +23,11 @@ pub struct Gate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host {
     name: String,
-    /// `None` for any port: on our own machine every port is ours to give.
+    /// `None` for any port, as for the names of this machine.
     port: Option<u16>,
 }
 
-/// Where a page may come from.
+/// An origin whose pages may call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     scheme: String,
@@ -37,9 +37,9 @@ struct Origin {
 /// Why a request may not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The HTTP status that says so.
+    /// The HTTP status of the refusal.
     pub status: StatusCode,
-    /// What is wrong, and which setting changes it.
+    /// What is wrong, and which setting would allow it.
     pub reason: String,
 }
 
@@ -154,8 +154,8 @@ impl Gate {
         )))
     }
 
-    /// Whether a request says one of our names, letter by letter, and nothing of a page. Most do, and
-    /// one look at each header shows it.
+    /// Whether a request names one of our hosts, letter by letter, and does not come from a page. Most
+    /// requests pass here, after one look at each header.
     fn is_plain(&self, parts: &Parts) -> bool {
         let mut is_named = false;
         for (name, value) in &parts.headers {
@@ -239,17 +239,17 @@ impl Host {
         if name.is_empty() {
             return None;
         }
-        // User information would stand before the name, and so ends here.
+        // User information would come before the name, and fails here.
         let port = match text.strip_prefix(name)? {
             "" => None,
             rest => Some(rest.strip_prefix(':')?.parse().ok()?),
         };
-        // `localhost.` is `localhost`, said thoroughly.
+        // `localhost.` is the fully qualified form of `localhost`.
         let name = name.strip_suffix('.').unwrap_or(name);
         Some(Self { name: name.to_ascii_lowercase(), port })
     }
 
-    /// Whether this is the text of the name, with a port.
+    /// Whether a `Host` header is this name, written the same way, with a port.
     fn is_written(&self, text: &[u8]) -> bool {
         let Some([b':', port @ ..]) = text.strip_prefix(self.name.as_bytes()) else { return false };
         let port = std::str::from_utf8(port).ok().filter(|port| !port.starts_with('+'));
@@ -257,7 +257,7 @@ impl Host {
         port.is_some_and(|port: u16| self.port.is_none_or(|own| own == port))
     }
 
-    /// Whether a name in a request is this one, where `default` is the port that it leaves out.
+    /// Whether a request names this host. `default` is the port of a name without one.
     fn matches(&self, named: &Self, default: u16) -> bool {
         let port = named.port.unwrap_or(default);
         self.name == named.name && self.port.is_none_or(|own| own == port)
@@ -272,8 +272,8 @@ impl fmt::Display for Host {
 }
 
 impl Origin {
-    /// A scheme and a host. Not only of the web: extensions of browsers and applications that show
-    /// pages have schemes of their own, without ports.
+    /// Reads scheme and host. Not only `http`: browser extensions and applications that show pages
+    /// have schemes of their own, without ports.
     fn parse(text: &str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
         let scheme: Scheme = scheme.parse().ok()?;
@@ -286,12 +286,12 @@ impl Origin {
         is_same && (self.has_any_port() || self.port() == other.port())
     }
 
-    /// The port, even if it is left out because it is the usual one.
+    /// The port, or the default one of the scheme.
     fn port(&self) -> Option<u16> {
         self.host.port.or_else(|| default_port(&self.scheme))
     }
 
-    /// Without a port, every port of this machine is meant.
+    /// Whether it allows every port: a name of this machine without a port does.
     fn has_any_port(&self) -> bool {
         let is_local = matches!(self.host.name.as_str(), "localhost" | "127.0.0.1" | "[::1]");
         self.host.port.is_none() && is_local
@@ -316,7 +316,7 @@ impl Refusal {
     }
 }
 
-/// A setting that makes no sense.
+/// A setting that is no host, origin or URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting(String);
 

@@ -1,4 +1,4 @@
-//! The headers of a request, as the protocol sees them.
+//! Reads the headers of a request that the protocol defines.
 
 use bowline_proto::mirror::{self, Head, HeaderField, ParamHeaders};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -7,24 +7,24 @@ const VERSION: HeaderName = HeaderName::from_static(mirror::PROTOCOL_VERSION);
 const METHOD: HeaderName = HeaderName::from_static(mirror::METHOD);
 const NAME: HeaderName = HeaderName::from_static(mirror::NAME);
 
-/// The type of a message.
+/// The media type of a message.
 pub(super) const JSON: &str = "application/json";
-/// The type of a stream of messages.
+/// The media type of a stream of messages.
 pub(super) const EVENTS: &str = "text/event-stream";
-/// How nearly all clients say that they take either.
+/// The `Accept` header of nearly all clients.
 const BOTH: &[u8] = b"application/json, text/event-stream";
 
-/// The headers that repeat what a message says.
+/// The headers that repeat parts of a message: version, method and name.
 pub(super) fn mirrored(headers: &HeaderMap) -> Head<'_> {
     Head { version: version(headers), method: field(headers, &METHOD), name: field(headers, &NAME) }
 }
 
-/// The revision that the headers name.
+/// The header `MCP-Protocol-Version`.
 pub(super) fn version(headers: &HeaderMap) -> HeaderField<'_> {
     field(headers, &VERSION)
 }
 
-/// The headers that repeat arguments.
+/// The `Mcp-Param-…` headers, which repeat arguments of a tool call.
 pub(super) fn params(headers: &HeaderMap) -> ParamHeaders {
     let mut params = ParamHeaders::default();
     for (name, value) in headers {
@@ -35,7 +35,7 @@ pub(super) fn params(headers: &HeaderMap) -> ParamHeaders {
     params
 }
 
-/// A header that may come once.
+/// A header that may come at most once.
 pub(super) fn field<'a>(headers: &'a HeaderMap, name: &HeaderName) -> HeaderField<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -49,13 +49,13 @@ fn readable(value: &HeaderValue) -> Option<&str> {
     value.to_str().ok()
 }
 
-/// Whether the body is said to be JSON.
+/// Whether `Content-Type` is JSON.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     value == JSON.as_bytes() || essence(value).eq_ignore_ascii_case(JSON.as_bytes())
 }
 
-/// Whether the body is sent as it is, in no coding such as `gzip`.
+/// Whether the body is sent without a coding such as `gzip`.
 pub(super) fn is_plain(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
     values.all(|value| {
@@ -64,7 +64,7 @@ pub(super) fn is_plain(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether the client takes answers of all these types. One that does not say takes anything.
+/// Whether `Accept` covers all these types. A client without `Accept` takes anything.
 pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().peekable();
     if values.peek().is_some_and(|value| value.as_bytes() == BOTH) {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_says_what_it_takes_in_many_ways() {
+    fn accept_is_read_in_all_its_forms() {
         for values in [
             &["application/json, text/event-stream"][..],
             &["text/event-stream;q=0.9, application/json;q=1"],
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_json_whatever_its_parameters() {
+    fn parameters_of_the_content_type_do_not_matter() {
         for value in ["application/json", "application/json; charset=utf-8", "Application/JSON"] {
             assert!(is_json(&headers(&header::CONTENT_TYPE, &[value])), "{value}");
         }

@@ -1,4 +1,4 @@
-//! Every bound of the server side that one message's [`Limits`] do not know.
+//! The bounds of an HTTP server. [`Limits`] has those of single messages.
 //!
 //! [`Limits`]: bowline_proto::limits::Limits
 
@@ -11,41 +11,41 @@ pub struct HttpLimits {
     /// Calls that run at the same time, of all clients together; further ones are answered 503.
     pub calls: usize,
     /// Calls of one caller that run at the same time; further ones are answered 429. Fewer than
-    /// [`calls`](Self::calls), so that nobody can take every place; but many, since all clients
+    /// [`calls`](Self::calls), so that one caller cannot take every slot. Yet many, since all clients
     /// behind one proxy are one caller, unless they have credentials.
     pub calls_per_caller: usize,
     /// Subscriptions (`subscriptions/listen`) that are open at the same time, of all clients
-    /// together; further ones are answered 503. They are not [`calls`](Self::calls): they do
-    /// nothing but wait. How many one caller may have says [`Limits::subscriptions`].
+    /// together; further ones are answered 503. They do not count as [`calls`](Self::calls), because
+    /// they only wait. [`Limits::subscriptions`] bounds those of one caller.
     ///
     /// [`Limits::subscriptions`]: bowline_proto::limits::Limits::subscriptions
     pub streams: usize,
-    /// Callers that are told apart, by verified credentials or else by address. Further ones are
-    /// counted together, until others have made no request for a minute and are forgotten.
+    /// Callers that are counted one by one, by verified credentials or else by address. Further ones
+    /// are counted together, until others have made no request for a minute and are forgotten.
     pub callers: usize,
-    /// Sessions that stand at the same time. When they are that many, the one that has been idle
-    /// longest makes room; if none is idle, the handshake is answered 503. Where the store is shared,
-    /// who makes room is only forgotten here, and can come back.
+    /// Sessions that are open at the same time. Beyond that, the one that has been idle longest is
+    /// closed; if none is idle, the handshake is answered 503. With a shared store only this
+    /// endpoint's copy is closed, and the client can go on.
     pub sessions: usize,
-    /// Sessions of one caller that stand at the same time. When they are that many, the one of them
-    /// that has been idle longest makes room; if none is idle, the handshake is answered 429. Fewer
-    /// than [`sessions`](Self::sessions), so that nobody can make everybody else's make room.
+    /// Sessions of one caller that are open at the same time. Beyond that, the one of them that has
+    /// been idle longest is closed; if none is idle, the handshake is answered 429. Fewer than
+    /// [`sessions`](Self::sessions), so that one caller cannot push out the sessions of all others.
     pub sessions_per_caller: usize,
-    /// How long a session may be idle. Running calls and open streams are no idleness.
+    /// How long a session may be idle. A session with a running call or an open stream is not idle.
     pub session_idle: Duration,
     /// How long a client may take from the answer of the handshake to `notifications/initialized`.
     pub session_opening: Duration,
-    /// Bytes that may wait on one stream for a client that reads slowly. Beyond that, what may be
-    /// dropped is dropped, and who says the rest waits.
+    /// Bytes that may wait on one stream for a client that reads slowly. Beyond that, progress and
+    /// logs are dropped, and handlers wait before they send anything else.
     pub queue: usize,
-    /// How long a client may read nothing, or less than its `pace`, while something waits to be
-    /// written to it. Then its connection is cut, or over HTTP/2 the stream whose window it keeps
-    /// shut. What a client still sends after it was refused is read and thrown away for as long.
+    /// How long a client may read nothing, or less than its `pace`, while bytes wait for it. Then its
+    /// connection is cut, or over HTTP/2 the stream whose window it keeps shut. What a client still
+    /// sends after it was refused is read and thrown away for as long.
     pub stall: Duration,
-    /// Bytes per second that a client has to take at least while more wait to be written to it, on
-    /// average over `stall`.
+    /// Bytes per second that a client has to read at least while bytes wait for it, on average over
+    /// `stall`.
     pub pace: usize,
-    /// How long what a stream said is kept for a client that comes back.
+    /// How long the events of a stream are kept, after its last one, for a client that resumes.
     pub resumption: Duration,
     /// How often a silent stream is kept alive by a comment.
     pub keep_alive: Duration,
@@ -54,7 +54,7 @@ pub struct HttpLimits {
     /// that, at the latest after twice as long.
     pub head: Duration,
     /// How long a connection may be idle between two requests. Then it is closed, over HTTP/2 with
-    /// GOAWAY. Longer than usual clients keep an idle connection, so that it is they who close it.
+    /// GOAWAY. Longer than usual clients keep an idle connection, so that the client closes it.
     /// While all `connections` are taken, an idle one is closed after `head`.
     pub idle: Duration,
     /// How long a client may take to send the body of a request.
@@ -73,12 +73,12 @@ pub struct HttpLimits {
     pub crowded: Duration,
     /// Connections that are served at the same time; further ones wait to be accepted.
     pub connections: usize,
-    /// How long the machine of a client may acknowledge nothing that is sent to it. Then its
-    /// connection is closed. Held by TCP, in whole seconds.
+    /// How long the machine of a client may acknowledge nothing. Then its connection is closed. TCP
+    /// enforces it, in whole seconds.
     pub unreachable: Duration,
     /// Requests that run at the same time on one HTTP/2 connection.
     pub requests_per_connection: u32,
-    /// How long calls may still run after the server was told to stop.
+    /// How long calls may still run after the server began to stop.
     pub drain: Duration,
 }
 

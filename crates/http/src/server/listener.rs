@@ -21,8 +21,8 @@ use super::connection_use::ConnectionUse;
 use super::connections::{Checks, Connections, TableEntry};
 use super::endpoint::Endpoint;
 use super::inbound::{Inbound, Sender};
-use super::pace::Least;
-use super::stall::Stall;
+use super::read_pace::MinimumPace;
+use super::socket::WatchedSocket;
 use super::{protocol, tcp};
 
 /// How long to wait after the system could not accept a connection, for example because too many
@@ -127,7 +127,7 @@ impl Connection {
         let Self { endpoint, path, peer, used, held } = self;
         let limits = endpoint.config().limits();
         tcp::prepare(&stream, limits);
-        let socket = Stall::new(stream, used.traffic.clone(), Least::new(limits));
+        let socket = WatchedSocket::new(stream, used.traffic.clone(), MinimumPace::new(limits));
         let peer = Peer(peer.ip());
         let sender = Sender::connected(peer);
         let caller = endpoint.caller(peer);

@@ -1,4 +1,4 @@
-//! HTTP as we speak it: HTTP/1.1, and HTTP/2 beside it where a server asks for that.
+//! Serves HTTP/1.1 on a connection, and HTTP/2 too if the server is configured so.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::answer::Answer;
 use super::config::HttpConfig;
 use super::connection_use::ConnectionUse;
 use super::connections::drive;
-use super::stall::Stall;
+use super::socket::WatchedSocket;
 
-/// Bytes that HTTP itself may hold of one connection, in either direction: the head of a request,
-/// and what was written but not sent. A longer head is answered 431.
+/// How many bytes HTTP itself may hold of one connection, in either direction: the head of a request,
+/// and what is written but not sent. A longer head is answered 431.
 const BUFFER: usize = 64 * 1024;
 
-/// Serves a connection to its end, and holds something until then.
+/// Serves a connection to its end, and holds `held` until then.
 pub(super) fn serve<S>(
     config: &HttpConfig,
-    socket: Stall<TcpStream>,
+    socket: WatchedSocket<TcpStream>,
     service: S,
     used: Arc<ConnectionUse>,
     held: impl Send + 'static,
@@ -39,22 +39,22 @@ where
     }
     #[cfg(not(feature = "http2"))]
     let _ = config;
-    // The connection in a place of its own: it is large, and what takes it as an argument has room
-    // for it twice.
+    // Boxed: passed by value into an `async fn`, the large connection would be stored twice in the
+    // future.
     let connection = Box::pin(http1().serve_connection(TokioIo::new(socket), service));
     Box::pin(drive(connection, used, held))
 }
 
 fn http1() -> http1::Builder {
     let mut protocol = http1::Builder::new();
-    // How long a head may take is for `Connections` to watch.
+    // `Connections` watches how long a head takes.
     protocol.timer(TokioTimer::new()).header_read_timeout(None);
-    // The buffer may become larger than we ask for, so it does not bound a head by itself.
+    // hyper's buffer may grow beyond its limit, so it does not bound a head by itself.
     protocol.max_buf_size(BUFFER).max_header_size(BUFFER);
     protocol
 }
 
-/// Either protocol, as the client chooses.
+/// Serves the protocol that the client chooses.
 #[cfg(feature = "http2")]
 mod http2 {
     use std::future::poll_fn;
@@ -64,15 +64,15 @@ mod http2 {
 
     use super::super::flow::Streams;
     use super::super::limits::HttpLimits;
-    use super::super::pace::Least;
+    use super::super::read_pace::MinimumPace;
     use super::{
         Answer, Arc, BUFFER, ConnectionUse, Incoming, Infallible, Request, Response, Service,
-        Stall, TcpStream, TokioIo, TokioTimer, drive, http1,
+        TcpStream, TokioIo, TokioTimer, WatchedSocket, drive, http1,
     };
 
     pub(super) async fn serve<S>(
         limits: HttpLimits,
-        mut socket: Stall<TcpStream>,
+        mut socket: WatchedSocket<TcpStream>,
         service: S,
         used: Arc<ConnectionUse>,
         held: impl Send + 'static,
@@ -82,7 +82,7 @@ mod http2 {
             + 'static,
         S::Future: Send + 'static,
     {
-        let Some(is_http2) = version(&mut socket, &used).await else { return };
+        let Some(is_http2) = detect_http2(&mut socket, &used).await else { return };
         let io = TokioIo::new(socket);
         if is_http2 {
             used.speaks_http2();
@@ -93,8 +93,11 @@ mod http2 {
         }
     }
 
-    /// Whether the client speaks HTTP/2, unless the connection has to end before that is known.
-    async fn version(socket: &mut Stall<TcpStream>, used: &ConnectionUse) -> Option<bool> {
+    /// Whether the client speaks HTTP/2. `None` if the connection has to end before that is known.
+    async fn detect_http2(
+        socket: &mut WatchedSocket<TcpStream>,
+        used: &ConnectionUse,
+    ) -> Option<bool> {
         poll_fn(|cx| {
             used.serve(cx.waker());
             match socket.poll_is_http2(cx) {
@@ -107,9 +110,9 @@ mod http2 {
     }
 
     fn builder(limits: &HttpLimits) -> http2::Builder<Streams> {
-        // A window is what a client may send before any of it is read.
+        // The window is how many bytes a client may send before the server has read any.
         const WINDOW: u32 = BUFFER as u32;
-        let mut protocol = http2::Builder::new(Streams(Least::new(limits)));
+        let mut protocol = http2::Builder::new(Streams(MinimumPace::new(limits)));
         protocol
             .timer(TokioTimer::new())
             .initial_stream_window_size(WINDOW)

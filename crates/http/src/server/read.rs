@@ -10,64 +10,63 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes};
 use http_body::Body;
 
-use super::bodies::{Bodies, NoRoom, Share};
+use super::bodies::{Bodies, BodyShare, NoRoom};
 use super::callers::Caller;
 
 /// Why a body was not read.
 #[derive(Debug)]
-pub(super) enum TooMuch {
+pub(super) enum BodyError {
     /// It is longer than the limit.
     Bytes,
     /// It takes too long.
     Time,
-    /// There is no room for it beside all others.
+    /// The bodies of other requests leave no room for it.
     Room,
-    /// It broke off.
+    /// The connection failed, or the body is malformed.
     Broken(String),
 }
 
-impl From<NoRoom> for TooMuch {
+impl From<NoRoom> for BodyError {
     fn from(_: NoRoom) -> Self {
         Self::Room
     }
 }
 
-/// What a body may take.
+/// The bounds of one body.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
-    /// Bytes.
+    /// How many bytes it may have.
     pub(super) most: usize,
-    /// Time.
+    /// How long it may take to arrive.
     pub(super) within: Duration,
-    /// Room, together with all others.
+    /// The room that it shares with all other bodies.
     pub(super) bodies: &'a Arc<Bodies>,
-    /// Bytes that take no room.
+    /// How many of its bytes take no room.
     pub(super) free: usize,
     /// The caller that it comes from.
     pub(super) caller: &'a Caller,
 }
 
-/// Reads a body of at most so many bytes. One that says beforehand that it is longer is not read
-/// at all.
-pub(super) async fn whole<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, TooMuch>
+/// Reads a body within its bounds. One whose `Content-Length` exceeds them is not read at all.
+pub(super) async fn whole<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, BodyError>
 where
     B: Body,
     B::Error: fmt::Display,
 {
     if body.size_hint().lower() > bounds.most as u64 {
-        return Err(TooMuch::Bytes);
+        return Err(BodyError::Bytes);
     }
     let within = bounds.within;
     let mut read = pin!(collect(body, bounds));
-    // Most bodies are there already, and need no clock.
+    // Most bodies have arrived already, and need no timer.
     let begun = std::future::poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await;
     match begun {
         Poll::Ready(read) => read,
-        Poll::Pending => tokio::time::timeout(within, read).await.unwrap_or(Err(TooMuch::Time)),
+        Poll::Pending => tokio::time::timeout(within, read).await.unwrap_or(Err(BodyError::Time)),
     }
 }
 
-async fn collect<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, TooMuch>
+async fn collect<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, BodyError>
 where
     B: Body,
     B::Error: fmt::Display,
@@ -77,21 +76,21 @@ where
         body.size_hint().exact().map_or(0, |claimed| usize::try_from(claimed).unwrap_or(0));
     let mut first = Bytes::new();
     let mut whole = Vec::new();
-    // Made by a body that is long enough to count.
-    let mut share: Option<Box<Share>> = None;
+    // Set once the body is long enough to count.
+    let mut share: Option<Box<BodyShare>> = None;
     while let Some(piece) =
         std::future::poll_fn(|cx| poll_piece(body.as_mut(), share.as_deref_mut(), cx)).await
     {
         let mut piece = piece?;
         let come = first.len() + whole.len() + piece.remaining();
         if come > bounds.most {
-            return Err(TooMuch::Bytes);
+            return Err(BodyError::Bytes);
         }
         if come > bounds.free {
             let share = share.get_or_insert_with(|| Box::new(bounds.bodies.share()));
             share.hold(come - bounds.free).await?;
         }
-        // Most bodies come in one piece, which is then not copied.
+        // Most bodies come in one piece, which is not copied.
         if first.is_empty() && whole.is_empty() {
             first = piece.copy_to_bytes(piece.remaining());
         } else {
@@ -112,12 +111,12 @@ where
     }
 }
 
-/// The next piece of a body, unless it has to make room for another one.
+/// The next piece of a body. Fails if the body has to make room for another one.
 fn poll_piece<B>(
     mut body: Pin<&mut B>,
-    share: Option<&mut Share>,
+    share: Option<&mut BodyShare>,
     cx: &mut Context<'_>,
-) -> Poll<Option<Result<B::Data, TooMuch>>>
+) -> Poll<Option<Result<B::Data, BodyError>>>
 where
     B: Body,
     B::Error: fmt::Display,
@@ -125,13 +124,13 @@ where
     if let Some(share) = share
         && let Poll::Ready(NoRoom) = share.poll_no_room(cx)
     {
-        return Poll::Ready(Some(Err(TooMuch::Room)));
+        return Poll::Ready(Some(Err(BodyError::Room)));
     }
     loop {
         match ready!(body.as_mut().poll_frame(cx)) {
             None => return Poll::Ready(None),
             Some(Err(error)) => {
-                return Poll::Ready(Some(Err(TooMuch::Broken(error.to_string()))));
+                return Poll::Ready(Some(Err(BodyError::Broken(error.to_string()))));
             }
             Some(Ok(frame)) => {
                 if let Ok(piece) = frame.into_data() {
@@ -142,9 +141,8 @@ where
     }
 }
 
-/// How much room to make once so many bytes have come. What a length claims is believed only so
-/// far: room is made for some times what has really come, which the system has to find only as far as
-/// it is written to.
+/// How much memory to reserve once so many bytes have come. A claimed length is believed only up to a
+/// multiple of what has really come. The system provides reserved memory only as it is written to.
 fn room(come: usize, claimed: usize) -> usize {
     const TIMES: usize = 64;
     if claimed >= come { claimed.min(come.saturating_mul(TIMES)) } else { come.saturating_mul(2) }
@@ -155,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_is_believed_only_as_far_as_something_has_come() {
+    fn a_claimed_length_is_believed_only_up_to_a_multiple_of_what_has_come() {
         assert_eq!(room(1_000, 2_000), 2_000);
         assert_eq!(room(1_000, 1_000), 1_000);
         assert_eq!(room(1_000, usize::MAX), 64_000);

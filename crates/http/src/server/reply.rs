@@ -1,4 +1,4 @@
-//! Every HTTP answer, by its name.
+//! Builds every HTTP answer.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-i
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// One message.
+/// One message as JSON.
 pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::full(message));
     *response.status_mut() = status;
@@ -26,7 +26,7 @@ pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
     response
 }
 
-/// A stream of events. Nothing in between may hold it back or change it.
+/// A stream of events. Its headers ask proxies not to buffer, cache or change it.
 pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Response<Body> {
     let mut response = Response::new(Body::events(source, keep_alive));
     let headers = response.headers_mut();
@@ -38,39 +38,40 @@ pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Resp
     response
 }
 
-/// The message was taken; there is nothing to say.
+/// 202: the message was taken, and has no answer.
 pub(super) fn accepted() -> Response<Body> {
     status(StatusCode::ACCEPTED)
 }
 
-/// What was asked is done; there is nothing to say.
+/// 204: the request was carried out, and has no answer.
 pub(super) fn done() -> Response<Body> {
     status(StatusCode::NO_CONTENT)
 }
 
-/// A status that says it all.
+/// An answer without a body.
 pub(super) fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response
 }
 
-/// An error that answers no request of the protocol, or one whose id could not be read.
+/// A JSON-RPC error without an id: it answers no request, or one whose id could not be read.
 #[cold]
 pub(super) fn refusal(status: StatusCode, error: &ErrorObject) -> Response<Body> {
     json(status, wire::refusal(None, error))
 }
 
-/// The same, in a sentence.
+/// The same, with a reason as its text.
 #[cold]
 pub(super) fn refused(status: StatusCode, reason: impl Into<String>) -> Response<Body> {
     refusal(status, &ErrorObject::invalid_request(reason))
 }
 
 /// Refuses a message that has not been served, with the id of its request if it has one. The status
-/// is that of the error; if the error says when to try again, so does the header `Retry-After`.
+/// is that of the error. If the error has a time to try again after, so has the header `Retry-After`.
 ///
-/// Clients may send again what is refused with that header, so nothing that has run is answered so.
+/// Clients may repeat a request that is refused with that header, so a call that has run is never
+/// answered so.
 #[cold]
 pub(super) fn refuse(id: Option<&RequestId>, error: &ErrorObject) -> Response<Body> {
     let status = match status_of(error) {
@@ -85,13 +86,13 @@ pub(super) fn refuse(id: Option<&RequestId>, error: &ErrorObject) -> Response<Bo
     response
 }
 
-/// Not now; the client may try again.
+/// 503: the client may try again.
 #[cold]
 pub(super) fn busy(id: Option<&RequestId>, reason: &str) -> Response<Body> {
     refuse(id, &ErrorObject::unavailable(reason))
 }
 
-/// The body is in a coding that is not read here.
+/// 415: the body has a coding, and the server reads none.
 pub(super) fn coded() -> Response<Body> {
     let reason = "send the message as it is, without `Content-Encoding`";
     let mut response = refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason);
@@ -100,7 +101,7 @@ pub(super) fn coded() -> Response<Body> {
     response
 }
 
-/// Only these methods, and OPTIONS, are served here.
+/// 405: only these methods, and OPTIONS, are served.
 pub(super) fn method_not_allowed(methods: &str) -> Response<Body> {
     let reason = format!("only {methods} and OPTIONS are served here");
     let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, reason);
@@ -108,7 +109,7 @@ pub(super) fn method_not_allowed(methods: &str) -> Response<Body> {
     response
 }
 
-/// These methods, and OPTIONS, are served here.
+/// The answer to OPTIONS: these methods, and OPTIONS, are served.
 pub(super) fn options(methods: &str) -> Response<Body> {
     let mut response = done();
     response.headers_mut().extend(allow(methods));

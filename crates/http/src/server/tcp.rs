@@ -1,4 +1,4 @@
-//! What TCP is asked to do for a connection.
+//! The TCP options of a connection.
 
 use std::time::Duration;
 
@@ -7,17 +7,16 @@ use tokio::net::TcpStream;
 
 use super::limits::HttpLimits;
 
-/// Bytes that may wait in the system before it says that there is no room. Where it takes megabytes,
-/// as for connections within a machine, a client that reads steadily is seen to read nothing for
-/// minutes.
+/// How many unsent bytes the system may hold. By default it takes megabytes on connections within a
+/// machine; then a client that reads steadily would seem to read nothing for minutes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 64 * 1024;
 
-/// How often a client is asked whether it is still there, after a third of the time in which it may
-/// be out of reach.
+/// How many keep-alive probes are sent, after a third of the time in which a client may be
+/// unreachable.
 const PROBES: u32 = 3;
 
-/// Prepares a connection that was accepted. What a system does not offer is left as it is.
+/// Sets the options of an accepted connection. Those that the system lacks are left out.
 pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
     // Small messages should not wait for each other.
     let _ = stream.set_nodelay(true);
@@ -25,15 +24,15 @@ pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
     let _ = socket.set_tcp_keepalive(&keep_alive(limits.unreachable));
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
-        // While something is under way, TCP sends that again instead of asking.
+        // While bytes are unacknowledged, TCP repeats them instead of sending probes.
         let _ = socket.set_tcp_user_timeout(Some(limits.unreachable));
         let _ = socket.set_tcp_notsent_lowat(UNSENT);
     }
 }
 
-/// Asks so often that a client that is out of reach is given up after this time.
+/// Keep-alive probes after which an unreachable client is given up within this time.
 fn keep_alive(unreachable: Duration) -> TcpKeepalive {
-    // Systems count in seconds, and take none for an error.
+    // Systems count in whole seconds, and refuse zero.
     let seconds = |time: Duration| Duration::from_secs(time.as_secs().max(1));
     let silence = seconds(unreachable / 3);
     let interval = seconds(unreachable.saturating_sub(silence) / PROBES);

@@ -1,4 +1,4 @@
-//! An endpoint for unit tests, whose service describes itself, whatever it is asked.
+//! An endpoint for unit tests. Its service answers every request with the result of `server/discover`.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -14,16 +14,16 @@ use bowline_types::revision::Revision;
 
 use super::{Endpoint, HttpConfig};
 
-/// An endpoint in front of such a service.
+/// An endpoint with such a service.
 pub(super) fn endpoint(config: HttpConfig) -> Endpoint {
     let server = Arc::new(ServerConfig::new(Implementation::new("test", "1")));
-    Endpoint::new(Mirror, server, config)
+    Endpoint::new(Describing, server, config)
 }
 
 #[derive(Clone)]
-struct Mirror;
+struct Describing;
 
-impl tower_service::Service<Request> for Mirror {
+impl tower_service::Service<Request> for Describing {
     type Response = Response;
     type Error = Infallible;
     type Future = Ready<Result<Response, Infallible>>;

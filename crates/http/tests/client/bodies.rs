@@ -1,4 +1,4 @@
-//! What the body of a POST holds: one message, and of a kind that the revision lets clients send.
+//! The body of a POST: one message, of a kind that the revision lets clients send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,31 +7,33 @@ use bowline_types::revision::Revision;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{Double, User, done, double, link, modern, patient, tool};
+use crate::support::{FakeServer, User, done, fake, link, modern, patient, tool};
 
 /// Plays a server with sessions until the session is deleted: never answers the tool `hold`, pings
-/// during other calls, and tells of cancellations. Gives every body that was posted.
-async fn play(mut double: Double, revision: Revision, cancelled: Arc<Notify>) -> Vec<Value> {
+/// during other calls, and reports cancellations. Returns every body that was posted.
+async fn play(mut fake: FakeServer, revision: Revision, cancelled: Arc<Notify>) -> Vec<Value> {
     let (mut bodies, mut held, mut streams) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        let knock = double.next().await;
-        match knock.method.as_str() {
+        let received = fake.next().await;
+        match received.method.as_str() {
             "POST" => {}
             "GET" => {
-                knock.status(405);
+                received.status(405);
                 continue;
             }
             _ => {
-                knock.status(204);
+                received.status(204);
                 return bodies;
             }
         }
-        let body = knock.json();
+        let body = received.json();
         match (body["method"].as_str(), body["params"]["name"].as_str()) {
-            (Some("initialize"), _) => knock.initialize(&json!(revision.as_str()), Some("first")),
-            (Some("tools/call"), Some("hold")) => held.push(knock),
+            (Some("initialize"), _) => {
+                received.initialize(&json!(revision.as_str()), Some("first"))
+            }
+            (Some("tools/call"), Some("hold")) => held.push(received),
             (Some("tools/call"), _) => {
-                let events = knock.events();
+                let events = received.events();
                 events.message(&json!({ "jsonrpc": "2.0", "id": "p", "method": "ping" }));
                 streams.push((events, body["id"].clone()));
             }
@@ -42,7 +44,7 @@ async fn play(mut double: Double, revision: Revision, cancelled: Arc<Notify>) ->
                 if let Some((events, id)) = streams.pop().filter(|_| method.is_none()) {
                     events.result(&id, &done());
                 }
-                knock.status(202);
+                received.status(202);
             }
         }
         bodies.push(body);
@@ -62,11 +64,11 @@ fn kind(body: &Value) -> Option<&'static str> {
 
 // spec: HTTP-5, HTTP-6
 #[tokio::test(start_paused = true)]
-async fn each_message_is_posted_alone_whatever_else_waits() {
+async fn each_message_has_a_post_of_its_own() {
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
-        let (transport, double) = double();
+        let (transport, fake) = fake();
         let cancelled = Arc::new(Notify::new());
-        let playing = tokio::spawn(play(double, revision, Arc::clone(&cancelled)));
+        let playing = tokio::spawn(play(fake, revision, Arc::clone(&cancelled)));
         let link = link(transport, revision, &Arc::new(User::default())).await.unwrap();
         let held = [link.call(patient("hold"), None), link.call(patient("hold"), None)];
         link.call(tool("echo"), None).await.unwrap();
@@ -84,18 +86,18 @@ async fn each_message_is_posted_alone_whatever_else_waits() {
 // spec: HTTP-8, TR-7
 #[tokio::test(start_paused = true)]
 async fn a_modern_client_answers_no_request_of_a_server() {
-    let (link, mut double, user) = modern().await;
+    let (link, mut fake, user) = modern().await;
     let call = link.call(tool("echo"), None);
-    let knock = double.expect("tools/call").await;
-    let id = knock.id();
-    let events = knock.events();
+    let received = fake.expect("tools/call").await;
+    let id = received.id();
+    let events = received.events();
     for method in ["ping", "roots/list", "elicitation/create"] {
         events.message(&json!({ "jsonrpc": "2.0", "id": 9, "method": method, "params": {} }));
     }
     events.result(&id, &done());
     call.await.unwrap();
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert!(double.is_idle(), "something was posted");
+    assert!(fake.is_idle(), "something was posted");
     let odd = user.odd_things();
     assert_eq!(odd.len(), 3, "{odd:?}");
 }

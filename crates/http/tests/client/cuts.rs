@@ -46,7 +46,7 @@ async fn a_request_that_may_be_sent_twice_is_sent_again_when_its_used_connection
     assert!(reason.contains("ended before the answer"), "{reason}");
     assert!(timeout(WATCHED, raw.accept()).await.is_err(), "the call was sent again");
 
-    // A server that ends new connections is not overrun.
+    // A request on a new connection is not sent again: that would overrun a failing server.
     let call = link.call(list(), None);
     let mut socket = raw.accept().await;
     socket.request("tools/list").await;
@@ -56,9 +56,9 @@ async fn a_request_that_may_be_sent_twice_is_sent_again_when_its_used_connection
     assert!(timeout(WATCHED, raw.accept()).await.is_err(), "the request was sent again");
 }
 
-/// The runtime is busy when the server closes the connection, so nobody has heard of that.
+/// The runtime is busy when the server closes the connection, so the client has not noticed it.
 #[tokio::test]
-async fn a_connection_is_looked_at_before_it_is_used_again() {
+async fn a_connection_is_checked_before_it_is_used_again() {
     let raw = Raw::new().await;
     let (link, socket) = raw.meet_modern().await;
     drop(socket);
@@ -79,7 +79,7 @@ async fn a_connection_is_looked_at_before_it_is_used_again() {
 
 // spec: RESUME-4, RESUME-7
 #[tokio::test]
-async fn an_event_that_is_cut_is_asked_for_again() {
+async fn a_client_resumes_before_an_event_that_was_cut() {
     let raw = Raw::new().await;
     let (link, mut get) = raw.meet(Revision::V2025_11_25, raw.shake_hands()).await;
     get.write("HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n").await;

@@ -1,4 +1,4 @@
-//! 2026-07-28: every request stands alone.
+//! 2026-07-28: no sessions, every request carries all that it needs.
 
 use std::sync::Arc;
 
@@ -11,16 +11,16 @@ use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::support::{User, config, done, double, modern, tool};
+use crate::support::{User, config, done, fake, modern, tool};
 
 // spec: HTTP-3, HTTP-4, HTTP-7, HTTP-15, HDR-1, HDR-2, HDR-3, HDR-4, HDR-5, XMH-2, XMH-18
 #[tokio::test(start_paused = true)]
 async fn every_request_is_a_post_whose_headers_repeat_it() {
-    let (link, mut double, _) = modern().await;
+    let (link, mut fake, _) = modern().await;
     let mut request = tool("größe");
     request.headers = vec![ParamHeader { name: "Region".into(), value: "eu".into() }];
     let call = link.call(request, None);
-    let knock = double.expect("tools/call").await;
+    let received = fake.expect("tools/call").await;
     for (name, expected) in [
         ("content-type", "application/json"),
         ("accept", "application/json, text/event-stream"),
@@ -29,13 +29,13 @@ async fn every_request_is_a_post_whose_headers_repeat_it() {
         ("mcp-name", "=?base64?Z3LDtsOfZQ==?="),
         ("mcp-param-region", "eu"),
     ] {
-        assert_eq!(knock.header(name), Some(expected), "{name}");
+        assert_eq!(received.header(name), Some(expected), "{name}");
     }
-    let message = knock.json();
+    let message = received.json();
     let claimed = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
     assert_eq!(claimed, "2026-07-28");
-    assert!(knock.header("mcp-session-id").is_none());
-    knock.result(&done());
+    assert!(received.header("mcp-session-id").is_none());
+    received.result(&done());
     call.await.unwrap();
 }
 
@@ -50,15 +50,15 @@ impl Listener for Watcher {
 
 // spec: HTTP-14, HTTP-35
 #[tokio::test(start_paused = true)]
-async fn an_answer_may_be_a_stream_with_news_and_comments_before() {
-    let (link, mut double, _) = modern().await;
+async fn an_answer_may_be_a_stream_with_notifications_and_comments_before() {
+    let (link, mut fake, _) = modern().await;
     let mut request = tool("slow");
     request.progress = true;
     let (sender, mut progress) = mpsc::unbounded_channel();
     let call = link.call(request, Some(Box::new(Watcher(sender))));
-    let knock = double.expect("tools/call").await;
-    let id = knock.id();
-    let events = knock.events();
+    let received = fake.expect("tools/call").await;
+    let id = received.id();
+    let events = received.events();
     events.write(": hello\n\n");
     events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/progress",
         "params": { "progressToken": id, "progress": 0.5 } }));
@@ -66,56 +66,56 @@ async fn an_answer_may_be_a_stream_with_news_and_comments_before() {
     events.write(":\n\nevent: noise\ndata: none of ours\n\n");
     events.result(&id, &done());
     call.await.unwrap();
-    // Whoever has the answer does not wait for the stream to end.
+    // A call that has its answer does not wait for the stream to end.
     events.given_up().await;
 }
 
 // spec: CANC-14, CANC-16
 #[tokio::test(start_paused = true)]
-async fn a_dropped_call_hangs_up_and_says_nothing() {
-    let (link, mut double, _) = modern().await;
+async fn a_dropped_call_hangs_up_and_sends_nothing() {
+    let (link, mut fake, _) = modern().await;
     let unanswered = link.call(tool("slow"), None);
-    let knock = double.expect("tools/call").await;
+    let received = fake.expect("tools/call").await;
     drop(unanswered);
-    knock.given_up().await;
+    received.given_up().await;
 
     let begun = link.call(tool("slow"), None);
-    let events = double.expect("tools/call").await.events();
+    let events = fake.expect("tools/call").await.events();
     drop(begun);
     events.given_up().await;
 
-    // What comes next is the next call.
+    // The next request is the next call, and no cancellation.
     let call = link.call(tool("quick"), None);
-    double.expect("tools/call").await.result(&done());
+    fake.expect("tools/call").await.result(&done());
     call.await.unwrap();
 }
 
 // spec: HTTP-36
 #[tokio::test(start_paused = true)]
-async fn a_broken_stream_is_lost_even_if_it_names_places() {
-    let (link, mut double, _) = modern().await;
+async fn a_broken_stream_is_lost_even_if_it_has_event_ids() {
+    let (link, mut fake, _) = modern().await;
     let call = link.call(tool("slow"), None);
-    let events = double.expect("tools/call").await.events();
+    let events = fake.expect("tools/call").await.events();
     events.write("id: 1\nretry: 10\ndata:\n\n");
     events.cut();
     let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
     assert_eq!(kind, FailureKind::Lost);
     assert!(reason.contains("POST http://server.example/mcp: "), "{reason}");
     assert!(reason.contains("cable pulled"), "{reason}");
-    assert!(double.is_idle(), "nothing is resumed");
+    assert!(fake.is_idle(), "nothing is resumed");
 }
 
 // spec: ERA-4, ERA-10
 #[tokio::test(start_paused = true)]
 async fn a_modern_refusal_is_corrected_and_not_taken_for_an_old_server() {
-    let (transport, mut double) = double();
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
     let server = async {
-        let knock = double.expect("server/discover").await;
-        let body = json!({ "jsonrpc": "2.0", "id": knock.id(), "error": { "code": -32022,
+        let received = fake.expect("server/discover").await;
+        let body = json!({ "jsonrpc": "2.0", "id": received.id(), "error": { "code": -32022,
             "message": "unsupported", "data": { "supported": ["2026-07-28"], "requested": "x" } } });
-        knock.respond(400, &[("content-type", "application/json")], &body.to_string());
-        double.discover().await;
+        received.respond(400, &[("content-type", "application/json")], &body.to_string());
+        fake.discover().await;
     };
     let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
     assert_eq!(link.unwrap().profile().revision, Revision::V2026_07_28);
@@ -123,16 +123,16 @@ async fn a_modern_refusal_is_corrected_and_not_taken_for_an_old_server() {
 
 // spec: ERA-8, ERA-9, ERA-10
 #[tokio::test(start_paused = true)]
-async fn any_other_refusal_is_an_old_server() {
+async fn any_other_refusal_means_an_old_server() {
     let nameless = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No session"}}"#;
     for (status, body) in [(400, ""), (400, nameless), (404, "<html>"), (405, "")] {
-        let (transport, mut double) = double();
+        let (transport, mut fake) = fake();
         let user = Arc::new(User::default());
         let server = async {
-            let knock = double.expect("server/discover").await;
-            assert_eq!(knock.header("mcp-protocol-version"), Some("2026-07-28"));
-            knock.respond(status, &[("content-type", "application/json")], body);
-            double.shake_hands(None).await;
+            let received = fake.expect("server/discover").await;
+            assert_eq!(received.header("mcp-protocol-version"), Some("2026-07-28"));
+            received.respond(status, &[("content-type", "application/json")], body);
+            fake.shake_hands(None).await;
         };
         let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
         assert_eq!(link.unwrap().profile().revision, Revision::V2025_11_25, "{status} {body}");

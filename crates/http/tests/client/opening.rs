@@ -1,4 +1,4 @@
-//! The moment after a handshake: calls wait until it is known whether the server has a stream.
+//! Right after a handshake: calls wait until the client knows whether the server has a stream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use crate::raw::{Raw, WATCHED};
-use crate::support::{Double, Knock, User, done, double, link, tool};
+use crate::support::{FakeServer, ReceivedRequest, User, done, fake, link, tool};
 
 /// A session whose GET for the server's own stream is not answered yet.
-async fn opening() -> (Link, Double, Arc<User>, Knock) {
-    let (transport, mut double) = double();
+async fn opening() -> (Link, FakeServer, Arc<User>, ReceivedRequest) {
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
     let server = async {
-        double.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        double.expect("notifications/initialized").await.status(202);
-        double.expect_get().await
+        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
+        fake.expect("notifications/initialized").await.status(202);
+        fake.expect_get().await
     };
     let (link, get) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
-    (link.unwrap(), double, user, get)
+    (link.unwrap(), fake, user, get)
 }
 
 // spec: HTTP-38, HTTP-40
 #[tokio::test(start_paused = true)]
 async fn no_call_is_sent_before_the_server_has_answered_the_get() {
     for status in [405, 200, 500, 409, 401] {
-        let (link, mut double, _, get) = opening().await;
+        let (link, mut fake, _, get) = opening().await;
         let call = link.call(tool("echo"), None);
         tokio::time::sleep(Duration::from_secs(2)).await;
-        assert!(double.is_idle(), "a call overtook the GET, which is answered {status}");
+        assert!(fake.is_idle(), "a call overtook the GET, which is answered {status}");
         let answered = Instant::now();
         let _stream = match status {
             200 => Some(get.events()),
@@ -40,7 +40,7 @@ async fn no_call_is_sent_before_the_server_has_answered_the_get() {
                 None
             }
         };
-        double.expect("tools/call").await.result(&done());
+        fake.expect("tools/call").await.result(&done());
         call.await.unwrap();
         assert_eq!(answered.elapsed(), Duration::ZERO, "{status}");
     }
@@ -48,30 +48,30 @@ async fn no_call_is_sent_before_the_server_has_answered_the_get() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_drops_the_connection_of_the_get_is_called_all_the_same() {
-    let (link, mut double, _, get) = opening().await;
+    let (link, mut fake, _, get) = opening().await;
     let call = link.call(tool("echo"), None);
     let gone = Instant::now();
     drop(get);
-    double.expect("tools/call").await.result(&done());
+    fake.expect("tools/call").await.result(&done());
     call.await.unwrap();
     assert_eq!(gone.elapsed(), Duration::ZERO);
-    // And the stream is asked for again.
-    double.expect_get().await.status(405);
+    // The client asks for the stream again.
+    fake.expect_get().await.status(405);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_holds_back_the_head_of_its_stream_delays_calls_for_three_seconds() {
-    let (link, mut double, user, get) = opening().await;
+    let (link, mut fake, user, get) = opening().await;
     let begun = Instant::now();
     let call = link.call(tool("echo"), None);
-    double.expect("tools/call").await.result(&done());
+    fake.expect("tools/call").await.result(&done());
     assert_eq!(begun.elapsed(), Duration::from_secs(3));
     call.await.unwrap();
     let call = link.call(tool("echo"), None);
-    double.expect("tools/call").await.result(&done());
+    fake.expect("tools/call").await.result(&done());
     call.await.unwrap();
     assert_eq!(begun.elapsed(), Duration::from_secs(3), "only the first calls are delayed");
-    // The stream is still wanted.
+    // The client still takes the stream.
     let change = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     let events = get.events();
     events.message(&change);
@@ -84,7 +84,7 @@ async fn a_question_right_after_connecting_finds_the_stream_of_the_server() {
     let raw = Raw::new().await;
     let (link, mut get) = raw.meet(Revision::V2025_11_25, raw.shake_hands()).await;
     let call = link.call(tool("ask"), None);
-    // A server may throw a question away for which there is no stream yet.
+    // A server may throw away a question while there is no stream for it.
     assert!(timeout(WATCHED, raw.accept()).await.is_err(), "a call overtook the GET");
     get.begin_events().await;
     let mut post = raw.accept().await;

@@ -22,14 +22,14 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::support::{User, config, link, tool};
 
-/// Three tools: one answers, one tells of its progress first, one takes for ever.
+/// Three tools: one answers, one reports progress first, one never ends.
 #[derive(Clone, Default)]
 struct Tools {
     started: Arc<Notify>,
     dropped: Arc<Notify>,
 }
 
-/// Tells when it is dropped.
+/// Reports when it is dropped.
 struct Alarm(Arc<Notify>);
 
 impl Drop for Alarm {
@@ -137,7 +137,7 @@ async fn a_dropped_call_ends_on_the_server() {
     }
 }
 
-/// An endpoint that takes no POST but where its stream says, as servers did in 2024.
+/// An endpoint that takes POSTs only at the address that its stream names, as servers did in 2024.
 #[derive(Clone)]
 struct Old(Endpoint);
 
@@ -193,7 +193,7 @@ async fn a_wrong_path_is_reported_with_address_and_status_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_was_not_sent() {
+async fn a_request_to_an_unreachable_server_was_not_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);

@@ -1,4 +1,4 @@
-//! Servers that are nothing but a socket, which the test reads and writes byte by byte.
+//! Servers that are only a socket, which the test reads and writes byte by byte.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) struct Socket {
     unread: Vec<u8>,
 }
 
-/// A request as it stands on the wire, its head in lower case.
+/// A request as it is on the wire, with its head in lower case.
 pub(crate) struct Received {
     pub(crate) head: String,
     body: String,
@@ -57,7 +57,7 @@ impl Raw {
         (link.unwrap(), served)
     }
 
-    /// Connects a client of 2026-07-28; gives the connection on which it asked what the server is.
+    /// Connects a client of 2026-07-28, and returns the connection on which it sent `server/discover`.
     pub(crate) async fn meet_modern(&self) -> (Link, Socket) {
         let server = async {
             let mut socket = self.accept().await;
@@ -109,7 +109,7 @@ impl Socket {
         received
     }
 
-    /// Takes a request that has arrived whole.
+    /// Takes a request that has arrived completely.
     fn take(&mut self) -> Option<Received> {
         let text = String::from_utf8(self.unread.clone()).unwrap();
         let (head, rest) = text.split_once("\r\n\r\n")?;

@@ -1,4 +1,4 @@
-//! Answers that are none.
+//! HTTP answers that are no JSON-RPC answers: refusals, redirects, busy servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::support::{Double, User, config, done, double, modern, patient, tool};
+use crate::support::{FakeServer, User, config, done, fake, modern, patient, tool};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// How a call fails whose request is answered by the test.
-async fn failure(answer: impl AsyncFnOnce(&mut Double)) -> (FailureKind, String) {
-    let (link, mut double, _) = modern().await;
+async fn failure(answer: impl AsyncFnOnce(&mut FakeServer)) -> (FailureKind, String) {
+    let (link, mut fake, _) = modern().await;
     let call = link.call(tool("echo"), None);
-    answer(&mut double).await;
+    answer(&mut fake).await;
     match call.await.unwrap_err() {
         CallError::Failed { kind, reason } => (kind, reason),
         other => panic!("{other:?}"),
@@ -26,9 +26,9 @@ async fn failure(answer: impl AsyncFnOnce(&mut Double)) -> (FailureKind, String)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_is_told_with_what_the_body_says() {
+async fn a_refusal_is_reported_with_its_status_and_body() {
     let body = format!("<html>\n<h1>Bad gateway</h1>{}", "x".repeat(10_000));
-    let (kind, reason) = failure(async |double| double.next().await.respond(502, &[], &body)).await;
+    let (kind, reason) = failure(async |fake| fake.next().await.respond(502, &[], &body)).await;
     assert_eq!(kind, FailureKind::Refused(502));
     let expected =
         "POST http://server.example/mcp: 502 Bad Gateway: <html> <h1>Bad gateway</h1>xxx";
@@ -37,55 +37,54 @@ async fn a_status_is_told_with_what_the_body_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn success_without_an_answer_is_none() {
+async fn a_success_status_without_an_answer_is_an_error() {
     for (status, body) in
         [(200, ""), (202, ""), (200, "Welcome!"), (200, r#"{"id":99,"result":{}}"#)]
     {
         let (kind, reason) =
-            failure(async |double| double.next().await.respond(status, &[JSON], body)).await;
+            failure(async |fake| fake.next().await.respond(status, &[JSON], body)).await;
         assert_eq!(kind, FailureKind::Lost, "{status} {body}");
         assert!(reason.contains(&status.to_string()), "{reason}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_one_whatever_its_status() {
-    let (link, mut double, _) = modern().await;
+async fn an_answer_counts_whatever_its_status() {
+    let (link, mut fake, _) = modern().await;
     for status in [200, 400, 404, 500] {
         let call = link.call(tool("echo"), None);
-        let knock = double.expect("tools/call").await;
+        let received = fake.expect("tools/call").await;
         let error = json!({ "code": -32601, "message": "not here" });
-        let body = json!({ "jsonrpc": "2.0", "id": knock.id(), "error": error }).to_string();
-        knock.respond(status, &[JSON], &body);
+        let body = json!({ "jsonrpc": "2.0", "id": received.id(), "error": error }).to_string();
+        received.respond(status, &[JSON], &body);
         let CallError::Refused(error) = call.await.unwrap_err() else { panic!("{status}") };
         assert_eq!(error.message, "not here");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_breaks_first_may_have_done_it() {
-    let (kind, reason) = failure(async |double| drop(double.next().await)).await;
+async fn a_call_whose_connection_breaks_before_the_answer_may_have_run() {
+    let (kind, reason) = failure(async |fake| drop(fake.next().await)).await;
     assert_eq!(kind, FailureKind::Lost);
     assert_eq!(reason, "POST http://server.example/mcp: no answer: the server is gone");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_is_as_long_as_a_message_may_be() {
+async fn an_answer_longer_than_a_message_may_be_is_an_error() {
     let long = "x".repeat(4 * 1024 * 1024 + 1);
-    let (_, reason) =
-        failure(async |double| double.next().await.respond(200, &[JSON], &long)).await;
+    let (_, reason) = failure(async |fake| fake.next().await.respond(200, &[JSON], &long)).await;
     assert!(reason.ends_with("the answer is longer than 4194304 bytes"), "{reason}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_redirect_is_followed_within_the_origin() {
-    let (link, mut double, _) = modern().await;
+    let (link, mut fake, _) = modern().await;
     for status in [307, 308] {
         let call = link.call(tool("echo"), None);
-        let first = double.expect("tools/call").await;
+        let first = fake.expect("tools/call").await;
         let (text, headers) = (first.text.clone(), first.headers.clone());
         first.respond(status, &[("location", "../v2/mcp?x=1")], "");
-        let second = double.expect("tools/call").await;
+        let second = fake.expect("tools/call").await;
         assert_eq!(second.uri, "http://server.example/v2/mcp?x=1");
         assert_eq!((&second.text, &second.headers), (&text, &headers));
         second.result(&done());
@@ -102,8 +101,8 @@ async fn a_redirect_that_leads_elsewhere_is_an_error_that_says_where() {
         (302, "/login", "only 307 and 308"),
         (303, "/login", "only 307 and 308"),
     ] {
-        let (kind, reason) = failure(async |double| {
-            double.next().await.respond(status, &[("location", to)], "");
+        let (kind, reason) = failure(async |fake| {
+            fake.next().await.respond(status, &[("location", to)], "");
         })
         .await;
         assert_eq!(kind, FailureKind::Refused(status));
@@ -114,11 +113,11 @@ async fn a_redirect_that_leads_elsewhere_is_an_error_that_says_where() {
 
 #[tokio::test(start_paused = true)]
 async fn redirects_in_circles_end() {
-    let (_, reason) = failure(async |double| {
+    let (_, reason) = failure(async |fake| {
         for _ in 0..4 {
-            double.next().await.respond(307, &[("location", "/mcp")], "");
+            fake.next().await.respond(307, &[("location", "/mcp")], "");
         }
-        assert!(double.is_idle());
+        assert!(fake.is_idle());
     })
     .await;
     assert!(reason.ends_with("more than 3 redirects in a row"), "{reason}");
@@ -126,15 +125,15 @@ async fn redirects_in_circles_end() {
 
 /// How a call ends that the server refuses as often as it comes, and when it came.
 async fn refused(status: u16, after: &str) -> (FailureKind, Vec<u64>) {
-    let (link, mut double, _) = modern().await;
+    let (link, mut fake, _) = modern().await;
     let begun = Instant::now();
     let mut call = link.call(patient("echo"), None);
     let mut seconds = Vec::new();
     loop {
         tokio::select! {
-            knock = double.expect("tools/call") => {
+            received = fake.expect("tools/call") => {
                 seconds.push(begun.elapsed().as_secs());
-                knock.respond(status, &[("retry-after", after)], "later");
+                received.respond(status, &[("retry-after", after)], "later");
             }
             outcome = &mut call => {
                 let CallError::Failed { kind, .. } = outcome.unwrap_err() else { panic!() };
@@ -145,15 +144,15 @@ async fn refused(status: u16, after: &str) -> (FailureKind, Vec<u64>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_a_busy_server_refused_is_made_again_when_the_server_says() {
+async fn a_call_that_a_busy_server_refused_is_made_again_after_the_time_that_it_names() {
     for status in [429, 503] {
-        let (link, mut double, _) = modern().await;
+        let (link, mut fake, _) = modern().await;
         let call = link.call(tool("echo"), None);
-        let first = double.expect("tools/call").await;
+        let first = fake.expect("tools/call").await;
         let (text, headers) = (first.text.clone(), first.headers.clone());
         first.respond(status, &[("retry-after", "7")], "later");
         let refused = Instant::now();
-        let again = double.expect("tools/call").await;
+        let again = fake.expect("tools/call").await;
         assert_eq!(refused.elapsed().as_secs(), 7);
         assert_eq!((&again.text, &again.headers), (&text, &headers));
         again.result(&done());
@@ -168,12 +167,12 @@ async fn a_server_that_stays_busy_is_left_after_three_times_or_half_a_minute() {
         assert_eq!(refused(status, "7").await, (kind, vec![0, 7, 14, 21]));
         assert_eq!(refused(status, "14").await, (kind, vec![0, 14, 28]));
         assert_eq!(refused(status, "31").await, (kind, vec![0]));
-        // Not at once, whatever the server says.
+        // Never at once, even if the server asks for that.
         assert_eq!(refused(status, "0").await, (kind, vec![0, 0, 1, 1]));
-        // A server that does not say when may never say otherwise.
+        // Without a time to retry after, the refusal may never end.
         assert_eq!(refused(status, "soon").await, (kind, vec![0]));
     }
-    // Others may have done something, or will say the same again.
+    // After any other status the call may have run, or would be refused again.
     for status in [500, 502, 504, 404, 400] {
         assert_eq!(refused(status, "1").await, (FailureKind::Refused(status), vec![0]));
     }
@@ -181,37 +180,37 @@ async fn a_server_that_stays_busy_is_left_after_three_times_or_half_a_minute() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_times_out_while_it_waits_for_a_busy_server() {
-    let (link, mut double, _) = modern().await;
+    let (link, mut fake, _) = modern().await;
     let mut call = tool("echo");
     call.timeout = Some(Duration::from_secs(5));
     let call = link.call(call, None);
-    double.expect("tools/call").await.respond(429, &[("retry-after", "7")], "later");
+    fake.expect("tools/call").await.respond(429, &[("retry-after", "7")], "later");
     assert_eq!(call.await.unwrap_err(), CallError::TimedOut(Duration::from_secs(5)));
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert!(double.is_idle(), "a call that was given up is made");
+    assert!(fake.is_idle(), "a call that was given up is made");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_not_taken_for_an_old_one() {
-    let (transport, mut double) = double();
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
     let server = async {
-        let probe = double.expect("server/discover").await;
+        let probe = fake.expect("server/discover").await;
         probe.respond(429, &[("retry-after", "3")], "later");
-        double.discover().await;
+        fake.discover().await;
     };
     let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
     assert_eq!(link.unwrap().profile().revision, Revision::V2026_07_28);
 
     // A longer pause than a probe may take is an error, and not a handshake.
-    let (transport, mut double) = crate::support::double();
+    let (transport, mut fake) = crate::support::fake();
     let user = Arc::new(User::default());
     let server = async {
-        let probe = double.expect("server/discover").await;
+        let probe = fake.expect("server/discover").await;
         probe.respond(503, &[("retry-after", "20")], "later");
     };
     let (link, ()) = tokio::join!(connect(transport, config(&Revision::ALL), user), server);
     let error = link.unwrap_err().to_string();
     assert!(error.contains("503 Service Unavailable: later"), "{error}");
-    assert!(double.is_idle());
+    assert!(fake.is_idle());
 }

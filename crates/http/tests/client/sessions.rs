@@ -1,4 +1,4 @@
-//! Up to 2025-11-25: a handshake opens a session.
+//! Until 2025-11-25: a handshake opens a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,37 +10,37 @@ use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::support::{User, done, double, link, session, tool};
+use crate::support::{User, done, fake, link, session, tool};
 
 // spec: SESS-5, SESS-10, PV-1, PV-2, HTTP-38, HTTP-39
 #[tokio::test(start_paused = true)]
-async fn session_and_revision_go_with_everything_after_the_handshake() {
-    let (transport, mut double) = double();
+async fn every_request_after_the_handshake_carries_session_and_revision() {
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
     let server = async {
-        let knock = double.expect("initialize").await;
-        assert!(knock.header("mcp-protocol-version").is_none());
-        knock.initialize(&json!("2025-06-18"), Some("first"));
-        let told = double.expect("notifications/initialized").await;
+        let received = fake.expect("initialize").await;
+        assert!(received.header("mcp-protocol-version").is_none());
+        received.initialize(&json!("2025-06-18"), Some("first"));
+        let told = fake.expect("notifications/initialized").await;
         let headers = told.headers.clone();
         told.status(202);
-        let get = double.expect_get().await;
+        let get = fake.expect_get().await;
         assert_eq!(get.header("accept"), Some("text/event-stream"));
         (headers, get)
     };
     let (link, (told, get)) = tokio::join!(link(transport, Revision::V2025_06_18, &user), server);
     let link = link.unwrap();
     let call = link.call(tool("echo"), None);
-    let posted = double.expect("tools/call").await;
+    let posted = fake.expect("tools/call").await;
     let headers = [told, get.headers.clone(), posted.headers.clone()];
     posted.result(&done());
     call.await.unwrap();
     let closing = link.close();
     let server = async {
-        let knock = double.next().await;
-        assert_eq!(knock.method, http::Method::DELETE);
-        let headers = knock.headers.clone();
-        knock.status(204);
+        let received = fake.next().await;
+        assert_eq!(received.method, http::Method::DELETE);
+        let headers = received.headers.clone();
+        received.status(204);
         headers
     };
     let ((), deleted) = tokio::join!(closing, server);
@@ -53,23 +53,23 @@ async fn session_and_revision_go_with_everything_after_the_handshake() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_overtakes_the_end_of_the_handshake() {
-    let (transport, mut double) = double();
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
     let server = async {
-        double.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        double.expect("notifications/initialized").await
+        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
+        fake.expect("notifications/initialized").await
     };
     let (link, told) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
     let link = link.unwrap();
     let call = link.call(tool("echo"), None);
     tokio::time::advance(Duration::from_secs(5)).await;
-    assert!(double.is_idle());
+    assert!(fake.is_idle());
     told.status(202);
     for _ in 0..2 {
-        let knock = double.next().await;
-        match knock.rpc_method() {
-            "tools/call" => knock.result(&done()),
-            _ => knock.status(405),
+        let received = fake.next().await;
+        match received.rpc_method() {
+            "tools/call" => received.result(&done()),
+            _ => received.status(405),
         }
     }
     call.await.unwrap();
@@ -79,48 +79,48 @@ async fn nothing_overtakes_the_end_of_the_handshake() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_session_is_renewed_once_for_all_calls() {
     const CALLS: usize = 20;
-    let (link, mut double, _) = session().await;
+    let (link, mut fake, _) = session().await;
     let calls: Vec<_> = (0..CALLS).map(|_| link.call(tool("echo"), None)).collect();
-    let mut knocks = Vec::new();
+    let mut requests = Vec::new();
     for _ in 0..CALLS {
-        knocks.push(double.expect("tools/call").await);
+        requests.push(fake.expect("tools/call").await);
     }
     // One is slow to arrive, and finds a new session in place when it is refused.
-    let late = knocks.pop().unwrap();
-    for knock in knocks {
-        assert_eq!(knock.header("mcp-session-id"), Some("first"));
-        knock.respond(404, &[("content-type", "application/json")], "{}");
+    let late = requests.pop().unwrap();
+    for received in requests {
+        assert_eq!(received.header("mcp-session-id"), Some("first"));
+        received.respond(404, &[("content-type", "application/json")], "{}");
     }
-    let shake = double.expect("initialize").await;
+    let shake = fake.expect("initialize").await;
     assert!(shake.header("mcp-session-id").is_none());
     shake.initialize(&json!("2025-11-25"), Some("second"));
-    double.expect("notifications/initialized").await.status(202);
+    fake.expect("notifications/initialized").await.status(202);
     late.status(404);
     let mut answered = 0;
     while answered < CALLS {
-        let knock = double.next().await;
-        assert_eq!(knock.header("mcp-session-id"), Some("second"));
-        match knock.rpc_method() {
+        let received = fake.next().await;
+        assert_eq!(received.header("mcp-session-id"), Some("second"));
+        match received.rpc_method() {
             "tools/call" => {
-                knock.result(&done());
+                received.result(&done());
                 answered += 1;
             }
-            _ => knock.status(405),
+            _ => received.status(405),
         }
     }
     for call in calls {
         call.await.unwrap();
     }
-    assert!(double.is_idle(), "there was one handshake for all");
+    assert!(fake.is_idle(), "there was one handshake for all");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_lost_again_is_an_error() {
-    let (link, mut double, _) = session().await;
+    let (link, mut fake, _) = session().await;
     let call = link.call(tool("echo"), None);
-    double.expect("tools/call").await.status(404);
-    double.shake_hands(Some("second")).await;
-    double.expect("tools/call").await.status(404);
+    fake.expect("tools/call").await.status(404);
+    fake.shake_hands(Some("second")).await;
+    fake.expect("tools/call").await.status(404);
     let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
     assert_eq!(kind, FailureKind::SessionLost);
     assert!(reason.contains("the session is gone: 404 Not Found"), "{reason}");
@@ -128,14 +128,14 @@ async fn a_session_that_is_lost_again_is_an_error() {
 
 // spec: HTTP-28
 #[tokio::test(start_paused = true)]
-async fn a_dropped_call_is_cancelled_in_words() {
-    let (link, mut double, _) = session().await;
+async fn a_dropped_call_is_cancelled_by_a_notification() {
+    let (link, mut fake, _) = session().await;
     let call = link.call(tool("slow"), None);
-    let knock = double.expect("tools/call").await;
-    let id = knock.id();
-    let events = knock.events();
+    let received = fake.expect("tools/call").await;
+    let id = received.id();
+    let events = received.events();
     drop(call);
-    let told = double.expect("notifications/cancelled").await;
+    let told = fake.expect("notifications/cancelled").await;
     assert_eq!(told.json()["params"]["requestId"], id);
     assert_eq!(told.header("mcp-session-id"), Some("first"));
     told.status(202);
@@ -143,33 +143,33 @@ async fn a_dropped_call_is_cancelled_in_words() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_not_accepted_is_told() {
-    let (link, mut double, user) = session().await;
+async fn a_message_that_is_not_accepted_is_reported() {
+    let (link, mut fake, user) = session().await;
     link.notify(Method::RootsListChanged, Default::default());
-    let knock = double.expect("notifications/roots/list_changed").await;
-    knock.respond(500, &[], "out of order");
+    let received = fake.expect("notifications/roots/list_changed").await;
+    received.respond(500, &[], "out of order");
     user.noticed.notified().await;
     let [what] = &user.odd_things()[..] else { panic!("{:?}", user.odd_things()) };
     assert_eq!(what, "POST http://server.example/mcp: 500 Internal Server Error: out of order");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_against_a_black_hole_takes_two_seconds() {
-    let (link, mut double, _) = session().await;
+async fn closing_takes_two_seconds_if_the_server_does_not_answer() {
+    let (link, mut fake, _) = session().await;
     let call = link.call(tool("slow"), None);
-    let _unanswered = double.expect("tools/call").await;
+    let _unanswered = fake.expect("tools/call").await;
     let begun = Instant::now();
     let (outcome, ()) = tokio::join!(call, link.close());
     assert_eq!(outcome.unwrap_err(), CallError::Closed);
     assert_eq!(begun.elapsed().as_secs(), 2);
-    assert_eq!(double.next().await.method, http::Method::DELETE);
+    assert_eq!(fake.next().await.method, http::Method::DELETE);
     link.close().await;
     assert_eq!(begun.elapsed().as_secs(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_ends_when_its_handle_is_dropped() {
-    let (link, mut double, _) = session().await;
+    let (link, mut fake, _) = session().await;
     drop(link);
-    assert_eq!(double.next().await.method, http::Method::DELETE);
+    assert_eq!(fake.next().await.method, http::Method::DELETE);
 }

@@ -1,4 +1,4 @@
-//! A server that the test plays, request by request, and whoever uses the client.
+//! A server that the test plays, request by request, and the user of the client.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -28,10 +28,10 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) const URL: &str = "http://server.example/mcp";
 
 /// A server that the test plays.
-pub(crate) struct Double(mpsc::UnboundedReceiver<Knock>);
+pub(crate) struct FakeServer(mpsc::UnboundedReceiver<ReceivedRequest>);
 
 /// A request that the client has sent and that is not answered yet.
-pub(crate) struct Knock {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: http::Method,
     pub(crate) uri: String,
     pub(crate) headers: HeaderMap,
@@ -58,13 +58,13 @@ impl http_body::Body for Pieces {
 }
 
 /// A transport to a server that the test plays.
-pub(crate) fn double() -> (HttpTransport, Double) {
-    let (sender, knocks) = mpsc::unbounded_channel();
-    (HttpTransport::with_service(URL, Wire(sender)).unwrap(), Double(knocks))
+pub(crate) fn fake() -> (HttpTransport, FakeServer) {
+    let (sender, requests) = mpsc::unbounded_channel();
+    (HttpTransport::with_service(URL, Wire(sender)).unwrap(), FakeServer(requests))
 }
 
 #[derive(Clone)]
-struct Wire(mpsc::UnboundedSender<Knock>);
+struct Wire(mpsc::UnboundedSender<ReceivedRequest>);
 
 impl tower_service::Service<Request<Body>> for Wire {
     type Response = Response<Pieces>;
@@ -83,45 +83,51 @@ impl tower_service::Service<Request<Body>> for Wire {
             let text = String::from_utf8(body.to_bytes().to_vec()).unwrap();
             let (answer, answered) = oneshot::channel();
             let uri = parts.uri.to_string();
-            let knock = Knock { method: parts.method, uri, headers: parts.headers, text, answer };
+            let received =
+                ReceivedRequest { method: parts.method, uri, headers: parts.headers, text, answer };
             let gone = || io::Error::new(io::ErrorKind::ConnectionReset, "the server is gone");
-            sender.send(knock).map_err(|_| gone())?;
+            sender.send(received).map_err(|_| gone())?;
             answered.await.map_err(|_| gone())
         })
     }
 }
 
-impl Double {
+impl FakeServer {
     /// The next request.
-    pub(crate) async fn next(&mut self) -> Knock {
+    pub(crate) async fn next(&mut self) -> ReceivedRequest {
         tokio::time::timeout(Duration::from_secs(24 * 3600), self.0.recv()).await.unwrap().unwrap()
     }
 
     /// The next request, which is a POST of this method.
-    pub(crate) async fn expect(&mut self, method: &str) -> Knock {
-        let knock = self.next().await;
-        assert_eq!((knock.method.as_str(), knock.rpc_method()), ("POST", method), "{}", knock.text);
-        knock
+    pub(crate) async fn expect(&mut self, method: &str) -> ReceivedRequest {
+        let received = self.next().await;
+        assert_eq!(
+            (received.method.as_str(), received.rpc_method()),
+            ("POST", method),
+            "{}",
+            received.text
+        );
+        received
     }
 
     /// The next request, which is a GET.
-    pub(crate) async fn expect_get(&mut self) -> Knock {
-        let knock = self.next().await;
-        assert_eq!(knock.method, http::Method::GET, "{}", knock.text);
-        knock
+    pub(crate) async fn expect_get(&mut self) -> ReceivedRequest {
+        let received = self.next().await;
+        assert_eq!(received.method, http::Method::GET, "{}", received.text);
+        received
     }
 
-    /// Whether nothing has been sent that the test has not seen.
+    /// Whether the test has taken every request that the client sent.
     pub(crate) fn is_idle(&mut self) -> bool {
         self.0.try_recv().is_err()
     }
 
     /// Shakes hands, gives a session if one is named, and has a stream of its own or not.
     pub(crate) async fn shake_hands(&mut self, session: Option<&str>) {
-        let knock = self.expect("initialize").await;
-        assert!(knock.header("mcp-session-id").is_none());
-        let revision = knock.json()["params"]["protocolVersion"].clone();
-        knock.initialize(&revision, session);
+        let received = self.expect("initialize").await;
+        assert!(received.header("mcp-session-id").is_none());
+        let revision = received.json()["params"]["protocolVersion"].clone();
+        received.initialize(&revision, session);
         self.expect("notifications/initialized").await.status(202);
         self.expect_get().await.status(405);
     }
@@ -136,7 +142,7 @@ impl Double {
     }
 }
 
-impl Knock {
+impl ReceivedRequest {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no message: {}", self.text))
     }
@@ -169,7 +175,7 @@ impl Knock {
         let body = json!({ "jsonrpc": "2.0", "id": self.id(), "result": {
             "protocolVersion": revision,
             "capabilities": { "tools": {}, "logging": {} },
-            "serverInfo": { "name": "double", "version": "1" },
+            "serverInfo": { "name": "fake", "version": "1" },
         }});
         let mut headers = vec![("content-type", "application/json")];
         headers.extend(session.map(|session| ("mcp-session-id", session)));
@@ -219,7 +225,7 @@ impl Events {
         self.message(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     }
 
-    /// Breaks off.
+    /// Fails the stream, as if the connection broke.
     pub(crate) fn cut(self) {
         let _ = self.0.send(Err(io::Error::new(io::ErrorKind::ConnectionReset, "cable pulled")));
     }
@@ -230,7 +236,7 @@ impl Events {
     }
 }
 
-/// Whoever uses the client: hears what is odd, and of renewals.
+/// The user of the client: collects reports of odd events, and notes changes.
 #[derive(Default)]
 pub(crate) struct User {
     odd: std::sync::Mutex<Vec<String>>,
@@ -246,7 +252,7 @@ impl User {
 
 impl Host for User {
     fn answer(&self, _: InputRequest) -> BoxFuture<Result<RawJson, ErrorObject>> {
-        Box::pin(ready(Err(ErrorObject::internal("nobody answers here"))))
+        Box::pin(ready(Err(ErrorObject::internal("this test answers no questions"))))
     }
 
     fn changed(&self, _: bowline_proto::request::Change) {
@@ -265,7 +271,7 @@ pub(crate) fn config(revisions: &[Revision]) -> Arc<ClientConfig> {
     Arc::new(config.with_revisions(revisions.iter().copied()))
 }
 
-/// Connects in one revision, which spares a handshake the probe before.
+/// Connects in one revision, so that no probe comes before a handshake.
 pub(crate) async fn link(
     transport: HttpTransport,
     revision: Revision,
@@ -275,20 +281,20 @@ pub(crate) async fn link(
 }
 
 /// A modern connection.
-pub(crate) async fn modern() -> (Link, Double, Arc<User>) {
-    let (transport, mut double) = double();
+pub(crate) async fn modern() -> (Link, FakeServer, Arc<User>) {
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
-    let (link, ()) = tokio::join!(link(transport, Revision::V2026_07_28, &user), double.discover());
-    (link.unwrap(), double, user)
+    let (link, ()) = tokio::join!(link(transport, Revision::V2026_07_28, &user), fake.discover());
+    (link.unwrap(), fake, user)
 }
 
 /// A connection with a session, whose server has no stream of its own.
-pub(crate) async fn session() -> (Link, Double, Arc<User>) {
-    let (transport, mut double) = double();
+pub(crate) async fn session() -> (Link, FakeServer, Arc<User>) {
+    let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
-    let shaken = double.shake_hands(Some("first"));
+    let shaken = fake.shake_hands(Some("first"));
     let (link, ()) = tokio::join!(link(transport, Revision::V2025_11_25, &user), shaken);
-    (link.unwrap(), double, user)
+    (link.unwrap(), fake, user)
 }
 
 /// A call of a tool.
@@ -305,7 +311,7 @@ pub(crate) fn patient(name: &str) -> CallRequest {
     call
 }
 
-/// An empty result of a tool.
+/// An empty result of a tool call.
 pub(crate) fn done() -> Value {
     json!({ "resultType": "complete", "content": [] })
 }

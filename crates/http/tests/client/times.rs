@@ -1,4 +1,4 @@
-//! How long an answer may take: as long as the caller says.
+//! How long an answer may take: as long as the caller allows.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{done, modern, session, tool};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Longer than what limits allow that nobody set.
+/// A time-out that is longer than every default limit.
 fn two_hours() -> CallRequest {
     let mut call = tool("slow");
     call.timeout = Some(2 * HOUR);
@@ -19,19 +19,19 @@ fn two_hours() -> CallRequest {
 #[tokio::test(start_paused = true)]
 async fn a_call_takes_as_long_as_its_own_time_out_allows() {
     for is_modern in [true, false] {
-        let (link, mut double, _) = if is_modern { modern().await } else { session().await };
+        let (link, mut fake, _) = if is_modern { modern().await } else { session().await };
         for is_stream in [true, false] {
             let begun = Instant::now();
             let call = link.call(two_hours(), None);
-            let knock = double.expect("tools/call").await;
-            let id = knock.id();
+            let received = fake.expect("tools/call").await;
+            let id = received.id();
             if is_stream {
-                let events = knock.events();
+                let events = received.events();
                 tokio::time::sleep(2 * HOUR - Duration::from_secs(1)).await;
                 events.result(&id, &done());
             } else {
                 tokio::time::sleep(2 * HOUR - Duration::from_secs(1)).await;
-                knock.result(&done());
+                received.result(&done());
             }
             call.await.unwrap();
             assert_eq!(begun.elapsed().as_secs(), 7199);
@@ -42,25 +42,25 @@ async fn a_call_takes_as_long_as_its_own_time_out_allows() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_takes_longer_has_timed_out_and_is_not_lost() {
     for is_modern in [true, false] {
-        let (link, mut double, _) = if is_modern { modern().await } else { session().await };
+        let (link, mut fake, _) = if is_modern { modern().await } else { session().await };
         let begun = Instant::now();
         let call = link.call(two_hours(), None);
-        let knock = double.expect("tools/call").await;
+        let received = fake.expect("tools/call").await;
         assert_eq!(call.await.unwrap_err(), CallError::TimedOut(2 * HOUR));
         assert_eq!(begun.elapsed(), 2 * HOUR);
         if !is_modern {
-            double.expect("notifications/cancelled").await.status(202);
+            fake.expect("notifications/cancelled").await.status(202);
         }
-        knock.given_up().await;
+        received.given_up().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_counts_whatever_the_time_out_is() {
-    let (link, mut double, _) = modern().await;
+    let (link, mut fake, _) = modern().await;
     let mut call = two_hours();
     call.deadline = Some(HOUR);
     let call = link.call(call, None);
-    let _knock = double.expect("tools/call").await;
+    let _knock = fake.expect("tools/call").await;
     assert_eq!(call.await.unwrap_err(), CallError::TimedOut(HOUR));
 }

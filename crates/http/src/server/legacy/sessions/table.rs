@@ -1,31 +1,30 @@
 //! The sessions of an endpoint, and which of them has been idle longest: of all, and of each caller.
 //!
-//! When a session was last of use is known to the session alone, so a request takes no lock of the
-//! table to note it. The table has the sessions in the order of what it knew when it last looked,
-//! which is never later than what is true. So if the first in order has not been of use since, no
-//! other has been idle longer. Otherwise it is put where it belongs, and the next is looked at.
+//! Only a session itself knows when it was last in use, so a request need not lock the table to note
+//! it. The table orders sessions by when they were in use as far as it knows, which is never later
+//! than the truth. So if the first in order has not been in use since, no other has been idle longer.
+//! Otherwise it is moved to its true place, and the next is asked.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Sessions that are looked at to find one that can make room. More would be needed only if so many
-/// were of use since they were last looked at; then the one of these that has been idle longest has
-/// to do.
+/// How many sessions are asked to find one that can make room. More would be needed only if all of
+/// these were in use since they were last asked; then the one of them that has been idle longest makes
+/// room.
 const LOOKS: usize = 64;
 
-/// What is kept in the table.
+/// A session, as far as the table needs to know it.
 pub(super) trait Idle: Clone {
     fn id(&self) -> &str;
 
-    /// When it was last of use, unless it is now.
+    /// When it was last in use. `None` if it is now.
     fn idle_since(&self) -> Option<Instant>;
 }
 
 /// Sessions by id, and in the order in which they make room.
 pub(super) struct Table<S, C> {
-    /// Ids are random, but a client may keep those that collide and end the others, so the hash is
-    /// keyed.
+    /// With a keyed hash: a client could open sessions until some ids collide, and keep only those.
     by_id: HashMap<String, Kept<S, C>>,
     order: Order<S>,
     of_callers: HashMap<C, Order<S>>,
@@ -39,7 +38,7 @@ struct Kept<S, C> {
     turn: Turn,
 }
 
-/// When a session was of use as far as we know; the number tells apart those of one moment.
+/// When a session was in use as far as the table knows, and a number that makes the pair unique.
 type Turn = (Instant, u64);
 
 type Order<S> = BTreeMap<Turn, S>;
@@ -78,9 +77,12 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
         self.by_id.len()
     }
 
-    /// Adds a session whose id is new. Gives the one that had to make room, if there were too many:
-    /// that of the same caller if it has too many, and otherwise of all, which has been idle
-    /// longest.
+    /// Adds a session whose id is new. If there were too many, removes and returns the one that has
+    /// been idle longest: of this caller if the caller has too many, otherwise of all.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many and none of them is idle.
     pub(super) fn insert(
         &mut self,
         session: S,
@@ -122,7 +124,7 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
         std::mem::replace(self, empty).by_id.into_values().map(|kept| kept.session).collect()
     }
 
-    /// Notes that a session was of use at a moment.
+    /// Notes that a session was in use at a moment.
     pub(super) fn touch(&mut self, id: &str, used: Instant) {
         let Some(kept) = self.by_id.get_mut(id) else { return };
         let before = kept.turn;
@@ -135,7 +137,7 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
         }
     }
 
-    /// The session that has been idle longest, of a caller or of all, as far as a few looks tell.
+    /// The session that has been idle longest, of a caller or of all, among the first in order.
     fn longest_idle(&mut self, caller: Option<&C>, now: Instant) -> Option<S> {
         let mut longest: Option<(Instant, S)> = None;
         for _ in 0..LOOKS {
@@ -147,7 +149,7 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
             let (session, since) = (session.clone(), session.idle_since());
             match since {
                 Some(since) if since <= turn => return Some(session),
-                // All others were of use just now, as far as we know.
+                // The rest of the order was in use at this moment too.
                 _ if turn >= now => break,
                 since => {
                     self.touch(session.id(), since.unwrap_or(now));

@@ -87,7 +87,7 @@ fn a_caller_that_has_too_many_makes_room_among_its_own() {
     scene.set("d", None);
     scene.set("e", None);
     assert_eq!(scene.add("f", "x", 5), Err(Full::OfCaller));
-    // If all together are too many, it is anybody's turn.
+    // If all together are too many, a session of any caller makes room.
     assert_eq!(scene.add("g", "other", 6), Ok(vec![]));
     assert_eq!(scene.add("h", "third", 7), Ok(vec!["old".to_owned()]));
     scene.set("g", None);

@@ -1,4 +1,4 @@
-//! The socket of a connection, which is cut when its client takes too little of what is written.
+//! The socket of a connection, which fails when the client takes too little of what is written.
 
 use std::future::Future;
 use std::io;
@@ -11,18 +11,18 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::pace::{Least, Pace};
+use super::read_pace::{MinimumPace, ReadPace};
 
-/// A socket whose writes have to make progress.
-pub(super) struct Stall<T> {
+/// A socket whose writes have to keep the [`MinimumPace`].
+pub(super) struct WatchedSocket<T> {
     inner: T,
     traffic: Arc<Traffic>,
-    least: Least,
-    pace: Pace,
-    /// Runs while what a client still sends is thrown away.
+    minimum: MinimumPace,
+    pace: ReadPace,
+    /// Runs while the rest of what the client sends is read and thrown away.
     lingering: Option<Pin<Box<Sleep>>>,
     #[cfg(feature = "http2")]
-    first: First,
+    first: FirstBytes,
 }
 
 /// What a socket is seen to do.
@@ -33,12 +33,12 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Notes that a request has been answered: what is read from now on belongs to the next one.
+    /// Notes that a request has been answered: bytes that are read from now on belong to the next one.
     pub(super) fn answered(&self) {
         self.has_read.store(false, Ordering::Relaxed);
     }
 
-    /// Whether anything was read since the last answer, and since this was last asked.
+    /// Whether anything was read since the last answer and since the last call of this method.
     pub(super) fn has_read(&self) -> bool {
         self.has_read.swap(false, Ordering::Relaxed)
     }
@@ -49,20 +49,20 @@ impl Traffic {
     }
 }
 
-impl<T> Stall<T> {
-    pub(super) fn new(inner: T, traffic: Arc<Traffic>, least: Least) -> Self {
+impl<T> WatchedSocket<T> {
+    pub(super) fn new(inner: T, traffic: Arc<Traffic>, minimum: MinimumPace) -> Self {
         Self {
             inner,
             traffic,
-            least,
-            pace: Pace::new(least),
+            minimum,
+            pace: ReadPace::new(minimum),
             lingering: None,
             #[cfg(feature = "http2")]
-            first: First::default(),
+            first: FirstBytes::default(),
         }
     }
 
-    /// Watches the outcome of a write.
+    /// Turns a write that is pending for too long into an error.
     fn watch<R>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if poll.is_ready() {
             return poll;
@@ -73,7 +73,7 @@ impl<T> Stall<T> {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, reason)))
     }
 
-    /// The same, where bytes were written.
+    /// The same for a write of bytes.
     fn written(
         &mut self,
         cx: &mut Context<'_>,
@@ -85,7 +85,7 @@ impl<T> Stall<T> {
         self.watch(cx, poll)
     }
 
-    /// The same, where nothing waits any more if it succeeded.
+    /// The same for a flush or shutdown: after it nothing waits to be written.
     fn done(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<()>>) -> Poll<io::Result<()>> {
         if poll.is_ready() && self.pace.is_waiting() {
             self.pace.rest();
@@ -95,7 +95,7 @@ impl<T> Stall<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Stall<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WatchedSocket<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -114,9 +114,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stall<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> Stall<T> {
-    /// Throws away what the client still sends, until it ends or takes too long: closed with
-    /// something unread, the connection would be reset, and the client might lose the answer.
+impl<T: AsyncRead + Unpin> WatchedSocket<T> {
+    /// Reads and throws away what the client still sends, until it ends or takes too long. A socket
+    /// that is closed with unread bytes resets the connection, and the client might lose the answer.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut space = [MaybeUninit::uninit(); 8192];
         loop {
@@ -128,18 +128,18 @@ impl<T: AsyncRead + Unpin> Stall<T> {
             let mut buffer = ReadBuf::uninit(&mut space);
             match Pin::new(&mut self.inner).poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    let within = self.least.within;
+                    let within = self.minimum.within;
                     self.lingering.get_or_insert_with(|| Box::pin(sleep(within)));
                 }
                 Poll::Pending if self.lingering.is_some() => return Poll::Pending,
-                // The client has ended, or sends nothing.
+                // The client has closed its side, or sends nothing.
                 _ => return Poll::Ready(()),
             }
         }
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stall<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WatchedSocket<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -162,7 +162,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stall<T> {
         self.inner.is_write_vectored()
     }
 
-    // Called once everything has been written.
+    // hyper calls it once everything has been written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.inner).poll_flush(cx);
         self.done(cx, poll)
@@ -175,21 +175,22 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stall<T> {
     }
 }
 
-/// The first bytes that a client sends, which tell whether it speaks HTTP/2; then read again.
+/// The first bytes of a connection. They show whether the client speaks HTTP/2, and are then read
+/// again as the beginning of the stream.
 #[cfg(feature = "http2")]
 #[derive(Debug, Default)]
-struct First {
+struct FirstBytes {
     bytes: [u8; 3],
     count: usize,
     given: usize,
 }
 
 #[cfg(feature = "http2")]
-impl First {
-    /// How the preface of HTTP/2 begins. No method of HTTP/1.1 has this name (RFC 9113, 11.6).
+impl FirstBytes {
+    /// How the preface of HTTP/2 begins. HTTP/1.1 has no method of this name (RFC 9113, 11.6).
     const PREFACE: [u8; 3] = *b"PRI";
 
-    /// Gives what has been read; nothing if all has been given.
+    /// Copies bytes into a read buffer. Returns whether there were any left.
     fn give(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
         let left = self.bytes.get(self.given..self.count).unwrap_or_default();
         let given = left.get(..buffer.remaining().min(left.len())).unwrap_or_default();
@@ -200,13 +201,13 @@ impl First {
 }
 
 #[cfg(feature = "http2")]
-impl<T: AsyncRead + Unpin> Stall<T> {
-    /// Whether the client speaks HTTP/2, as soon as that can be told. Asked before anything is read.
+impl<T: AsyncRead + Unpin> WatchedSocket<T> {
+    /// Whether the client speaks HTTP/2. Called before anything else reads the socket.
     pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
-            let First { bytes, count, .. } = &mut self.first;
+            let FirstBytes { bytes, count, .. } = &mut self.first;
             let (read, rest) = bytes.split_at_mut(*count);
-            let is_like = First::PREFACE.starts_with(read);
+            let is_like = FirstBytes::PREFACE.starts_with(read);
             if !is_like || rest.is_empty() {
                 return Poll::Ready(Ok(is_like));
             }

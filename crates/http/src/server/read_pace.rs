@@ -1,4 +1,4 @@
-//! Whether a client takes what waits for it, and fast enough.
+//! Whether a client reads what waits for it fast enough.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,40 +9,40 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::limits::HttpLimits;
 
-/// The least that a client has to take.
+/// How much a client has to read at minimum: so many bytes within so much time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Least {
+pub(super) struct MinimumPace {
     pub(super) bytes: usize,
     pub(super) within: Duration,
 }
 
-impl Least {
+impl MinimumPace {
     pub(super) fn new(limits: &HttpLimits) -> Self {
         let bytes = limits.pace as u128 * limits.stall.as_millis() / 1000;
         Self { bytes: usize::try_from(bytes).unwrap_or(usize::MAX).max(1), within: limits.stall }
     }
 }
 
-/// How fast a client takes what waits for it. Nothing is measured while nothing waits.
-pub(super) struct Pace {
-    least: Least,
-    /// Runs while something waits.
+/// Measures how fast a client reads. Time counts only while bytes wait for it.
+pub(super) struct ReadPace {
+    minimum: MinimumPace,
+    /// Runs while bytes wait.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Bytes that were taken since it runs.
+    /// Bytes that the client has read since `waiting` began.
     taken: usize,
 }
 
-impl Pace {
-    pub(super) fn new(least: Least) -> Self {
-        Self { least, waiting: None, taken: 0 }
+impl ReadPace {
+    pub(super) fn new(minimum: MinimumPace) -> Self {
+        Self { minimum, waiting: None, taken: 0 }
     }
 
-    /// Notes that so many bytes were taken.
+    /// Notes that the client has read so many bytes.
     pub(super) fn take(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_add(bytes);
     }
 
-    /// Notes that nothing waits any more.
+    /// Notes that no bytes wait any more.
     pub(super) fn rest(&mut self) {
         self.waiting = None;
     }
@@ -51,9 +51,9 @@ impl Pace {
         self.waiting.is_some()
     }
 
-    /// Notes that something waits. Ready when too little of it was taken for too long.
+    /// Notes that bytes wait. Ready when the client has read too few of them for too long.
     pub(super) fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Least { bytes, within } = self.least;
+        let MinimumPace { bytes, within } = self.minimum;
         if self.waiting.is_none() {
             self.taken = 0;
         }

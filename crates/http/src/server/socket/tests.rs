@@ -1,4 +1,4 @@
-//! Clients that take little of what is written to them, in virtual time.
+//! Clients that read slowly, in virtual time.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ impl AsyncWrite for Slow {
 /// How long it takes to write a megabyte to such a client, or until it is cut.
 async fn write(bytes: usize, pause: Duration) -> (Duration, io::Result<()>) {
     let slow = Slow { bytes, pause, until: Box::pin(sleep(pause)) };
-    let least = Least { bytes: 20_480, within: Duration::from_secs(10) };
-    let mut socket = Stall::new(slow, Arc::default(), least);
+    let least = MinimumPace { bytes: 20_480, within: Duration::from_secs(10) };
+    let mut socket = WatchedSocket::new(slow, Arc::default(), least);
     let begun = Instant::now();
     let written = async {
         socket.write_all(&vec![0; 1_000_000]).await?;
