@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use bowline_proto::mirror::marks::{Mirrored, mirrored};
+use bowline_proto::mirror::x_mcp_header::{MirroredParam, mirrored};
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::json::Schema;
 use bowline_types::tool::{CallToolResult, TaskSupport, ToolAnnotations, ToolDefinition};
@@ -32,7 +32,7 @@ struct Listed {
 pub(crate) struct Known {
     definition: ToolDefinition,
     output: OnceLock<Output>,
-    marks: OnceLock<Vec<Mirrored>>,
+    marks: OnceLock<Vec<MirroredParam>>,
 }
 
 /// How the results of a tool are checked; found out when it is first called.
@@ -103,7 +103,7 @@ impl Known {
     }
 
     /// The arguments that it wants repeated in headers. One that marks them wrongly wants none.
-    pub(crate) fn marks(&self) -> &[Mirrored] {
+    pub(crate) fn marks(&self) -> &[MirroredParam] {
         self.marks.get_or_init(|| mirrored(&self.definition.input_schema).unwrap_or_default())
     }
 

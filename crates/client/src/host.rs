@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use bowline_proto::client::ServerProfile;
 use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
-use bowline_proto::mirror::{ParamHeader, marks};
+use bowline_proto::mirror::{ParamHeader, x_mcp_header};
 use bowline_proto::request::Change;
 use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
@@ -118,7 +118,7 @@ impl Application {
     /// Remembers a page of tools, without those that break the rules of the transport.
     pub(crate) fn note(&self, tools: &mut Vec<ToolDefinition>) {
         if self.repeats_arguments() {
-            marks::retain_valid(tools, |what| self.odd(what));
+            x_mcp_header::retain_valid(tools, |what| self.odd(what));
         }
         let left_out = self.catalogue.note(tools);
         if left_out > 0 {

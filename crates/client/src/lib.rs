@@ -134,7 +134,7 @@ mod error;
 pub use bowline_http::client::{HttpClientLimits, HttpTransport};
 pub use bowline_proto::client::CacheOptions;
 pub use bowline_proto::limits::Limits;
-pub use bowline_proto::mirror::marks as x_mcp_header;
+pub use bowline_proto::mirror::x_mcp_header;
 pub use bowline_transport::child::{Command, Restart};
 /// The vocabulary of the protocol.
 pub use bowline_types as types;

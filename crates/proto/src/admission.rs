@@ -66,8 +66,8 @@ pub fn hold_pace(
     Err(ErrorObject::too_many_requests(message, pace.wait_for(requests, now)))
 }
 
-/// Admits a request that stands alone (2026-07-28). `known` is the client that sent the last request
-/// on the same connection.
+/// Admits a request that stands alone (2026-07-28). `known` is the client that sent the last
+/// request on the same connection.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Who requests are counted for, and a table of callers that stays bounded however many come.
+//! Identifies callers for rate limits, in a table that stays bounded however many callers come.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use crate::pace::Pace;
 use crate::request::{ConnectionId, Owner, Peer};
 
-/// Whose requests are counted together: those of a verified credential, or else of an address, or
-/// else of a connection. Never anything that a client says of itself.
+/// The caller that requests are counted for: the owner of a verified credential, or else an
+/// address, or else a connection. Never something that a client claims about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CallerId {
     /// The owner that a verified credential names.
     Known(Owner),
-    /// An IPv4 address, or the first 64 bits of an IPv6 address: providers give every customer all
-    /// addresses that begin so.
+    /// An IPv4 address, or the first 64 bits of an IPv6 address, because providers give each
+    /// customer a whole /64 network.
     Network(IpAddr),
-    /// A connection, where neither is known.
+    /// A connection, where neither credential nor address is known.
     Connection(ConnectionId),
 }
 
@@ -26,7 +26,7 @@ impl CallerId {
         owner.identity().map(|_| Self::Known(owner.clone()))
     }
 
-    /// Whether no request of this caller can come any more.
+    /// Whether this caller can send no more requests.
     pub fn is_gone(&self) -> bool {
         match self {
             Self::Known(_) | Self::Network(_) => false,
@@ -47,9 +47,9 @@ impl From<Peer> for CallerId {
     }
 }
 
-/// What is counted for one caller.
+/// The counts of one caller.
 pub trait Count {
-    /// Whether it says no more than one that is new.
+    /// Whether the counts equal those of a new caller, so that they can be dropped.
     fn is_spent(&self, now: Instant) -> bool;
 }
 
@@ -59,29 +59,30 @@ impl Count for Pace {
     }
 }
 
-/// The least time between two searches for callers that can be forgotten. A search visits every
-/// caller, and a peer with many addresses must not cause one with each request.
+/// The shortest time between two searches for callers that can be dropped. A search visits every
+/// caller, so a peer with many addresses must not cause one per request.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What is counted, for each caller. Keys are hashed in a way that callers cannot foresee.
+/// The counts of each caller. The hash function is seeded, so that callers cannot choose colliding
+/// keys.
 #[derive(Debug)]
 pub struct Callers<C> {
     by_id: HashMap<CallerId, C>,
     most: usize,
-    /// Shared by those who came when there were too many to be told apart.
+    /// Shared by the callers that came when the table was full.
     newcomers: C,
-    /// When callers that can be forgotten were last searched for.
+    /// When the table was last searched for callers that can be dropped.
     looked: Option<Instant>,
 }
 
 impl<C: Count> Callers<C> {
-    /// A table that tells so many callers apart. All further ones are counted together, by
-    /// `newcomers`: so neither memory nor a bound can be got around by many callers.
+    /// A table for `most` callers. All further callers share the counts of `newcomers`, so that
+    /// many callers can exceed neither the memory nor a limit.
     pub fn new(most: usize, newcomers: C) -> Self {
         Self { by_id: HashMap::new(), most, newcomers, looked: None }
     }
 
-    /// What is counted for a caller; `new` makes the count of one that is new.
+    /// The counts of a caller. `new` makes the counts of a new caller.
     pub fn count(&mut self, id: CallerId, now: Instant, new: impl FnOnce() -> C) -> &mut C {
         if !self.by_id.contains_key(&id) {
             if self.is_full() {
@@ -94,17 +95,17 @@ impl<C: Count> Callers<C> {
         self.by_id.entry(id).or_insert_with(new)
     }
 
-    /// How many callers are told apart at the moment.
+    /// How many callers have counts of their own.
     pub fn len(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Whether none is.
+    /// Whether no caller has counts of its own.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
-    /// Forgets those for whom nothing is counted any more.
+    /// Drops callers whose counts equal those of a new caller.
     fn forget(&mut self, now: Instant) {
         let is_due = |looked| now.saturating_duration_since(looked) >= PAUSE;
         if self.looked.is_none_or(is_due) {
@@ -152,7 +153,7 @@ mod tests {
         assert!(!admits(&mut callers, known(MOST + 1), now), "the one before counted for it");
         assert!(!admits(&mut callers, known(0), now));
         assert_eq!(callers.len(), MOST);
-        // A caller that has not called for long is forgotten.
+        // A caller that has not called for long is dropped.
         let later = now + Duration::from_secs(60);
         assert!(admits(&mut callers, known(MOST + 1), later));
         assert_eq!(callers.len(), 1);
@@ -162,7 +163,7 @@ mod tests {
     fn a_full_table_is_searched_once_a_second() {
         let (mut callers, now) = (callers(), start());
         (0..MOST).for_each(|number| assert!(admits(&mut callers, known(number), now)));
-        // Searched now, in vain; all can be forgotten a minute later.
+        // Searched now without success; all callers can be dropped a minute later.
         admits(&mut callers, known(MOST), now + Duration::from_millis(59_500));
         let almost = now + Duration::from_millis(60_400);
         admits(&mut callers, known(MOST), almost);
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(id("2001:db8:1:2::1"), id("2001:db8:1:2:ffff:ffff:ffff:ffff"));
         assert_ne!(id("2001:db8:1:2::1"), id("2001:db8:1:3::1"));
         assert_ne!(id("192.0.2.1"), id("192.0.2.2"));
-        // As a socket shows it that serves both kinds.
+        // A dual-stack socket shows IPv4 addresses in this form.
         assert_eq!(id("::ffff:192.0.2.1"), id("192.0.2.1"));
         assert_ne!(id("::ffff:192.0.2.1"), id("::ffff:192.0.2.2"));
     }

@@ -52,13 +52,13 @@ impl From<Frame> for LegacyFrame {
     }
 }
 
-/// Decides the era of a request. `head` holds the headers that came with it over HTTP, and is `None`
-/// on channels without headers. `spoken` are the revisions of the server.
+/// Decides the era of a request. `head` holds the headers that came with it over HTTP, and is
+/// `None` on channels without headers. `spoken` are the revisions of the server.
 ///
 /// # Errors
 ///
-/// If `_meta` cannot be read, the revision is not among `spoken`, or a header of a modern request is
-/// missing or contradicts the body.
+/// If `_meta` cannot be read, the revision is not among `spoken`, or a header of a modern request
+/// is missing or contradicts the body.
 pub fn classify(
     request: &RequestMessage,
     head: Option<&Head<'_>>,
@@ -100,7 +100,7 @@ pub fn era_of(frame: &Frame, head: &Head<'_>, spoken: &[Revision]) -> Result<Era
 pub(crate) enum SessionStep {
     /// Opens a session: `initialize`.
     Handshake,
-    /// Asks for a sign of life before the handshake.
+    /// Pings before the handshake.
     EarlyPing,
     /// Calls a method in the session, which has this revision.
     Call(Revision),
@@ -178,8 +178,8 @@ fn modern_revision(meta: &Members, spoken: &[Revision]) -> Result<Revision, Erro
     }
 }
 
-/// Checks the headers of a modern notification. The specification requires only the version of them,
-/// but those that are present must agree with the body.
+/// Checks the headers of a modern notification. The specification requires only the version of
+/// them, but those that are present must agree with the body.
 fn check_notification(
     notification: &NotificationMessage,
     meta: &Members,
@@ -308,7 +308,8 @@ mod tests {
         }
     }
 
-    /// A server may speak the old revisions only; then a modern claim is as foreign as any other.
+    /// A server may speak only legacy revisions; then it refuses a modern version like an unknown
+    /// one.
     // spec: VER-1
     #[test]
     fn a_modern_version_is_refused_where_only_old_ones_are_spoken() {
@@ -317,7 +318,8 @@ mod tests {
         assert_eq!(error.code, code::UNSUPPORTED_PROTOCOL_VERSION);
     }
 
-    /// Where there is no handshake, nothing before it is special, and nobody is sent to it.
+    /// A server without a handshake treats no method specially before it, and sends no client to
+    /// it.
     // spec: RQM-4
     #[test]
     fn a_modern_only_server_wants_the_version_of_every_request() {

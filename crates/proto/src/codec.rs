@@ -1,4 +1,4 @@
-//! Bytes of a channel to units of text and back, fed in pieces and bounded.
+//! Bytes of a channel to pieces of text and back, fed in pieces and bounded.
 
 pub mod lines;
 pub mod sse;
@@ -8,17 +8,18 @@ use bytes::Bytes;
 use crate::frame::ResponseMessage;
 use crate::transmit::SendFailure;
 
-/// What a channel brings: one piece of text that should hold a message, or the news that there
+/// What a channel delivers: one piece of text that should hold a message, or the report that there
 /// will be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A whole piece without what separates it from others, not yet known to be UTF-8 or JSON.
+    /// The whole text of one message, without the separator. Not yet checked to be UTF-8 or JSON.
     Text(Bytes),
-    /// A response, and the piece that it was read from by somebody who had to know what it is.
+    /// A response that the transport has parsed already, with its text.
     Read(Bytes, Box<ResponseMessage>),
-    /// The first bytes of a piece that was longer than the limit.
+    /// The first bytes of a message that is longer than
+    /// [`Limits::frame`](crate::limits::Limits::frame). The rest was skipped.
     TooLong(Bytes),
-    /// A message of ours came to nothing, although the channel stands. Only clients hear this, and
-    /// only where each message has a fate of its own, as over HTTP.
+    /// A message of the client was not delivered or not answered, although the channel is still
+    /// open. Happens only where each message is a request of its own, as over HTTP.
     Failed(Box<SendFailure>),
 }

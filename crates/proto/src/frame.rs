@@ -1,9 +1,9 @@
 //! Text to JSON-RPC messages, strictly, with params and results left as text.
 //!
-//! A frame is one message, or an array of them where the revision has batches. The envelope is
-//! read by hand: names are case-sensitive and occur once, `jsonrpc` is `"2.0"`, an id is a string
-//! or an integer, and exactly one of `result` and `error` answers. What cannot be read becomes a
-//! [`Malformed`] that knows whether, and under which id, to say so.
+//! A frame is one message, or an array of them where the revision has batches. The members of a
+//! message are read by hand: names are case-sensitive and occur once, `jsonrpc` is `"2.0"`, an id
+//! is a string or an integer, and a response has exactly one of `result` and `error`. Text that is
+//! no message becomes a [`Malformed`], which says whether to answer it and under which id.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use crate::members::{MemberName, Members, Names, TWICE, unescaped};
 use crate::scan::Scanner;
 
-/// What one unit of text holds.
+/// One message, or one batch.
 #[derive(Debug)]
 pub enum Frame {
     /// One message.
@@ -34,56 +34,56 @@ pub enum Frame {
 /// One JSON-RPC message.
 #[derive(Debug)]
 pub enum Message {
-    /// Wants an answer.
+    /// A request, to be answered.
     Request(RequestMessage),
-    /// Wants none.
+    /// A notification, never answered.
     Notification(NotificationMessage),
-    /// Is an answer.
+    /// An answer to a request of this side.
     Response(ResponseMessage),
 }
 
-/// A request as it stands on the wire.
+/// A request as it is on the wire.
 #[derive(Debug)]
 pub struct RequestMessage {
-    /// To be repeated in the answer.
+    /// Repeated in the answer.
     pub id: RequestId,
-    /// What is asked.
+    /// The method that is called.
     pub method: MethodName,
     /// The members of `params`; none if it is missing.
     pub params: Members,
 }
 
-/// A notification as it stands on the wire.
+/// A notification as it is on the wire.
 #[derive(Debug)]
 pub struct NotificationMessage {
-    /// What is told.
+    /// The event that is reported.
     pub method: MethodName,
     /// The members of `params`; none if it is missing.
     pub params: Members,
 }
 
-/// A response as it stands on the wire.
+/// A response as it is on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseMessage {
-    /// Which request it answers; an error about something unreadable names none.
+    /// The request that it answers. An error about an unreadable message has none.
     pub id: Option<RequestId>,
-    /// The result's text, or the error.
+    /// The text of the result, or the error.
     pub outcome: Result<RawJson, ErrorObject>,
-    /// The members of the result, if they are known already.
+    /// The members of the result, if the parser has found them already.
     pub members: Option<Members>,
 }
 
 /// The name of a method, known or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodName {
-    /// One that the specification defines.
+    /// A method that the specification defines.
     Known(Method),
-    /// Anything else.
+    /// Any other name.
     Unknown(String),
 }
 
 impl MethodName {
-    /// The name as it stands on the wire.
+    /// The name as it is on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(method) => method.name(),
@@ -92,28 +92,28 @@ impl MethodName {
     }
 }
 
-/// Text that is no message.
+/// Text that is not a valid message.
 #[derive(Debug)]
 pub struct Malformed {
-    /// What is wrong with it.
+    /// The problem, as the peer is told.
     pub error: ErrorObject,
-    /// What it would have been, as far as one can tell.
+    /// The kind of message that it was meant to be, as far as can be seen.
     pub kind: MalformedKind,
 }
 
-/// What malformed text would have been.
+/// The kind of message that malformed text was meant to be.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MalformedKind {
-    /// A request, or something unrecognisable: to be answered with the error.
+    /// A request, or unrecognisable text. It is answered with the error.
     Request(Option<RequestId>),
-    /// A notification: never answered.
+    /// A notification. It is never answered.
     Notification,
-    /// A response: never answered, but somebody may be waiting for it.
+    /// A response. It is never answered, but a call of this side may wait for it.
     Response(Option<RequestId>),
 }
 
 impl Frame {
-    /// Reads a unit of text.
+    /// Parses one piece of text.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Frame {
         parse_message(text, &string).map(Self::Message)
     }
 
-    /// The id of the request that it is, if it is one.
+    /// The id, if the frame is one request.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Message(Message::Request(request)) => Some(&request.id),
@@ -150,7 +150,7 @@ impl Frame {
         }
     }
 
-    /// How many requests it holds.
+    /// How many requests the frame holds.
     pub fn requests(&self) -> usize {
         let is_request = |message: &&Message| matches!(message, Message::Request(_));
         match self {
@@ -160,7 +160,8 @@ impl Frame {
     }
 }
 
-/// The id of a message of which only the start is there; what is missing cannot hold it any more.
+/// The id of a message of which only the first bytes are known. Gives `None` if they do not contain
+/// it.
 pub fn id_within(head: &[u8]) -> Option<RequestId> {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -170,9 +171,9 @@ pub fn id_within(head: &[u8]) -> Option<RequestId> {
     value_within(text, "id").and_then(|id| RequestId::from_json(id).ok())
 }
 
-/// The value of the first member of an object with this name. What comes after it is not read.
+/// The value of the first member with this name. The text after it is not read.
 pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    /// Remembers the value as soon as it is met, since reading on may fail.
+    /// Stores the value as soon as it is found, because the rest of the text may be invalid.
     struct Finder<'a, 'de>(&'a str, &'a mut Option<&'de str>);
 
     impl<'de> Visitor<'de> for Finder<'_, 'de> {
@@ -202,7 +203,8 @@ pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// Whether the text nests deeper than this many levels.
 fn is_deeper_than(text: &[u8], depth: usize) -> bool {
-    // Few brackets cannot nest deep, and counting them all is far cheaper than following them.
+    // Text with few brackets cannot nest deep, and counting all brackets is far cheaper than
+    // following them.
     let brackets = text.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
     if brackets <= depth {
         return false;
@@ -268,7 +270,7 @@ fn read_envelope(string: &str) -> Result<Envelope<'_>, serde_json::Error> {
     Ok(envelope)
 }
 
-/// The members of a message that concern JSON-RPC, as text.
+/// The members of a message that JSON-RPC defines, as text.
 #[derive(Default)]
 struct Envelope<'de> {
     jsonrpc: Option<&'de str>,
@@ -277,7 +279,7 @@ struct Envelope<'de> {
     params: Option<&'de str>,
     result: Option<&'de str>,
     error: Option<&'de str>,
-    /// The members of `params` or `result`, if they are known already.
+    /// The members of `params` or `result`, if the scanner has found them already.
     members: Option<Members>,
 }
 
@@ -324,17 +326,17 @@ fn method_named(text: &str) -> Option<MethodName> {
     Some(Method::named(&name).map_or(MethodName::Unknown(name), MethodName::Known))
 }
 
-/// A member of a message that cannot stand there.
+/// The error for a member that a message must not have.
 fn misplaced<E: serde::de::Error>(name: &str, reason: &str) -> E {
     E::custom(format_args!("`{}`: {reason}", excerpt(name)))
 }
 
 impl<'de> Envelope<'de> {
-    /// Reads a message in one pass, if it is one of the usual ones.
+    /// Reads a message in one pass. Gives `None` for unusual text, which the slow path reads.
     fn scan(text: &'de ByteString, depth: usize) -> Option<Self> {
         let mut scanner = Scanner::new(text, depth);
         let mut envelope = Self::default();
-        // The braces of the message itself are a level too.
+        // The braces of the message itself count as one level.
         scanner.enter()?;
         loop {
             let slot = match scanner.name()?.as_bytes() {

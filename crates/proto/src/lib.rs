@@ -1,7 +1,7 @@
 //! The Model Context Protocol as a machine: no I/O, no clock, no randomness.
 //!
-//! Time and bytes arrive as arguments; what to do and what to write is taken out afterwards. So the
-//! rules of the protocol are tested with plain function calls, and any runtime can drive them.
+//! Time and bytes arrive as arguments; the caller then takes out what to do and what to write. So
+//! plain function calls test the rules of the protocol, and any runtime can drive them.
 //!
 //! ```text
 //!   bytes ─► codec ─► frame ─► classify ─► admission ─► Request ─► a service
@@ -9,15 +9,15 @@
 //!   bytes ◄───────── Transmit ◄─ wire (splice, stamp) ◄─ project ◄─ Response
 //! ```
 //!
-//! Whoever drives a connection does three things in a loop: hands in what arrived (`receive`), what
-//! handlers said (`emit`, `complete`) or that time has passed (`handle_timeout`); then takes
-//! `poll_event` and `poll_transmit` until both give nothing; then waits for the next of the three,
-//! at most until `poll_timeout`. `bowline-transport` has such drivers for Tokio.
+//! A driver of a connection works in a loop. It hands in what arrived (`receive`), what handlers
+//! sent (`emit`, `complete`) or that time has passed (`handle_timeout`). It takes `poll_event` and
+//! `poll_transmit` until both give nothing. Then it waits for the next of the three, at most until
+//! `poll_timeout`. `bowline-transport` has such drivers for Tokio.
 //!
 //! In reading order:
 //!
-//! * [`limits`] — every bound on what a peer may make us hold, count or wait for;
-//! * [`codec`] — bytes of a channel to units of text;
+//! * [`limits`] — every bound on what a peer may make this side hold, count or wait for;
+//! * [`codec`] — bytes of a channel to pieces of text, one per message;
 //! * [`frame`] — text to JSON-RPC messages, strictly;
 //! * [`members`] — objects cut into members whose values stay text;
 //! * [`classify`] — which era is this request?
@@ -25,11 +25,11 @@
 //! * [`request`] — the waist: what every transport brings and every service answers;
 //! * [`upstream`] — a service that says what it offers, to be put behind another;
 //! * [`wire`] — the rules of the two eras, and results fitted to older revisions;
-//! * [`table`] — requests of ours that await an answer;
-//! * [`mirror`] — what HTTP repeats of a message in headers;
-//! * [`pace`] — how often something may happen;
-//! * [`callers`] — who that is counted for;
-//! * [`transmit`] — what to write, and where it belongs;
+//! * [`table`] — requests that await an answer, and calls by their numbers;
+//! * [`mirror`] — the headers in which HTTP repeats parts of a message;
+//! * [`pace`] — how often something may happen per minute;
+//! * [`callers`] — for which caller it is counted;
+//! * [`transmit`] — messages to write, and the stream that each belongs to;
 //! * [`server`], [`client`] — the two sides of a connection;
 //! * [`schema`] — JSON Schema, bounded.
 

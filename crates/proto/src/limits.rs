@@ -1,7 +1,7 @@
-//! Every bound on what a peer may make us hold, count or wait for.
+//! Every bound on what a peer may make this side hold, count or wait for.
 //!
-//! Each field is finite and has a default with its reason. There is no way to say "unlimited";
-//! whoever needs more writes a larger number.
+//! Each field is finite and has a default with its reason. There is no value for "unlimited"; a
+//! server that needs more sets a larger number.
 
 use std::time::Duration;
 
@@ -16,52 +16,53 @@ pub struct Limits {
     pub depth: usize,
     /// Messages in one batch (2025-03-26 only).
     pub batch: usize,
-    /// Calls that run at the same time on one connection; further ones wait their turn.
+    /// Calls that run at the same time on one connection. Further ones wait for their turn.
     pub in_flight: usize,
-    /// Calls that wait for their turn; when they are that many, we stop reading.
+    /// Calls that may wait for their turn. When that many wait, the driver stops reading.
     pub backlog: usize,
-    /// Requests that a client may make per minute, all at once or spread over it: on one
-    /// connection, and over HTTP all requests of one caller. A gateway in front of many clients
-    /// makes thousands a second; a loop gone wild, several times as many as these.
+    /// Requests that a client may send per minute, all at once or spread over it. Counted per
+    /// connection on stdio and sockets, and per caller over HTTP. A gateway in front of many
+    /// clients sends thousands per second; a client in an endless loop sends several times this
+    /// limit.
     pub requests_per_minute: usize,
-    /// Bytes of one result. As long as a message may be, less what stands around a result: longer
-    /// ones would not be read by a client with the same limits.
+    /// Bytes of one result. Slightly less than [`frame`](Self::frame), so that the whole message
+    /// still fits a client with the same limits.
     pub result: usize,
     /// Log messages that one call may send per minute; further ones are dropped.
     pub logs_per_minute: usize,
     /// Subscriptions that one connection may hold open, and over HTTP one caller. Clients hold one
     /// each, but behind a proxy many clients can be one caller.
     pub subscriptions: usize,
-    /// Resources that one subscription, or one legacy session, may follow.
+    /// Resources that one subscription, or one legacy session, may subscribe to.
     pub subscribed_resources: usize,
-    /// Bytes of the URIs that one subscription, or one legacy session, may follow. A subscription
-    /// that asks for more follows the first of them, and its acknowledgement says which.
+    /// Bytes of the URIs that one subscription, or one legacy session, may subscribe to. A
+    /// subscription that asks for more gets the first of them, and its acknowledgement lists those.
     pub subscribed_bytes: usize,
-    /// Messages that wait to be written before what may be dropped (progress, logs) is dropped.
+    /// Messages that wait to be written before progress and logs are dropped.
     pub outbox: usize,
     /// Questions to the client that await an answer at the same time.
     pub questions: usize,
-    /// Questions that a server may put to its client per minute, all at once or spread over it. A
-    /// person answers fewer; a model in a loop of tools about as many.
+    /// Questions that a server may send its client per minute, all at once or spread over it. A
+    /// person answers fewer; a model that calls tools in a loop, about as many.
     pub questions_per_minute: usize,
-    /// Pages that a server sent the user to and whose completion it may still announce
-    /// (2025-11-25); of more, the oldest are forgotten.
+    /// Elicitations by URL whose completion the server may still announce (2025-11-25). Beyond that
+    /// the oldest are dropped.
     pub elicitations: usize,
     /// How long a question to the client (and its user) may stay open.
     pub question_timeout: Duration,
-    /// How often a client answers `input_required` for one call before it gives up.
+    /// How many rounds of `input_required` a client answers for one call before it gives up.
     pub rounds: usize,
-    /// How long a call of ours may take without a sign of life; progress restarts the clock.
+    /// How long a call of the client may take without an answer or progress. Progress restarts it.
     pub request_timeout: Duration,
-    /// How long a call of ours may take whatever progress it reports.
+    /// How long a call of the client may take, whatever progress it reports.
     pub request_deadline: Duration,
     /// How long a server may take to answer the first probe before it counts as legacy.
     pub probe_timeout: Duration,
-    /// Answers to calls that were given up, remembered to tell late ones from unknown ones.
+    /// Ids of cancelled or timed-out requests that are remembered, to recognise late answers.
     pub abandoned: usize,
-    /// Lines in a row that are no protocol, before a client gives up on a server.
+    /// Lines in a row that are not messages before a client closes the connection.
     pub noise: usize,
-    /// How long calls may still run after the client closed its end.
+    /// How long calls may still run after the client closed its output.
     pub drain: Duration,
 }
 

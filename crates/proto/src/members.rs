@@ -1,8 +1,8 @@
-//! A JSON object cut into its members, their values still text.
+//! A JSON object as its members, with their values still text.
 //!
-//! This is how far we look into params before a handler wants them: which members there are and
-//! where each value stands. No value is copied or built. Names that occur twice are refused, so
-//! that no two readers of the same message can mean different things.
+//! Before a handler reads params, only their members are known: the names, and where each value is
+//! in the text. No value is copied or built. A name that occurs twice is refused, so that two
+//! readers of the same message cannot read different values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,18 +18,18 @@ use serde_json::value::RawValue;
 use crate::scan::Scanner;
 use crate::wire::splice;
 
-/// From this many members on, duplicates are looked for in a set instead of one by one.
+/// From this many members on, a set finds duplicates; with fewer, comparing them is faster.
 pub(crate) const MANY: usize = 32;
 
-/// The members of one JSON object, in their order.
+/// The members of one JSON object, in the order of the text.
 #[derive(Clone, Default)]
 pub struct Members {
-    /// The text of the whole object, known to be JSON.
+    /// The text of the whole object, already checked to be JSON.
     text: ByteString,
     members: Vec<Member>,
 }
 
-/// Where a member stands in the text of its object.
+/// Where a member is in the text of its object.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) name: Name,
@@ -39,18 +39,18 @@ pub(crate) struct Member {
 /// The name of a member.
 #[derive(Clone)]
 pub(crate) enum Name {
-    /// Stands in the text as it is.
+    /// A slice of the text.
     Plain(Range<usize>),
-    /// Was written with escapes.
+    /// Decoded, because the text has escapes.
     Decoded(Box<str>),
 }
 
 impl Members {
-    /// Cuts the text of a JSON object.
+    /// Finds the members in the text of a JSON object.
     ///
     /// # Errors
     ///
-    /// If it is not an object, or a name occurs twice or holds a NUL.
+    /// If the text is not an object, or a name occurs twice or holds a NUL.
     pub fn cut(text: Bytes) -> Result<Self, ReadError> {
         let text = ByteString::try_from(text).map_err(|error| read::not_text(&error))?;
         Self::cut_text(text)
@@ -68,12 +68,12 @@ impl Members {
         Ok(Self { text, members })
     }
 
-    /// Members that were found in a text.
+    /// Members that the scanner has found in a text.
     pub(crate) fn new(text: ByteString, members: Vec<Member>) -> Self {
         Self { text, members }
     }
 
-    /// The text of the whole object; `{}` if there is none.
+    /// The text of the whole object; `{}` if there are no members.
     pub fn as_str(&self) -> &str {
         if self.text.is_empty() { "{}" } else { &self.text }
     }
@@ -83,13 +83,13 @@ impl Members {
         self.find(name).map(|member| self.slice(&member.value))
     }
 
-    /// The text of a member's value, sharing our memory.
+    /// The text of a member's value, sharing the memory of the whole text.
     pub fn bytes(&self, name: &str) -> Option<Bytes> {
         self.value(name).map(|value| self.text.slice_ref(value).into_bytes())
     }
 
-    /// The value of a member that is a string, borrowed from the text if it stands there as it is;
-    /// `None` if it is missing or `null`.
+    /// The value of a member that is a string, borrowed if it has no escapes; `None` if it is
+    /// missing or `null`.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Members {
         }
     }
 
-    /// A member that is itself an object, cut in turn; empty if it is missing or `null`.
+    /// A member that is itself an object; empty if it is missing or `null`.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Members {
         }
     }
 
-    /// A member's value as a type; `None` if it is missing or `null`.
+    /// A member's value, parsed as a type; `None` if it is missing or `null`.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Members {
         }
     }
 
-    /// The whole object as a type.
+    /// The whole object, parsed as a type.
     ///
     /// # Errors
     ///
@@ -138,14 +138,14 @@ impl Members {
         read(self.as_str())
     }
 
-    /// The same object with another value for a member, which comes last if it is new.
+    /// The same object with another value for one member. A new member comes last.
     #[must_use]
     pub fn with<T: Serialize + ?Sized>(&self, name: &str, value: &T) -> Self {
         let others = self.iter().filter(|(other, _)| *other != name);
         let mut members: Vec<_> =
             others.map(|(other, text)| format!("{}:{text}", splice::json(other))).collect();
         members.push(splice::member(name, value));
-        // What is made of members is an object.
+        // Text that is built from members is always an object.
         Self::cut(format!("{{{}}}", members.join(",")).into()).unwrap_or_default()
     }
 
@@ -181,13 +181,13 @@ impl Members {
     }
 }
 
-/// What stands between the quotes of a string that is written without escapes.
+/// The text between the quotes of a string, if it has no escapes.
 pub(crate) fn unescaped(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('"')?.strip_suffix('"')?;
     (!inside.contains('\\')).then_some(inside)
 }
 
-/// By the text, which says it all.
+/// Shows the text of the object.
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -202,7 +202,7 @@ impl fmt::Debug for Members {
     }
 }
 
-/// Notes where each member stands in the text that is being read.
+/// Notes where each member is in the text that serde reads.
 struct Cutter<'de> {
     text: &'de str,
 }
@@ -214,7 +214,7 @@ impl<'de> Cutter<'de> {
         json.end().map(|()| members)
     }
 
-    /// Where a slice of the text stands in it, or `None` if it is no slice of it.
+    /// Where a slice is within the text, or `None` if it is not part of it.
     fn range(&self, slice: &str) -> Option<Range<usize>> {
         let start = (slice.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
         let range = start..start.checked_add(slice.len())?;
@@ -248,7 +248,7 @@ impl<'de> Visitor<'de> for Cutter<'de> {
     }
 }
 
-/// A member's name, borrowed from the text unless it was written with escapes.
+/// A member's name, borrowed from the text unless it has escapes.
 pub(crate) enum MemberName<'de> {
     /// Borrowed.
     Plain(&'de str),
@@ -287,10 +287,10 @@ impl<'de> serde::Deserialize<'de> for MemberName<'de> {
     }
 }
 
-/// Said of a member whose name another has had before.
+/// The error for a name that occurs twice.
 pub(crate) const TWICE: &str = "it occurs twice";
 
-/// The names met so far in one object.
+/// The names found so far in one object.
 #[derive(Default)]
 pub(crate) struct Names {
     few: Vec<String>,
@@ -298,7 +298,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds a name, or says why it cannot stand there.
+    /// Adds a name, or gives the reason why it is refused.
     pub(crate) fn add(&mut self, name: &str) -> Result<(), &'static str> {
         if name.contains('\0') {
             return Err("its name holds a NUL character");

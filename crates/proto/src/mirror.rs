@@ -1,15 +1,15 @@
-//! What HTTP repeats of a message in headers (2026-07-28), so that whoever stands between need not
-//! read bodies.
+//! Parts of a message that HTTP repeats in headers (2026-07-28), so that proxies need not read
+//! bodies.
 //!
 //! A client sends a [`Mirror`] of each message along with it. A server reads the headers as a
-//! [`Head`], and compares them with the body, because whoever routed the request believed the
-//! headers. Arguments that a tool [marks] travel in headers of their own ([`params`]).
-//! Values that no header can hold are [encoded](value).
+//! [`Head`] and compares them with the body, because a proxy may have routed the request by its
+//! headers. Arguments that a tool [marks](x_mcp_header) travel in headers of their own
+//! ([`params`]). Values that a header cannot hold are [encoded](value).
 
 pub mod head;
-pub mod marks;
 pub mod params;
 pub mod value;
+pub mod x_mcp_header;
 
 use std::borrow::Cow;
 
@@ -19,21 +19,20 @@ use bowline_types::revision::Revision;
 pub use self::head::{Head, HeaderField};
 pub use self::params::{ParamHeader, ParamHeaders};
 
-/// `MCP-Protocol-Version`: the revision that the message speaks.
+/// `MCP-Protocol-Version`: the revision of the message.
 pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// `Mcp-Method`: the method of the message.
 pub const METHOD: &str = "mcp-method";
 /// `Mcp-Name`: the tool, prompt or resource that the message is about.
 pub const NAME: &str = "mcp-name";
-/// What the name of a header begins with that repeats an argument.
+/// The prefix of headers that repeat arguments.
 pub const PARAM_PREFIX: &str = "mcp-param-";
 
-/// What a client repeats of a message in headers.
+/// The parts of a message that a client repeats in headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// The id on the wire, if the message is a request. Not repeated, but what [`Failure`] names.
-    ///
-    /// [`Failure`]: crate::transmit::Failure
+    /// The id on the wire, if the message is a request. Not sent as a header; a
+    /// [`SendFailure`](crate::transmit::SendFailure) names it.
     pub id: Option<i64>,
     /// The method; `None` for an answer.
     pub method: Option<Method>,
@@ -41,7 +40,7 @@ pub struct Mirror {
     pub revision: Option<Revision>,
     /// The tool, prompt or resource that the message is about.
     pub name: Option<String>,
-    /// Arguments that the tool wants repeated.
+    /// Arguments that the tool marks.
     pub params: Vec<ParamHeader>,
 }
 
@@ -53,7 +52,7 @@ impl Mirror {
         };
         let mut headers = Vec::with_capacity(3 + self.params.len());
         headers.push((PROTOCOL_VERSION.into(), revision.as_str().into()));
-        if !revision.is_modern() {
+        if !revision.has_mirrored_headers() {
             return headers;
         }
         if let Some(method) = self.method {

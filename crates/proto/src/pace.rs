@@ -1,14 +1,14 @@
-//! How often something may happen: so many times per stretch of time, in constant memory.
+//! A rate limit in constant memory: so many events per period.
 
 use std::time::{Duration, Instant};
 
-/// The stretch of time that most paces are counted over.
+/// The period of most limits.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Lets so many through per stretch of time, all at once or spread over it.
+/// Admits up to `most` events per period, all at once or spread over it.
 ///
-/// It is a bucket that holds what may come at once and is refilled steadily; what is remembered is
-/// only when it will be full again.
+/// It works like a token bucket that starts full and refills steadily. Only the time at which it
+/// will be full again is stored.
 #[derive(Clone, Debug)]
 pub struct Pace {
     most: u32,
@@ -17,17 +17,17 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Lets so many through per stretch of time.
+    /// Admits `most` events per period.
     pub fn new(most: usize, per: Duration) -> Self {
         Self { most: u32::try_from(most).unwrap_or(u32::MAX), per, full_at: None }
     }
 
-    /// Lets so many through per minute.
+    /// Admits `most` events per minute.
     pub fn per_minute(most: usize) -> Self {
         Self::new(most, MINUTE)
     }
 
-    /// Whether so many may come now; if so, they are counted.
+    /// Whether `count` events may happen now, together. If so, they are counted.
     pub fn admits(&mut self, count: usize, now: Instant) -> bool {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         if count > self.most {
@@ -43,12 +43,13 @@ impl Pace {
         true
     }
 
-    /// How long until one more may come.
+    /// How long until one more event may happen.
     pub fn wait(&self, now: Instant) -> Duration {
         self.wait_for(1, now)
     }
 
-    /// How long until so many more may come together, if they ever may.
+    /// How long until `count` more events may happen together. Counts above the limit are cut to
+    /// it.
     pub fn wait_for(&self, count: usize, now: Instant) -> Duration {
         let count = u32::try_from(count).unwrap_or(u32::MAX).min(self.most);
         let cost = self.per.checked_mul(count).and_then(|cost| cost.checked_div(self.most));
@@ -57,7 +58,7 @@ impl Pace {
         owed.saturating_add(cost).saturating_sub(self.per)
     }
 
-    /// Whether it remembers nothing: as many may come as to one that is new.
+    /// Whether the full number of events may happen, as with a new value.
     pub fn is_full(&self, now: Instant) -> bool {
         self.full_at.is_none_or(|at| at <= now)
     }

@@ -1,10 +1,9 @@
 //! The waist: what every transport brings and every service answers.
 //!
-//! A [`Request`] is one call with everything that concerns it, whatever era or transport it came
-//! through. A service answers with a [`Response`], and may talk back meanwhile through the
-//! [`Outbox`]. Everything that carries bytes stands on one side of
-//! `tower_service::Service<Request, Response = Response, Error = Infallible>`, everything that does
-//! work on the other.
+//! A [`Request`] is one call with everything that concerns it, from either era and any transport. A
+//! service answers with a [`Response`], and may send messages before it through the [`Outbox`].
+//! Transports call `tower_service::Service<Request, Response = Response, Error = Infallible>`, and
+//! servers, clients and layers implement it.
 
 mod extensions;
 mod outbox;
@@ -30,45 +29,46 @@ pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind}
 use crate::members::Members;
 use crate::mirror::ParamHeaders;
 
-/// One call, on its way to whoever does the work. A clone is the same call, for another to work on.
+/// One call, on its way to the handler. A clone is the same call, for a second handler.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Everything about the call but its params.
     pub parts: Parts,
-    /// The members of `params`, unread but for `_meta` and the answers of earlier rounds.
+    /// The members of `params`. Only `_meta` and the answers of earlier rounds have been read.
     pub params: Members,
 }
 
 /// Everything about a call but its params.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// Our own number for this call; the id on the wire is only echoed.
+    /// The number that the server gave this call. The id on the wire is only repeated in the
+    /// answer.
     pub exchange: ExchangeId,
-    /// What is asked.
+    /// The method that is called.
     pub method: Method,
     /// The revision that the caller speaks.
     pub revision: Revision,
-    /// Who calls, and what it can do.
+    /// The client that calls, and its capabilities.
     pub client: Arc<ClientProfile>,
     /// `_meta` of the request, as it came.
     pub meta: Members,
-    /// Given if the caller wants to hear of progress.
+    /// The token for progress notifications, if the caller asked for them.
     pub progress: Option<ProgressToken>,
-    /// The least severe log message that the caller wants to hear for this call.
+    /// The least severe log message that the caller asked for.
     pub log_level: Option<LoggingLevel>,
-    /// Answers and state that came back from an earlier round (2026-07-28).
+    /// Answers and state that the client returned from an earlier round (2026-07-28).
     pub input: Option<Box<Input>>,
     /// On whose behalf the call is made.
     pub owner: Owner,
     /// Headers that repeat arguments (2026-07-28); `None` where the transport has none.
     pub headers: Option<ParamHeaders>,
-    /// The way to talk back while the call runs.
+    /// Sends messages to the caller while the call runs.
     pub outbox: Outbox,
-    /// Whatever outer layers attach.
+    /// Values that the transport and outer layers attached.
     pub extensions: Extensions,
 }
 
-/// Who calls: what a handshake told once, or each request tells anew.
+/// The client that calls, as a handshake described it once or as each request describes it.
 #[derive(Clone, Debug, Default)]
 pub struct ClientProfile {
     /// Self-reported, for display and logs only.
@@ -77,12 +77,13 @@ pub struct ClientProfile {
     pub capabilities: ClientCapabilities,
 }
 
-/// What a retry brings back.
+/// Answers and state that the client returned in a retry.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
     /// Answers by the keys of the questions.
     pub responses: InputResponses,
-    /// The state that we sent along with the questions, as the client returns it: untrusted.
+    /// The state that the server sent along with the questions, as the client returned it:
+    /// untrusted.
     pub state: Option<String>,
 }
 
@@ -90,10 +91,10 @@ pub struct Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExchangeId(pub u64);
 
-/// On whose behalf a call is made, as a verified credential says.
+/// On whose behalf a call is made, according to a verified credential.
 ///
 /// Everything that outlives a call (sessions, sealed state, tasks) is bound to its owner. All
-/// callers without credentials share one.
+/// callers without credentials share one owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Owner(Option<Arc<(String, String)>>);
 
@@ -114,18 +115,18 @@ impl Owner {
     }
 }
 
-/// Attached by transports that know it: the address that a call comes from. Whoever has no
-/// credentials is told apart by it.
+/// The address that a call comes from, attached by transports that know it. Callers without
+/// credentials are told apart by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer(pub IpAddr);
 
-/// Attached to the `server/discover` that the engine makes to answer a handshake: what the client
-/// sent is `initialize`.
+/// Marks the `server/discover` call that the connection makes to answer a handshake. The client
+/// sent `initialize`.
 #[derive(Clone, Copy, Debug)]
 pub struct Handshake;
 
-/// Attached to the `subscriptions/listen` that the engine makes on behalf of a legacy session: every
-/// change of a resource is wanted, whatever the filter names. The session subscribes and
-/// unsubscribes while the call stands, and the engine lets through what it wants.
+/// Marks the `subscriptions/listen` call that the connection makes on behalf of a legacy session.
+/// The service reports changes of every resource, whatever the filter names; the connection passes
+/// on those that the session has subscribed to.
 #[derive(Clone, Copy, Debug)]
 pub struct EveryResource;

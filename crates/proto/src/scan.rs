@@ -1,9 +1,9 @@
-//! One pass over JSON text that checks it and notes where its members stand.
+//! One pass over JSON text that checks it and notes where its members are.
 //!
-//! The scanner only ever accepts. Where it is not certain, because the text is wrong or merely
-//! unusual, it gives `None`, and the caller lets `serde_json` read the same text again: that one has
-//! the last word, and the words for what is wrong. So both must agree on everything that is accepted
-//! here, which tests hold against each other.
+//! The scanner gives a result only for text that it is sure of. For text that is wrong or merely
+//! unusual it gives `None`, and the caller reads the same text again with `serde_json`, which
+//! decides and writes the error. So both must agree on every text that the scanner accepts; tests
+//! compare them.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ use bytestring::ByteString;
 
 use crate::members::{MANY, Member, Members, Name};
 
-/// Goes through a text once.
+/// Walks through a text once.
 pub(crate) struct Scanner<'a> {
     text: &'a ByteString,
     bytes: &'a [u8],
     at: usize,
-    /// Objects and arrays that may still be opened within each other.
+    /// How many more objects and arrays may be opened inside the current one.
     depth: usize,
 }
 
 impl<'a> Scanner<'a> {
-    /// As deep as values may nest at most: each level takes some of the stack.
+    /// The deepest nesting of values. Each level takes some of the stack.
     pub(crate) const DEPTH: usize = 128;
 
-    /// Begins a text whose values nest no deeper than this.
+    /// Starts a text whose values nest no deeper than `depth`.
     pub(crate) fn new(text: &'a ByteString, depth: usize) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0, depth: depth.min(Self::DEPTH) }
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -42,19 +42,19 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes into an object that has members.
+    /// Enters an object that has members.
     pub(crate) fn enter(&mut self) -> Option<()> {
         self.expect(b'{')?;
         self.depth = self.depth.checked_sub(1)?;
         Some(())
     }
 
-    /// After a member: whether the object ends. If not, another member follows.
+    /// After a member: whether the object ends here. If not, another member follows.
     pub(crate) fn leaves(&mut self) -> Option<bool> {
         self.ends(b'}')
     }
 
-    /// After an item: whether what holds it ends with this mark. If not, another item follows.
+    /// After an item: whether `end` closes the container. If not, another item follows.
     fn ends(&mut self, mark: u8) -> Option<bool> {
         let next = self.peek()?;
         self.at += 1;
@@ -65,30 +65,30 @@ impl<'a> Scanner<'a> {
         (next == b',').then_some(false)
     }
 
-    /// Whether what was entered just now ends at once.
+    /// Whether the container that was entered just now is empty.
     fn closes(&mut self, mark: u8) -> bool {
         let is_end = self.meets(mark);
         self.depth += usize::from(is_end);
         is_end
     }
 
-    /// Goes past a punctuation mark, which must come next.
+    /// Skips a punctuation mark, which must come next.
     fn expect(&mut self, mark: u8) -> Option<()> {
         (self.peek()? == mark).then(|| self.at += 1)
     }
 
-    /// Goes past a punctuation mark if it comes next.
+    /// Skips a punctuation mark if it comes next.
     fn meets(&mut self, mark: u8) -> bool {
         self.expect(mark).is_some()
     }
 
     /// Whether nothing follows.
     pub(crate) fn is_over(&mut self) -> bool {
-        // Nor a control character, which is nothing that `peek` would show.
+        // `peek` shows no control characters, so they are checked for here.
         self.peek().is_none() && self.byte().is_none()
     }
 
-    /// The name of a member and its colon. One with escapes in it is not certain.
+    /// The name of a member and its colon. Gives `None` for a name with escapes.
     pub(crate) fn name(&mut self) -> Option<&'a str> {
         self.name_range().and_then(|range| self.text.get(range))
     }
@@ -98,12 +98,12 @@ impl<'a> Scanner<'a> {
         self.value_range().and_then(|range| self.text.get(range))
     }
 
-    /// An object, cut into its members.
+    /// An object, as its members.
     pub(crate) fn members(&mut self) -> Option<Members> {
         self.object_and_members().map(|(_, members)| members)
     }
 
-    /// An object, as its text and cut into its members.
+    /// An object, as its text and its members.
     pub(crate) fn object_and_members(&mut self) -> Option<(&'a str, Members)> {
         self.enter()?;
         let start = self.at - 1;
@@ -123,7 +123,7 @@ impl<'a> Scanner<'a> {
         Some((text, Members::new(self.text.slice_ref(text), members)))
     }
 
-    /// Whether a name has come before, or so many have that looking for it one by one would not pay.
+    /// Whether the name came before, or so many came that comparing them one by one is too slow.
     fn is_known(&self, members: &[Member], start: usize, name: Range<usize>) -> bool {
         let name = self.bytes.get(name);
         let is_same = |member: &Member| match &member.name {
@@ -183,7 +183,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// The rest of a string, from behind its opening quote.
+    /// The rest of a string, after its opening quote.
     fn string(&mut self) -> Option<()> {
         loop {
             self.run();
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes on to whatever ends a stretch of plain characters of a string.
+    /// Skips plain characters of a string, up to a quote, a backslash or a control character.
     fn run(&mut self) {
         self.at += plain_run(self.bytes.get(self.at..).unwrap_or_default());
     }
@@ -239,7 +239,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The rest of a word, from behind its first letter.
+    /// The rest of a literal, after its first letter.
     fn word(&mut self, word: &[u8]) -> Option<()> {
         let rest = word.get(1..)?;
         let is_here = self.bytes.get(self.at..)?.starts_with(rest);

@@ -1,15 +1,15 @@
-//! Checks JSON values against JSON Schema, within bounds, and says what is wrong.
+//! Checks JSON values against JSON Schema, within limits, and reports what is wrong.
 //!
-//! Tool arguments and structured results are checked against schemas that may come from the other
-//! side, so a schema is input like any other: it is never fetched from anywhere, it is compiled once
-//! within [`SchemaLimits`], and checking a value costs a bounded number of steps. What a value violates is
-//! told in words that a model can act on.
+//! Tool arguments and structured results are checked against schemas that may come from the peer,
+//! so a schema is untrusted input. It is never fetched, it is compiled once within
+//! [`SchemaLimits`], and checking a value costs a bounded number of steps. Violations are reported
+//! in words that a model can act on.
 //!
-//! Two dialects are supported: 2020-12, which a schema without `$schema` is in, and draft-07, which
-//! many servers publish. Of 2020-12, all keywords of the core, applicator, validation and unevaluated
-//! vocabularies are; in both, `format` and the content keywords are annotations. References stay
-//! inside the document, which is in one dialect throughout. Patterns run in linear time: lookaround,
-//! backreferences and `\p{…}` are refused when the schema is compiled.
+//! Two dialects are supported: 2020-12, the default of a schema without `$schema`, and draft-07,
+//! which many servers publish. Of 2020-12, all keywords of the core, applicator, validation and
+//! unevaluated vocabularies work; in both, `format` and the content keywords are annotations.
+//! References stay inside the document, and the whole document is in one dialect. Patterns run in
+//! linear time: lookaround, backreferences and `\p{…}` are refused when the schema is compiled.
 
 use std::sync::OnceLock;
 
@@ -20,18 +20,18 @@ mod dialect;
 mod equality;
 mod error;
 mod evaluate;
+mod evaluated;
 mod identifiers;
 mod instance;
 mod keywords;
-mod marks;
 mod node;
 mod number;
 mod pattern;
 mod reference;
 mod rules;
+mod simple;
 mod survey;
 mod uri;
-mod usual;
 mod violation;
 
 #[cfg(test)]
@@ -63,8 +63,8 @@ pub use violation::{Violation, Violations};
 /// ```
 #[derive(Debug)]
 pub struct Validator {
-    /// The schema, if it is one of the usual ones, which are compiled when they are needed.
-    usual: Option<Value>,
+    /// The schema, if it is a simple one. It is then compiled only when a value needs it.
+    simple: Option<Value>,
     compiled: OnceLock<compile::Compiled>,
     asserts_beyond_types: bool,
     bounds: SchemaLimits,
@@ -76,20 +76,21 @@ impl Validator {
     /// # Errors
     ///
     /// Fails if the schema declares a dialect other than 2020-12 and draft-07, is not valid in its
-    /// dialect, refers to anything outside of itself, applies itself without end, has a pattern that
-    /// cannot be run in linear time, or exceeds the bounds. The error names the place in the schema.
+    /// dialect, refers to anything outside of itself, applies itself without end, has a pattern
+    /// that cannot be run in linear time, or exceeds the bounds. The error names the place in the
+    /// schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let bounds = SchemaLimits::default();
-        match usual::asserts_beyond_types(schema) {
+        match simple::asserts_beyond_types(schema) {
             Some(asserts_beyond_types) => {
-                let (usual, compiled) = (Some(schema.clone()), OnceLock::new());
-                Ok(Self { usual, compiled, asserts_beyond_types, bounds })
+                let (simple, compiled) = (Some(schema.clone()), OnceLock::new());
+                Ok(Self { simple, compiled, asserts_beyond_types, bounds })
             }
             None => Self::compile_with(schema, bounds),
         }
     }
 
-    /// Compiles a schema within bounds of your own, which then hold for every check.
+    /// Compiles a schema within other limits, which then hold for every check.
     ///
     /// # Errors
     ///
@@ -97,55 +98,56 @@ impl Validator {
     pub fn compile_with(schema: &Value, bounds: SchemaLimits) -> Result<Self, SchemaError> {
         let compiled = compile::compile(schema, bounds)?;
         let asserts_beyond_types = compiled.asserts_beyond_types;
-        Ok(Self { usual: None, compiled: compiled.into(), asserts_beyond_types, bounds })
+        Ok(Self { simple: None, compiled: compiled.into(), asserts_beyond_types, bounds })
     }
 
-    /// Checks a value, which messages call `root` (`arguments`, say).
+    /// Checks a value, which messages call `root` (for example `arguments`).
     ///
     /// # Errors
     ///
-    /// Fails with what is wrong, in reading order; or, if the check exceeds its [`SchemaLimits`], with that
-    /// alone.
+    /// Fails with the violations in reading order. If the check exceeds its [`SchemaLimits`], the
+    /// error says only that.
     pub fn check(&self, root: &str, value: &Value) -> Result<(), Violations> {
         evaluate::check(self.compiled(), self.bounds, root, value)
     }
 
     fn compiled(&self) -> &compile::Compiled {
         self.compiled.get_or_init(|| {
-            let usual = self.usual.as_ref();
-            let compiled = usual.and_then(|schema| compile::compile(schema, self.bounds).ok());
-            // What is usual compiles; if it did not, nothing would get past it.
+            let simple = self.simple.as_ref();
+            let compiled = simple.and_then(|schema| compile::compile(schema, self.bounds).ok());
+            // A simple schema always compiles; if it did not, every value would be refused.
             compiled.unwrap_or_else(compile::Compiled::never)
         })
     }
 
     /// Whether the schema may refuse a value that decodes into the Rust type it was derived from.
     ///
-    /// Types, properties, items and required names are what decoding enforces anyway, and so are the
-    /// limits of an integer if `format` names its Rust type. A schema that says no more than that need
-    /// not be checked on the way into such a type. Anything else (a range, a length, a pattern, an
-    /// `enum`, a closed object) counts as more, even where it came from a Rust type: an unneeded check
-    /// costs time, a missing one lets a bad value in.
+    /// Decoding into a Rust type enforces types, properties, items and required names, and the
+    /// limits of an integer if `format` names its Rust type. A schema with no more than these need
+    /// not be checked before decoding. Anything else (a range, a length, a pattern, an `enum`, a
+    /// closed object) counts as more, even if it came from a Rust type: an unneeded check costs
+    /// time, a missing one lets a bad value in.
     pub fn asserts_beyond_types(&self) -> bool {
         self.asserts_beyond_types
     }
 }
 
-/// What a schema and a check may cost.
+/// How much a schema and a check may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaLimits {
-    /// How many levels schemas may nest in one another, and values in `const` and `enum`.
+    /// How many levels schemas may nest, and values in `const` and `enum`.
     pub depth: usize,
     /// How many subschemas a schema may have.
     pub nodes: usize,
     /// How many kibibytes all compiled patterns of a schema may take.
     pub patterns: usize,
     /// How many levels a check may nest: one for each level of the value, and one for each schema
-    /// that is combined with others or referred to from among them. It bounds the stack.
+    /// in `allOf`, `anyOf` and similar keywords or behind a reference among them. It bounds the
+    /// stack.
     pub nesting: usize,
-    /// How many steps a check may take; roughly, how often a subschema meets a value. Saying what is
-    /// wrong with a value may take as many again.
+    /// How many steps a check may take; roughly, how often a subschema meets a value. Reporting
+    /// what is wrong may take as many again.
     pub steps: usize,
     /// How many violations a check reports.
     pub violations: usize,

@@ -1,7 +1,7 @@
 //! The server's side of a connection.
 //!
-//! [`ServerConnection`] is a channel with many calls; [`Exchange`] is one of them, and all there is
-//! where every request has a stream of its own.
+//! [`ServerConnection`] is a channel with many calls. [`Exchange`] is one call; modern HTTP uses it
+//! alone, because there every request has a stream of its own.
 
 mod batch;
 mod config;

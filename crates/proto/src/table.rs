@@ -1,4 +1,4 @@
-//! The tables that are the whole JSON-RPC state of a connection, and their clock.
+//! The tables that hold the whole JSON-RPC state of a connection.
 
 pub mod exchanges;
 pub mod hash;

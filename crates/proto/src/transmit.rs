@@ -1,4 +1,4 @@
-//! What a connection wants written, and where it belongs.
+//! Messages that a connection wants written, and the stream that each belongs to.
 
 use bowline_types::error::ErrorObject;
 use bytes::Bytes;
@@ -6,20 +6,21 @@ use bytes::Bytes;
 use crate::mirror::Mirror;
 use crate::request::ExchangeId;
 
-/// One message on its way out.
+/// One message to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where it belongs. Ordered channels ignore it; HTTP picks the stream by it.
+    /// The stream that the message belongs to. Ordered channels ignore it; HTTP chooses by it.
     pub route: Route,
-    /// What it does to its exchange.
+    /// What the message does to its exchange.
     pub role: Role,
     /// The message, without a line end.
     pub frame: Bytes,
-    /// What HTTP repeats of it in headers; given by clients whose transport wants it.
+    /// The headers in which HTTP repeats parts of the message. Only set by clients whose transport
+    /// needs them.
     pub mirror: Option<Box<Mirror>>,
 }
 
-/// Why a message of ours came to nothing although the channel stands.
+/// Why a message of the client was not delivered or not answered, although the channel is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendFailure {
     /// The id that the message had on the wire, if it was a request.
@@ -28,33 +29,33 @@ pub struct SendFailure {
     pub kind: FailureKind,
     /// The JSON-RPC error in the body of the refusal, if there was one.
     pub error: Option<ErrorObject>,
-    /// One sentence for people: what failed, where, with which status, and what the body said.
+    /// One sentence for people: what failed, where, with which status, and the text of the body.
     pub reason: String,
 }
 
-/// What happened to a message that came to nothing.
+/// What happened to a message that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// It never reached the server, so it can be sent again.
+    /// The message never reached the server, so it can be sent again.
     NotSent,
-    /// The server refused it with this HTTP status, and did nothing with it.
+    /// The server refused the message with this HTTP status and did not process it.
     Refused(u16),
-    /// The server does not know our session any more, and did nothing with the message.
+    /// The server does not know the session any more and did not process the message.
     SessionLost,
-    /// The connection broke afterwards; the server may have done what was asked.
+    /// The connection broke after sending. The server may have processed the message.
     Lost,
 }
 
-/// Where a message belongs.
+/// The stream that a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
-    /// To one call, by the number its side gave it; never by the id on the wire.
+    /// The stream of one call, by the number of the call; never by the id on the wire.
     Exchange(ExchangeId),
-    /// To no call in particular.
+    /// No call: the channel itself, or the GET stream of an HTTP session.
     Standalone,
 }
 
-/// What a message does to the exchange it belongs to.
+/// What a message does to its exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Opens it: a request.
@@ -63,6 +64,6 @@ pub enum Role {
     Within,
     /// Ends it: the answer.
     Ends,
-    /// Gives it up: a cancellation. Where closing a stream says the same, the text is not sent.
+    /// Cancels it. Not sent where closing the stream has the same meaning.
     Cancels,
 }

@@ -1,7 +1,7 @@
-//! A service that says what it offers, so that another server can stand for it.
+//! A service that declares its capabilities, so that a server can mount it.
 //!
-//! A built server is one, and so is a client, which answers by asking its server. Neither has to
-//! know of the other: what either needs is the waist and this.
+//! A built server is an upstream, and so is a client, which forwards calls to its server. Neither
+//! depends on the other: both implement the service of [`crate::request`] and this trait.
 
 use std::convert::Infallible;
 
@@ -10,11 +10,11 @@ use tower_service::Service;
 
 use crate::request::{Request, Response};
 
-/// A service that says what it offers.
+/// A service that declares what it offers.
 ///
-/// It is called as a transport would call it: in the name of the caller, whose
-/// [`Outbox`](crate::request::Outbox) hears what it says meanwhile, and with a revision that the
-/// caller speaks. Dropping the future of a call cancels it.
+/// The mounting server calls it as a transport would: with the owner, revision and
+/// [`Outbox`](crate::request::Outbox) of the original caller. Dropping the future of a call cancels
+/// it.
 pub trait Upstream:
     Service<Request, Response = Response, Error = Infallible, Future: Send + 'static>
     + Clone
@@ -22,26 +22,26 @@ pub trait Upstream:
     + Sync
     + 'static
 {
-    /// What it offers at this moment.
+    /// The capabilities that it has at this moment.
     fn capabilities(&self) -> ServerCapabilities;
 
-    /// How to use it, in its own words.
+    /// Instructions for the model on how to use it.
     fn instructions(&self) -> Option<String>;
 }
 
-/// What can be made an [`Upstream`].
+/// A value that can be turned into an [`Upstream`].
 pub trait IntoUpstream {
-    /// What it is made into.
+    /// The upstream that it becomes.
     type Upstream: Upstream;
 
-    /// Why it cannot be.
+    /// The reason why it cannot become one.
     type Error: std::error::Error;
 
-    /// Makes it into a service.
+    /// Turns it into a service.
     ///
     /// # Errors
     ///
-    /// If it is not fit to serve.
+    /// If it is not ready to serve.
     fn into_upstream(self) -> Result<Self::Upstream, Self::Error>;
 }
 

@@ -1,8 +1,8 @@
-//! The wire rules of the two eras, and what both share.
+//! The wire rules of the two eras, and the types that both share.
 //!
 //! [`modern`] reads the [`Envelope`] of a request from its `_meta` and stamps results; [`legacy`]
-//! does the same for requests of a session. [`project`] makes results fit older
-//! revisions before they are written; `splice` joins text that is JSON already.
+//! does the same for requests of a session. [`project`] fits results to older revisions before they
+//! are written; `splice` joins text that is JSON already.
 
 mod known_client;
 pub mod legacy;
@@ -27,20 +27,19 @@ use crate::request::{ClientProfile, Input};
 pub struct Envelope {
     /// The revision that the caller speaks.
     pub revision: Revision,
-    /// Who calls.
+    /// The client that calls.
     pub client: Arc<ClientProfile>,
     /// `_meta`, as it came.
     pub meta: Members,
-    /// Given if the caller wants to hear of progress.
+    /// The token for progress notifications, if the caller asked for them.
     pub progress: Option<ProgressToken>,
-    /// The least severe log message wanted for this call.
+    /// The least severe log message that the caller asked for.
     pub log_level: Option<LoggingLevel>,
-    /// What an earlier round left.
+    /// Answers and state that the client returned from an earlier round.
     pub input: Option<Box<Input>>,
 }
 
-/// An error on its way out, as the answer to a request or, without an id, to something that could
-/// not be read.
+/// An error message: the answer to a request, or without an id the answer to unreadable text.
 pub fn refusal(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     splice::error(id.ok_or(splice::NoId::Absent), error)
 }

@@ -1,9 +1,8 @@
-//! Results that are kept and given again while they are fresh ([caching]).
+//! Results that are stored and returned again while they are fresh ([caching]).
 //!
-//! A result is kept for as long as its server says, under the method and the params that it answers,
-//! and forgotten as soon as the server tells of a change. Nothing is fetched from here, neither
-//! early nor on a timer. A cache belongs to one connection, and a connection to one caller: what is
-//! private is shared with nobody, and so is what is public.
+//! A result is stored for as long as its server allows, under the method and the params of its
+//! request, and dropped as soon as the server reports a change. The cache never sends a request by
+//! itself. It belongs to one connection, and so to one caller: private results are never shared.
 //!
 //! [caching]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
 
@@ -21,38 +20,38 @@ use super::{CallAnswer, CallRequest};
 use crate::request::Change;
 use crate::wire::splice;
 
-/// How much a client keeps, and for how long at most.
+/// How much a client stores, and for how long at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// Results that are kept; of more, those go that were not used for longest.
+    /// The number of results. Beyond that the least recently used are dropped.
     pub entries: usize,
-    /// Bytes of all that is kept.
+    /// The bytes of all stored results.
     pub bytes: usize,
-    /// How long a result is kept, even if its server says longer.
+    /// How long a result is stored, even if its server allows longer.
     pub longest: Duration,
 }
 
 impl Default for CacheOptions {
-    /// More than a server usually lists and a model usually reads, for no more than an hour.
+    /// More than a server usually lists and a model usually reads, for at most an hour.
     fn default() -> Self {
         Self { entries: 256, bytes: 16 * 1024 * 1024, longest: Duration::from_secs(3600) }
     }
 }
 
-/// Results of one connection that may be given again.
+/// The stored results of one connection.
 #[derive(Debug)]
 pub(super) struct Cache {
     options: CacheOptions,
     entries: HashMap<Key, Entry>,
-    /// The keys by when they were used last.
+    /// The keys in the order of their last use.
     uses: BTreeMap<u64, Key>,
     last_use: u64,
     bytes: usize,
     changes: u64,
 }
 
-/// What a result answers. Everything that is sent counts, `_meta` of the caller's too.
+/// The request of a result. Everything that is sent counts, also `_meta` of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     method: Method,
@@ -63,7 +62,7 @@ struct Key {
 #[derive(Debug)]
 struct Entry {
     answer: CallAnswer,
-    /// The resource that was read, if one was.
+    /// The resource that was read, if any.
     uri: Option<String>,
     stale_at: Instant,
     used: u64,
@@ -82,7 +81,7 @@ impl Cache {
         }
     }
 
-    /// The result of a request that was made before, if it is still fresh.
+    /// The stored result of an equal request, if it is still fresh.
     pub(super) fn find(&mut self, request: &CallRequest, now: Instant) -> Option<CallAnswer> {
         if request.fresh {
             return None;
@@ -100,13 +99,13 @@ impl Cache {
         Some(answer)
     }
 
-    /// How many changes were told so far; to be handed to [`keep`](Self::keep) later.
+    /// How many changes the server has reported so far. Pass it to [`keep`](Self::keep) later.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Keeps a result that has just come, if its server allows. `changes` is what had been told
-    /// when the request was sent: after a change since then, the result may be older than it.
+    /// Stores a new result, if its server allows. `changes` is the number of changes when the
+    /// request was sent: after a change since then, the result may be outdated.
     pub(super) fn keep(
         &mut self,
         request: &CallRequest,
@@ -131,7 +130,7 @@ impl Cache {
         self.shrink();
     }
 
-    /// Forgets what a change makes stale.
+    /// Drops the results that a change makes stale.
     pub(super) fn changed(&mut self, change: &Change) {
         if matches!(change, Change::Acknowledged(_)) {
             return;
@@ -145,7 +144,7 @@ impl Cache {
         });
     }
 
-    /// Forgets every page of a list whose cursor turns out to lead nowhere.
+    /// Drops every page of a list whose cursor the server refused.
     pub(super) fn refused(&mut self, request: &CallRequest, error: &ErrorObject) {
         let has_cursor =
             || request.params.parse::<PageParams>().is_ok_and(|it| it.cursor.is_some());
@@ -162,7 +161,7 @@ impl Cache {
         }
     }
 
-    /// Makes room by forgetting what was not used for longest.
+    /// Makes room by dropping the least recently used results.
     fn shrink(&mut self) {
         while self.entries.len() > self.options.entries || self.bytes > self.options.bytes {
             let Some((_, key)) = self.uses.pop_first() else { return };
@@ -179,7 +178,7 @@ impl Cache {
 }
 
 impl Key {
-    /// The key of a request whose result may be kept at all.
+    /// The key of a request, if its result may be stored at all.
     fn of(request: &CallRequest) -> Option<Self> {
         if !request.method.is_cacheable() || carries_input(request) {
             return None;
@@ -189,7 +188,7 @@ impl Key {
     }
 }
 
-/// Whether a request answers questions of the server's, so that its result depends on more than its
+/// Whether a request answers questions of the server. Then its result depends on more than the
 /// params.
 fn carries_input(request: &CallRequest) -> bool {
     #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! A call as a client makes it, and how it ends.
+//! A call of a client, and how it ends.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,32 +16,33 @@ use crate::mirror::ParamHeader;
 use crate::transmit::FailureKind;
 use crate::wire::splice;
 
-/// A call to make.
+/// A call to send.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallRequest {
-    /// What to ask.
+    /// The method to call.
     pub method: Method,
-    /// With what.
+    /// The params, without `_meta`.
     pub params: Object,
-    /// What to send along in `_meta`.
+    /// Further members of `_meta`.
     pub meta: Meta,
     /// Whether to ask for progress.
     pub progress: bool,
     /// The least severe log message to ask for (2026-07-28; a session sets its level once).
     pub log_level: Option<LoggingLevel>,
-    /// Whether to ask the server even if a result is kept that is fresh.
+    /// Whether to ask the server even if a fresh result is stored.
     pub fresh: bool,
-    /// Arguments that the tool wants repeated in HTTP headers.
+    /// Arguments to repeat in HTTP headers.
     pub headers: Vec<ParamHeader>,
-    /// How long to wait without a sign of life; the limits say it otherwise.
+    /// How long to wait without a sign of life; by default [`Limits::request_timeout`].
     pub timeout: Option<Duration>,
-    /// How long to wait at all; the limits say it otherwise, or `timeout` if that is longer.
+    /// How long to wait at all; by default [`Limits::request_deadline`], or `timeout` if that is
+    /// longer.
     pub deadline: Option<Duration>,
 }
 
 impl CallRequest {
-    /// A call without any extras.
+    /// A call without options.
     pub fn new(method: Method, params: Object) -> Self {
         Self {
             method,
@@ -61,14 +62,14 @@ impl CallRequest {
         self.timeout.unwrap_or(limits.request_timeout)
     }
 
-    /// How long to wait at all: a time-out of the call's own is not cut short by the limits.
+    /// How long to wait at all. A time-out set for the call is not cut short by the limits.
     pub(super) fn deadline(&self, limits: &Limits) -> Duration {
         let least = self.timeout.unwrap_or_default();
         self.deadline.unwrap_or(limits.request_deadline.max(least))
     }
 
-    /// The params as they are sent. `always` are members of `_meta` that the era demands, `extra`
-    /// members of the params that a retry adds.
+    /// The params as they are sent. `always` are the members of `_meta` that the era requires,
+    /// `extra` the members that a retry adds.
     pub(super) fn text(&self, id: i64, always: &str, extra: &str) -> String {
         let token = self.progress.then(|| format!("\"{}\":{id}", key::PROGRESS_TOKEN));
         let level = self.log_level.filter(|_| !always.is_empty());
@@ -77,7 +78,7 @@ impl CallRequest {
         let own = own.as_deref().map_or("", |own| splice::members(own));
         let meta = [token.as_deref().unwrap_or(""), always, level.as_deref().unwrap_or(""), own];
         let params = splice::members(self.params.as_str());
-        // Room for all of it and the punctuation between.
+        // The capacity for all pieces and the punctuation between them.
         let length: usize = meta.iter().chain(&[extra, params]).map(|piece| piece.len() + 1).sum();
         let mut text = String::with_capacity(length + "{\"_meta\":{},}".len());
         text.push('{');
@@ -92,14 +93,14 @@ impl CallRequest {
     }
 }
 
-/// A result that a server sent.
+/// A result of the server.
 #[derive(Clone, Debug)]
 pub struct CallAnswer {
-    /// The JSON object of the result, as it came.
+    /// The JSON object of the result, as it arrived.
     pub result: RawJson,
-    /// How long it stays fresh and for whom, if the server said so.
+    /// How long it stays fresh and for whom, if the server declared it.
     pub cache: Option<CacheHint>,
-    /// Whether it was kept from before, and the server was not asked again.
+    /// Whether the result was stored before and the server was not asked again.
     pub reused: bool,
 }
 
@@ -109,30 +110,30 @@ pub struct CallAnswer {
 pub enum CallError {
     /// The server answered with an error.
     Refused(ErrorObject),
-    /// The server does not offer what the call needs, so it was not sent.
+    /// The server does not offer the method, so the call was not sent.
     NotOffered {
-        /// What was asked.
+        /// The method that was called.
         method: Method,
         /// The capability that the server does not declare, or the revision that lacks the method.
         missing: String,
     },
-    /// No answer came in time; the server was told to stop.
+    /// No answer came in time. The server was asked to cancel the call.
     TimedOut(Duration),
-    /// The answer is not one that the protocol allows.
+    /// The answer breaks the protocol.
     Invalid(String),
-    /// The server kept asking.
+    /// The server asked for input in more rounds than [`Limits::rounds`].
     TooManyRounds(usize),
-    /// A question of the server's could not be answered on our side.
+    /// The client could not answer a question of the server.
     Unanswered(ErrorObject),
-    /// The call came to nothing, although the connection stands: an HTTP status instead of an
-    /// answer, or a request of its own that broke.
+    /// The call failed, although the connection is open: an HTTP status instead of an answer, or a
+    /// broken HTTP request.
     Failed {
-        /// What happened, and so whether the server may have done what was asked.
+        /// What happened, and so whether the server may have processed the call.
         kind: FailureKind,
-        /// What failed and where, with the status and what the body said.
+        /// What failed and where, with the status and the text of the body.
         reason: String,
     },
-    /// The connection closed first.
+    /// The connection closed before the answer.
     Closed,
 }
 

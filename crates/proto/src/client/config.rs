@@ -1,4 +1,4 @@
-//! What a client is, what it can do, and how long it waits.
+//! The configuration of a client: identity, capabilities, revisions, limits.
 
 use std::time::Duration;
 
@@ -8,11 +8,12 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
 use super::CacheOptions;
+use super::keep_alive::KeepAlive;
 use crate::limits::Limits;
 use crate::wire::project::Project;
 use crate::wire::splice;
 
-/// What a client is, what it can do, and how long it waits.
+/// The configuration of a client: identity, capabilities, revisions, limits.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     info: Implementation,
@@ -22,15 +23,6 @@ pub struct ClientConfig {
     cache: Option<CacheOptions>,
     keep_alive: Option<KeepAlive>,
     mirrors: bool,
-}
-
-/// How long a server may be silent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KeepAlive {
-    /// How long before it is asked whether it is still there.
-    pub(super) interval: Duration,
-    /// How long after it was asked.
-    pub(super) timeout: Duration,
 }
 
 impl ClientConfig {
@@ -63,7 +55,7 @@ impl ClientConfig {
         self
     }
 
-    /// Whether messages are given along with their mirrors.
+    /// Whether every message comes with the headers that HTTP repeats.
     pub fn mirrors(&self) -> bool {
         self.mirrors
     }
@@ -75,22 +67,22 @@ impl ClientConfig {
         self
     }
 
-    /// Gives a [`Mirror`](crate::mirror::Mirror) along with every message, as HTTP wants.
+    /// Adds a [`Mirror`](crate::mirror::Mirror) to every message, as HTTP requires.
     #[must_use]
     pub fn with_mirrors(mut self) -> Self {
         self.mirrors = true;
         self
     }
 
-    /// Keeps results for as long as the server says, and gives them again.
+    /// Stores results for as long as the server allows, and returns them again.
     #[must_use]
     pub fn with_cache(mut self, options: CacheOptions) -> Self {
         self.cache = Some(options);
         self
     }
 
-    /// Asks a server that was silent for an interval, of no less than a second, whether it is still
-    /// there. If it is silent for the time-out after that, the connection has failed.
+    /// Pings a server that was silent for an interval (at least a second). If it stays silent for
+    /// the time-out after that, the connection has failed.
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
         let interval = interval.max(Duration::from_secs(1));
@@ -98,12 +90,12 @@ impl ClientConfig {
         self
     }
 
-    /// Who the client is.
+    /// The name and version of the client.
     pub fn info(&self) -> &Implementation {
         &self.info
     }
 
-    /// What the client can do.
+    /// The capabilities of the client.
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
@@ -118,27 +110,27 @@ impl ClientConfig {
         &self.revisions
     }
 
-    /// What is kept of results, if anything is.
+    /// How much to store of results, if anything.
     pub(super) fn cache(&self) -> Option<&CacheOptions> {
         self.cache.as_ref()
     }
 
-    /// How long the server may be silent, if that matters.
+    /// How long the server may be silent, if that is limited.
     pub(super) fn keep_alive(&self) -> Option<KeepAlive> {
         self.keep_alive
     }
 
     /// The newest revision spoken without a handshake.
     pub(super) fn newest_modern(&self) -> Option<Revision> {
-        self.revisions.iter().copied().find(|revision| revision.is_modern())
+        self.revisions.iter().copied().find(|revision| !revision.has_handshake())
     }
 
     /// The newest revision spoken that begins with a handshake.
     pub(super) fn newest_legacy(&self) -> Option<Revision> {
-        self.revisions.iter().copied().find(|revision| !revision.is_modern())
+        self.revisions.iter().copied().find(|revision| revision.has_handshake())
     }
 
-    /// What the client can do, in the words of a revision.
+    /// The capabilities of the client, fitted to a revision.
     pub(super) fn declared(&self, revision: Revision) -> ClientCapabilities {
         let mut capabilities = self.capabilities.clone();
         capabilities.project(revision);

@@ -1,17 +1,17 @@
-//! A channel to one server, as a machine.
+//! A channel to one server, without I/O.
 //!
-//! [`begin`](ClientConnection::begin) opens the talk; feed it what arrives, the time, and the
-//! answers to the server's questions; take what it wants done from
-//! [`poll_event`](ClientConnection::poll_event) and written from
+//! Call [`begin`](ClientConnection::begin) first. Hand in what arrives, the time, and the answers
+//! to questions of the server. Then take what to do from
+//! [`poll_event`](ClientConnection::poll_event) and what to write from
 //! [`poll_transmit`](ClientConnection::poll_transmit) until both give nothing.
 
 mod calls;
 mod changes;
 mod failed;
-mod legacy;
-mod life;
+mod keep_alive;
 mod receive;
 mod restart;
+mod session_subscriptions;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use std::time::Instant;
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
-use bowline_types::id::RequestId;
 use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 
-use self::legacy::{Follow, Following};
-use self::life::Life;
+use super::ask::{AskId, AskOrigin};
 use super::cache::Cache;
 use super::elicitations::Elicitations;
-use super::negotiate::{self, Step};
-use super::rounds::{Flight, Round};
+use super::keep_alive::KeepAliveState;
+use super::negotiate::{self, NegotiationStep};
+use super::rounds::{InFlightCall, Round};
+use super::session_subscriptions::{SessionSubscriptions, SubscribeRequest};
 use super::{CallAnswer, CallError, CallRequest, ClientConfig, NegotiationError, ServerProfile};
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
@@ -43,64 +43,61 @@ use crate::table::outgoing::{Expired, OutgoingRequests};
 use crate::transmit::Transmit;
 use crate::wire::splice;
 
-/// What a connection wants done.
+/// What happened on a connection, for its driver.
 #[derive(Debug)]
 pub enum ClientEvent {
-    /// Both sides agree; calls can be made.
+    /// Both sides agreed on a revision; calls can be sent.
     Ready(Arc<ServerProfile>),
-    /// They cannot talk; close the channel.
+    /// The sides found no agreement, or the connection failed: close the channel.
     Failed(NegotiationError),
     /// A call has ended.
     Answered(ExchangeId, Result<CallAnswer, CallError>),
-    /// A call has come further.
+    /// A call reported progress.
     Progress(ExchangeId, ProgressParams),
-    /// The server logs something.
+    /// The server sent a log message.
     Log(LogMessageParams),
-    /// Something changed on the server; with the subscription that reports it, if one does. What a
-    /// session tells of is reported by each of the subscriptions that want it, and once by none.
+    /// Something changed on the server. Holds the subscription that reports it, if any. In a
+    /// session a change is reported to each subscription that wants it, and once without a
+    /// subscription.
     Change(Option<ExchangeId>, Change),
-    /// The server asks; [`answer`](ClientConnection::answer) it.
+    /// The server asks a question; pass the answer to [`answer`](ClientConnection::answer).
     Ask(AskId, Box<InputRequest>),
-    /// The server does not want the answer any more.
+    /// The server cancelled a question.
     AskCancelled(AskId),
-    /// The user is done with a page that the server sent them to, under the name that the server
-    /// gave it (2025-11-25). Names that the server never gave are not reported.
+    /// The user has finished an elicitation by URL; holds its name (2025-11-25). Names that the
+    /// server never sent are not reported.
     ElicitationComplete(String),
-    /// The server had lost the session or was started again, and a new session stands in its place:
-    /// what was set on the old one, such as the log level, has to be set again.
+    /// The server lost the session or was restarted, and a new session is open. Settings of the old
+    /// one, such as the log level, have to be made again.
     Renewed,
-    /// Something that should not be; worth a line in a log, nothing more.
+    /// The server did something unexpected. Worth a log line, nothing more.
     Odd(String),
 }
 
-/// Our own number for a question of the server's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AskId(u64);
-
-/// A channel to one server.
+/// A channel to one server, without I/O.
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
     profile: Option<Arc<ServerProfile>>,
-    /// What the server was told that we can do, in the words of its revision.
+    /// The capabilities that the server was told, fitted to its revision.
     declared: ClientCapabilities,
-    /// `_meta` of every modern request, made once.
+    /// The `_meta` members of every modern request, serialized once.
     always: String,
-    waiting: OutgoingRequests<Waiting>,
-    /// The id on the wire under which a call is in flight now.
-    flights: HashMap<ExchangeId, i64, CountedKeys>,
+    waiting: OutgoingRequests<Purpose>,
+    /// The id on the wire of each call that is in flight.
+    in_flight: HashMap<ExchangeId, i64, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
-    asks: BTreeMap<AskId, Origin>,
-    following: Following,
+    asks: BTreeMap<AskId, AskOrigin>,
+    subscriptions: SessionSubscriptions,
     cache: Option<Cache>,
-    life: Option<Life>,
+    keep_alive: Option<KeepAliveState>,
     pace: Pace,
     elicitations: Elicitations,
-    /// A probe that was given up and may still be answered: a server can be slow to start.
+    /// A probe that timed out and may still be answered: a server can be slow to start.
     late_probe: Option<(i64, Revision)>,
     probes: usize,
-    /// Calls that wait for a new session, because the server has lost the last one or is gone.
-    stranded: Vec<Flight>,
-    /// Whether the server is gone, and both sides have not agreed since.
+    /// Calls that wait for a new session, because the server lost the last one or was restarted.
+    postponed: Vec<InFlightCall>,
+    /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
     noise: usize,
     last_ask: u64,
@@ -108,47 +105,38 @@ pub struct ClientConnection {
     transmits: VecDeque<Transmit>,
 }
 
-/// What an id on the wire stands for.
+/// Why a request was sent, by its id on the wire.
 #[derive(Debug)]
-enum Waiting {
+enum Purpose {
     Probe(Revision),
     Handshake,
-    Call(Flight),
-    /// A request that a subscription on a session consists of.
-    Follow(Follow),
-    /// A question whether the server is still there.
-    Life,
-}
-
-/// Where a question came from, and so where its answer goes.
-#[derive(Debug)]
-enum Origin {
-    /// A request of a legacy server.
-    Request(RequestId),
-    /// A result that requires input.
-    Round(ExchangeId),
+    Call(InFlightCall),
+    /// `resources/subscribe`, for a subscription in a session.
+    Subscribe(SubscribeRequest),
+    /// A ping to a silent server.
+    KeepAlive,
 }
 
 impl ClientConnection {
-    /// A connection on which nothing has been said yet.
+    /// A new connection; nothing is sent before [`begin`](Self::begin).
     pub fn new(config: Arc<ClientConfig>) -> Self {
         Self {
             waiting: OutgoingRequests::new(config.limits().abandoned),
             pace: Pace::per_minute(config.limits().questions_per_minute),
             elicitations: Elicitations::new(config.limits().elicitations),
-            following: Following::default(),
+            subscriptions: SessionSubscriptions::default(),
             cache: config.cache().cloned().map(Cache::new),
-            life: None,
+            keep_alive: None,
             config,
             profile: None,
             declared: ClientCapabilities::new(),
             always: String::new(),
-            flights: HashMap::default(),
+            in_flight: HashMap::default(),
             rounds: HashMap::new(),
             asks: BTreeMap::new(),
             late_probe: None,
             probes: 0,
-            stranded: Vec::new(),
+            postponed: Vec::new(),
             is_restarting: false,
             noise: 0,
             last_ask: 0,
@@ -157,20 +145,20 @@ impl ClientConnection {
         }
     }
 
-    /// Opens the talk.
+    /// Starts the negotiation.
     pub fn begin(&mut self, now: Instant) {
         self.step(negotiate::first(&self.config), now);
     }
 
-    /// Makes a call under a number that the caller has not used before; its end comes as
+    /// Sends a call under a number that was not used before. Its end comes as
     /// [`ClientEvent::Answered`].
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
         if self.is_restarting {
-            let flight = Flight { exchange, request, round: 0, changes: 0, again: false };
-            return self.stranded.push(flight);
+            let flight = InFlightCall { exchange, request, round: 0, changes: 0, again: false };
+            return self.postponed.push(flight);
         }
-        if self.is_followed_by_session(request.method) {
-            return self.follow(exchange, &request, now);
+        if self.needs_session_subscription(request.method) {
+            return self.open_session_subscription(exchange, &request, now);
         }
         if let Err(error) = self.offered(request.method) {
             return self.end(exchange, Err(error));
@@ -179,47 +167,47 @@ impl ClientConnection {
             return self.end(exchange, Ok(answer));
         }
         let changes = self.cache.as_ref().map_or(0, Cache::changes);
-        self.send(Flight { exchange, request, round: 0, changes, again: false }, "", now);
+        self.send(InFlightCall { exchange, request, round: 0, changes, again: false }, "", now);
     }
 
-    /// Gives a call up. Its end is not reported; a late answer is dropped.
+    /// Cancels a call. Its end is not reported, and a late answer is dropped.
     pub fn cancel(&mut self, exchange: ExchangeId, reason: &str) {
-        if let Some(id) = self.flights.remove(&exchange) {
+        if let Some(id) = self.in_flight.remove(&exchange) {
             self.waiting.abandon(id);
-            self.tell_cancelled(exchange, id, reason);
+            self.send_cancelled(exchange, id, reason);
         }
         if let Some(round) = self.rounds.remove(&exchange) {
             self.forget_asks(&round);
         }
-        self.stranded.retain(|flight| flight.exchange != exchange);
-        self.unfollow(exchange);
+        self.postponed.retain(|flight| flight.exchange != exchange);
+        self.close_session_subscription(exchange);
     }
 
     /// Sends a notification.
     pub fn notify(&mut self, method: Method, params: &Object) {
-        self.tell(Some(method), splice::notification(method, params.as_str()));
+        self.send_one_way(Some(method), splice::notification(method, params.as_str()));
     }
 
-    /// Answers a question of the server's. Ignored if it was cancelled meanwhile.
+    /// Answers a question of the server. Ignored if the server cancelled it meanwhile.
     pub fn answer(&mut self, ask: AskId, answer: Result<RawJson, ErrorObject>, now: Instant) {
         match self.asks.remove(&ask) {
-            Some(Origin::Request(id)) => {
+            Some(AskOrigin::Request(id)) => {
                 let frame = match &answer {
                     Ok(result) => splice::result(&id, &[], result.as_str().into()),
                     Err(error) => splice::error(Ok(&id), error),
                 };
-                self.tell(None, frame);
-                // The server goes on only now, so its time begins only now.
+                self.send_one_way(None, frame);
+                // The server continues only now, so its time-outs restart.
                 self.waiting.touch_all(now);
             }
-            Some(Origin::Round(exchange)) => self.answer_round(exchange, ask, answer, now),
+            Some(AskOrigin::Round(exchange)) => self.answer_round(exchange, ask, answer, now),
             None => {}
         }
     }
 
-    /// Takes a unit of text from the server.
+    /// Takes one message from the server.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
-        self.hear(now);
+        self.note_arrival(now);
         let text = match unit {
             Unit::Text(text) => text,
             Unit::Read(_, response) => {
@@ -248,23 +236,26 @@ impl ClientConnection {
         }
     }
 
-    /// Gives up calls whose time is over, and asks a server that fell silent whether it is there.
+    /// Gives up calls that have timed out, and pings a server that has been silent.
     pub fn handle_timeout(&mut self, now: Instant) {
-        // A call whose server waits for us is not slow; only its maximum still counts.
-        if self.asks.values().any(|origin| matches!(origin, Origin::Request(_))) {
+        // While the server waits for an answer of this client, only the maximum of its calls
+        // counts.
+        if self.asks.values().any(|origin| matches!(origin, AskOrigin::Request(_))) {
             self.waiting.touch_all(now);
         }
         while let Some(Expired { id, value, at_maximum }) = self.waiting.expire(now) {
             match value {
-                Waiting::Probe(revision) => {
+                Purpose::Probe(revision) => {
                     self.late_probe = Some((id, revision));
                     self.step(negotiate::unanswered(&self.config), now);
                 }
-                Waiting::Handshake => self.step(Step::Failed(NegotiationError::TimedOut), now),
-                Waiting::Follow(follow) => self.follow_expired(&follow),
-                Waiting::Life => self.is_dead(),
-                Waiting::Call(Flight { exchange, request, .. }) => {
-                    self.tell_cancelled(exchange, id, "no answer in time");
+                Purpose::Handshake => {
+                    self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now)
+                }
+                Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
+                Purpose::KeepAlive => self.keep_alive_expired(),
+                Purpose::Call(InFlightCall { exchange, request, .. }) => {
+                    self.send_cancelled(exchange, id, "no answer in time");
                     let limits = self.config.limits();
                     let after = match at_maximum {
                         true => request.deadline(limits),
@@ -274,12 +265,12 @@ impl ClientConnection {
                 }
             }
         }
-        self.break_silence(now);
+        self.ping_if_silent(now);
     }
 
-    /// Ends every call: the channel is gone.
+    /// Ends every call: the channel is closed.
     pub fn close(&mut self) {
-        let flying: Vec<_> = self.flights.drain().map(|(exchange, _)| exchange).collect();
+        let flying: Vec<_> = self.in_flight.drain().map(|(exchange, _)| exchange).collect();
         let asking: Vec<_> = self.rounds.drain().map(|(exchange, _)| exchange).collect();
         for id in self.waiting.ids() {
             self.waiting.abandon(id);
@@ -290,16 +281,16 @@ impl ClientConnection {
         for exchange in flying.into_iter().chain(asking) {
             self.end(exchange, Err(CallError::Closed));
         }
-        for Flight { exchange, again, request, .. } in std::mem::take(&mut self.stranded) {
+        for InFlightCall { exchange, again, request, .. } in std::mem::take(&mut self.postponed) {
             match again || request.method.streams() {
                 true => self.end(exchange, Err(CallError::Closed)),
                 false => self.fail_unsent(exchange),
             }
         }
-        self.end_following();
+        self.end_session_subscriptions();
     }
 
-    /// The next thing to do.
+    /// The next event for the driver.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop_front()
     }
@@ -311,47 +302,49 @@ impl ClientConnection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.waiting.next_deadline().into_iter().chain(self.silence_ends()).min()
+        self.waiting.next_deadline().into_iter().chain(self.next_ping()).min()
     }
 
-    /// Takes a step towards an agreement.
-    fn step(&mut self, step: Step, now: Instant) {
+    /// Takes the next step of the negotiation.
+    fn step(&mut self, step: NegotiationStep, now: Instant) {
         match step {
-            Step::Probe(revision) => {
+            NegotiationStep::Probe(revision) => {
                 self.probes += 1;
                 let timeout = self.config.limits().probe_timeout;
-                let id = self.await_answer(Waiting::Probe(revision), timeout, timeout, now);
+                let id = self.await_answer(Purpose::Probe(revision), timeout, timeout, now);
                 let params = format!("{{\"_meta\":{{{}}}}}", self.config.modern_meta(revision));
-                self.open_with(id, Method::ServerDiscover, &params);
-                // Nothing is agreed yet, but the message itself says what it speaks.
+                self.send_request(id, Method::ServerDiscover, &params);
+                // No revision is agreed on yet, but the message itself names one.
                 if let Some(mirror) = self.transmits.back_mut().and_then(|it| it.mirror.as_mut()) {
                     mirror.revision = Some(revision);
                 }
             }
-            Step::Shake(revision) => {
+            NegotiationStep::Shake(revision) => {
                 let timeout = self.config.limits().request_timeout;
-                let id = self.await_answer(Waiting::Handshake, timeout, timeout, now);
+                let id = self.await_answer(Purpose::Handshake, timeout, timeout, now);
                 let params = splice::json(&negotiate::handshake(&self.config, revision));
-                self.open_with(id, Method::Initialize, &params);
+                self.send_request(id, Method::Initialize, &params);
             }
-            Step::Agreed(profile) if self.profile.is_some() => self.renewed(&profile, now),
-            Step::Agreed(profile) => {
+            NegotiationStep::Agreed(profile) if self.profile.is_some() => {
+                self.renewed(&profile, now)
+            }
+            NegotiationStep::Agreed(profile) => {
                 self.agree(*profile);
-                self.watch(now);
+                self.start_keep_alive(now);
             }
-            Step::Failed(error) => self.events.push_back(ClientEvent::Failed(error)),
+            NegotiationStep::Failed(error) => self.events.push_back(ClientEvent::Failed(error)),
         }
     }
 
     fn agree(&mut self, profile: ServerProfile) {
         self.declared = self.config.declared(profile.revision);
         let profile = Arc::new(profile);
-        // First, because everything from here on is said in that revision.
+        // Set first, because every message from here on depends on the revision.
         self.profile = Some(profile.clone());
-        if profile.revision.is_modern() {
-            self.always = self.config.modern_meta(profile.revision);
-        } else {
+        if profile.revision.has_handshake() {
             self.notify(Method::Initialized, &Object::default());
+        } else {
+            self.always = self.config.modern_meta(profile.revision);
         }
         self.events.push_back(ClientEvent::Ready(profile));
     }

@@ -1,7 +1,7 @@
-//! Pages that the user was sent to and whose completion a server may announce (2025-11-25).
+//! Elicitations by URL whose completion a server may announce (2025-11-25).
 //!
-//! Only names that the server gave us are known, each is completed once, and no more than a bound
-//! are kept: of more, the oldest are forgotten, which costs an announcement and nothing else.
+//! Only names that the server sent are known, and each is completed once. Their number is bounded:
+//! beyond it the oldest are dropped, which loses an announcement and nothing else.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use bowline_types::elicitation::{ElicitParams, UrlElicitationRequired};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::input::InputRequest;
 
-/// Bytes of a name that is kept. Names are random numbers in practice.
+/// The longest name that is stored, in bytes. Names are random numbers in practice.
 const LONGEST: usize = 1024;
 
-/// The names of pages whose completion may still be announced.
+/// The names of elicitations that may still be completed.
 #[derive(Debug)]
 pub(super) struct Elicitations {
     open: VecDeque<String>,
@@ -24,14 +24,14 @@ impl Elicitations {
         Self { open: VecDeque::new(), most }
     }
 
-    /// Notes the page of a question, if it is one that sends the user to a page.
+    /// Notes the elicitation of a question, if it is one by URL.
     pub(super) fn asked(&mut self, question: &InputRequest) {
         if let InputRequest::Elicit(ElicitParams::Url(page)) = question {
             self.open(page.elicitation_id.as_deref());
         }
     }
 
-    /// Notes the pages that an error wants visited first, if it is of that kind.
+    /// Notes the elicitations that an error requires first, if it is of that kind.
     pub(super) fn refused(&mut self, error: &ErrorObject) {
         if error.code != code::URL_ELICITATION_REQUIRED {
             return;

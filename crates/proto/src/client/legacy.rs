@@ -1,4 +1,4 @@
-//! What a legacy server may ask its client, and whether this one agreed to be asked.
+//! Requests that a legacy server may send its client, and whether the client declared them.
 
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
@@ -10,32 +10,32 @@ use bowline_types::text::excerpt;
 use crate::frame::{MethodName, RequestMessage};
 use crate::wire::splice;
 
-/// What a request of the server's turns out to be.
+/// A request of the server.
 #[derive(Debug)]
-pub(super) enum Asked {
-    /// A sign of life, answered at once.
+pub(super) enum ServerRequest {
+    /// A ping, answered at once.
     Ping,
-    /// A question for whoever uses the client.
+    /// A question for the user of the client.
     Question(InputRequest),
 }
 
-/// Reads a request of the server's.
+/// Reads a request of the server.
 ///
 /// # Errors
 ///
-/// If servers have no such method in this revision, the client did not declare it, or its params
-/// do not fit.
+/// If the revision has no such request of servers, the client did not declare the capability, or
+/// the params do not fit.
 pub(super) fn read(
     request: &RequestMessage,
     revision: Revision,
     capabilities: &ClientCapabilities,
-) -> Result<Asked, ErrorObject> {
+) -> Result<ServerRequest, ErrorObject> {
     let method = match request.method {
         MethodName::Known(method) if method.is_from_server(revision) => method,
         _ => return Err(unknown(request.method.as_str())),
     };
     if method == Method::Ping {
-        return Ok(Asked::Ping);
+        return Ok(ServerRequest::Ping);
     }
     declared(method, capabilities)?;
     let question = match method {
@@ -46,15 +46,15 @@ pub(super) fn read(
         _ => Ok(InputRequest::ListRoots),
     };
     let question = question.map_err(ErrorObject::misread_params)?;
-    permitted(&question, capabilities).map(|()| Asked::Question(question))
+    permitted(&question, capabilities).map(|()| ServerRequest::Question(question))
 }
 
-/// Whether the client declared that it can be asked this.
+/// Checks that the client declared the capabilities that a question needs.
 ///
 /// # Errors
 ///
-/// With the code that the specification gives: a feature that was not declared is an unknown
-/// method, a part of it an invalid parameter.
+/// If it did not, with the code of the specification: method not found for a whole feature, invalid
+/// params for a part of one.
 pub(super) fn permitted(
     question: &InputRequest,
     capabilities: &ClientCapabilities,
@@ -72,8 +72,7 @@ pub(super) fn permitted(
     }
 }
 
-/// Whether the client declared the feature that a method belongs to, before anyone looks at what
-/// exactly is asked.
+/// Checks that the client declared the feature of a method, before the params are read.
 fn declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), ErrorObject> {
     let declared = match method {
         Method::ElicitationCreate => capabilities.elicitation.is_some(),

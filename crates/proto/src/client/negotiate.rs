@@ -1,11 +1,12 @@
-//! First contact: finds out what a server speaks, and agrees on a revision.
+//! The negotiation: finds out which revisions a server speaks, and agrees on one.
 //!
-//! A server that answers `server/discover`, or refuses it with an error that only a modern server
-//! knows, is modern. Any other error, or silence, means a handshake ([stdio: backward
-//! compatibility]). The decision never hangs on one particular code, because old servers answer
-//! unknown methods in their own ways.
+//! A server that answers `server/discover`, or refuses it with an error that only modern servers
+//! use, is modern. Any other error, or silence, leads to the handshake ([stdio: backward
+//! compatibility]). No single error code decides, because legacy servers answer unknown methods
+//! with different codes.
 //!
-//! [stdio: backward compatibility]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
+//! [stdio: backward compatibility]:
+//! https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
 
 use std::fmt;
 use std::time::Duration;
@@ -23,56 +24,56 @@ use super::ClientConfig;
 use crate::transmit::{FailureKind, SendFailure};
 use crate::wire::project::Project;
 
-/// What is known of a server once both sides agree.
+/// A server, as it described itself in the negotiation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerProfile {
-    /// The revision that is spoken from now on.
+    /// The revision that both sides agreed on.
     pub revision: Revision,
     /// Self-reported, for display and logs only.
     pub info: Option<Implementation>,
-    /// What the server offers.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
     /// A hint for the model on how to use the server.
     pub instructions: Option<String>,
 }
 
-/// What to do next on the way to an agreement.
+/// The next step of the negotiation.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum NegotiationStep {
     /// Ask `server/discover` in this revision.
     Probe(Revision),
     /// Send `initialize` for this revision.
     Shake(Revision),
     /// Both sides agree.
     Agreed(Box<ServerProfile>),
-    /// They never will.
+    /// There is no agreement.
     Failed(NegotiationError),
 }
 
-/// A probe that was sent.
+/// A probe (`server/discover`) that was sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// In which revision.
+pub(super) struct SentProbe {
+    /// The revision that it named.
     pub(super) revision: Revision,
-    /// How many were sent so far, with this one.
+    /// How many probes were sent so far, with this one.
     pub(super) probes: usize,
 }
 
-/// Where to begin.
-pub(super) fn first(config: &ClientConfig) -> Step {
+/// The first step.
+pub(super) fn first(config: &ClientConfig) -> NegotiationStep {
     match config.newest_modern() {
-        Some(revision) => Step::Probe(revision),
+        Some(revision) => NegotiationStep::Probe(revision),
         None => shake(config, "it was not asked"),
     }
 }
 
-/// What follows from the answer to a probe in a revision.
+/// The step after the answer to a probe.
 pub(super) fn probed(
     config: &ClientConfig,
-    asked: Asked,
+    asked: SentProbe,
     outcome: Result<&RawJson, &ErrorObject>,
-) -> Step {
+) -> NegotiationStep {
     match outcome {
         Ok(result) => match result.parse::<DiscoverResult>() {
             Ok(discovered) => discovered_by(config, discovered),
@@ -88,16 +89,23 @@ pub(super) fn probed(
     }
 }
 
-/// What follows from a probe that came to nothing. A server that refuses it without an error that
-/// only modern servers know is taken for an old one; what went wrong on the way says nothing.
-pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &SendFailure) -> Step {
+/// The step after a probe that failed. A server that refuses it without an error that only modern
+/// servers use counts as legacy. A transport error says nothing about the era.
+pub(super) fn failed(
+    config: &ClientConfig,
+    asked: SentProbe,
+    failure: &SendFailure,
+) -> NegotiationStep {
     const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
         (Some(error), _) => match probed(config, asked, Err(error)) {
-            Step::Failed(NegotiationError::Refused { error, .. }) => {
-                Step::Failed(NegotiationError::Refused { error, how: Some(failure.reason.clone()) })
+            NegotiationStep::Failed(NegotiationError::Refused { error, .. }) => {
+                NegotiationStep::Failed(NegotiationError::Refused {
+                    error,
+                    how: Some(failure.reason.clone()),
+                })
             }
-            Step::Failed(NegotiationError::Legacy(_)) => {
+            NegotiationStep::Failed(NegotiationError::Legacy(_)) => {
                 shake(config, &format!("it refused the probe: {}", failure.reason))
             }
             step => step,
@@ -107,70 +115,79 @@ pub(super) fn failed(config: &ClientConfig, asked: Asked, failure: &SendFailure)
         {
             shake(config, &format!("it refused the probe: {}", failure.reason))
         }
-        _ => Step::Failed(NegotiationError::Unreachable(failure.reason.clone())),
+        _ => NegotiationStep::Failed(NegotiationError::Unreachable(failure.reason.clone())),
     }
 }
 
-/// What follows from silence.
-pub(super) fn unanswered(config: &ClientConfig) -> Step {
+/// The step after a probe without an answer.
+pub(super) fn unanswered(config: &ClientConfig) -> NegotiationStep {
     shake(config, "it did not answer the probe")
 }
 
-/// What follows from the answer to a handshake.
-pub(super) fn shaken(config: &ClientConfig, outcome: Result<&RawJson, &ErrorObject>) -> Step {
+/// The step after the answer to `initialize`.
+pub(super) fn shaken(
+    config: &ClientConfig,
+    outcome: Result<&RawJson, &ErrorObject>,
+) -> NegotiationStep {
     let result = match outcome {
         Ok(result) => result,
         Err(error) => return refusal(error),
     };
     let result: InitializeResult = match result.parse() {
         Ok(result) => result,
-        Err(error) => return Step::Failed(NegotiationError::Invalid(error.to_string())),
+        Err(error) => return NegotiationStep::Failed(NegotiationError::Invalid(error.to_string())),
     };
     let revision = result.protocol_version.parse().ok();
     match revision.filter(|revision: &Revision| {
-        !revision.is_modern() && config.revisions().contains(revision)
+        revision.has_handshake() && config.revisions().contains(revision)
     }) {
-        Some(revision) => Step::Agreed(Box::new(ServerProfile {
+        Some(revision) => NegotiationStep::Agreed(Box::new(ServerProfile {
             revision,
             info: Some(result.server_info),
             capabilities: result.capabilities,
             instructions: result.instructions,
         })),
-        None => Step::Failed(NegotiationError::NoCommonRevision(vec![result.protocol_version])),
+        None => NegotiationStep::Failed(NegotiationError::NoCommonRevision(vec![
+            result.protocol_version,
+        ])),
     }
 }
 
-/// The params of the handshake.
+/// The params of `initialize`.
 pub(super) fn handshake(config: &ClientConfig, revision: Revision) -> InitializeParams {
     let mut info = config.info().clone();
     info.project(revision);
     InitializeParams::new(revision, config.declared(revision), info)
 }
 
-fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Step {
+fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> NegotiationStep {
     match common(config, &discovered.supported_versions) {
-        Some(revision) if revision.is_modern() => Step::Agreed(Box::new(ServerProfile {
-            revision,
-            info: discovered.meta.parse(key::SERVER_INFO),
-            capabilities: discovered.capabilities,
-            instructions: discovered.instructions,
-        })),
-        Some(revision) => Step::Shake(revision),
-        None => Step::Failed(NegotiationError::NoCommonRevision(discovered.supported_versions)),
+        Some(revision) if !revision.has_handshake() => {
+            NegotiationStep::Agreed(Box::new(ServerProfile {
+                revision,
+                info: discovered.meta.parse(key::SERVER_INFO),
+                capabilities: discovered.capabilities,
+                instructions: discovered.instructions,
+            }))
+        }
+        Some(revision) => NegotiationStep::Shake(revision),
+        None => NegotiationStep::Failed(NegotiationError::NoCommonRevision(
+            discovered.supported_versions,
+        )),
     }
 }
 
-/// The server is modern and does not speak what we asked in: goes on with what it does speak.
-fn refused(config: &ClientConfig, asked: Asked, error: &ErrorObject) -> Step {
+/// The server is modern but does not speak the revision of the probe: tries one that it does speak.
+fn refused(config: &ClientConfig, asked: SentProbe, error: &ErrorObject) -> NegotiationStep {
     let Some(data) = error.parse_data::<UnsupportedVersion>() else {
         return refusal(error);
     };
     match common(config, &data.supported) {
-        // It contradicts itself, as one that has just learned the revision may do once.
+        // The server contradicts itself, which may happen once while it is being upgraded.
         Some(revision) if revision == asked.revision && 1 < asked.probes => refusal(error),
-        Some(revision) if revision.is_modern() => Step::Probe(revision),
-        Some(revision) => Step::Shake(revision),
-        None => Step::Failed(NegotiationError::NoCommonRevision(data.supported)),
+        Some(revision) if !revision.has_handshake() => NegotiationStep::Probe(revision),
+        Some(revision) => NegotiationStep::Shake(revision),
+        None => NegotiationStep::Failed(NegotiationError::NoCommonRevision(data.supported)),
     }
 }
 
@@ -180,42 +197,41 @@ fn common(config: &ClientConfig, theirs: &[String]) -> Option<Revision> {
     config.revisions().iter().copied().find(spoken)
 }
 
-fn refusal(error: &ErrorObject) -> Step {
-    Step::Failed(NegotiationError::Refused { error: error.clone(), how: None })
+fn refusal(error: &ErrorObject) -> NegotiationStep {
+    NegotiationStep::Failed(NegotiationError::Refused { error: error.clone(), how: None })
 }
 
-fn shake(config: &ClientConfig, why: &str) -> Step {
+fn shake(config: &ClientConfig, why: &str) -> NegotiationStep {
     match config.newest_legacy() {
-        Some(revision) => Step::Shake(revision),
-        None => Step::Failed(NegotiationError::Legacy(why.to_owned())),
+        Some(revision) => NegotiationStep::Shake(revision),
+        None => NegotiationStep::Failed(NegotiationError::Legacy(why.to_owned())),
     }
 }
 
-/// Why client and server cannot talk.
+/// Why client and server cannot work together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NegotiationError {
-    /// The server speaks only these.
+    /// The server speaks only these revisions.
     NoCommonRevision(Vec<String>),
     /// The server needs a handshake, and this client speaks only revisions without one.
     Legacy(String),
-    /// The server refused.
+    /// The server refused the handshake or the probe.
     Refused {
-        /// With this error.
+        /// The error of the server.
         error: ErrorObject,
-        /// Where and with which status, if it came with a status of HTTP, and what to do.
+        /// The place and the HTTP status, if there is one, and what to do.
         how: Option<String>,
     },
-    /// The server's answer makes no sense.
+    /// The server's answer breaks the protocol.
     Invalid(String),
     /// The server did not answer in time.
     TimedOut,
-    /// The server could not be reached, or refused for reasons that have nothing to do with the
-    /// protocol.
+    /// The server could not be reached, or refused for reasons outside the protocol.
     Unreachable(String),
-    /// The server writes lines that are no protocol.
+    /// The server writes lines that are not messages.
     Noise(String),
-    /// The server fell silent, and did not answer when it was asked whether it is still there.
+    /// The server fell silent, and did not answer a ping.
     Silent(Duration),
 }
 

@@ -6,37 +6,37 @@ use bowline_types::input::InputRequired;
 use bowline_types::json::RawJson;
 
 use super::CallRequest;
-use super::connection::AskId;
+use super::ask::AskId;
 use crate::request::ExchangeId;
 use crate::wire::splice;
 
-/// A call of ours in flight, and what is needed to make it again.
+/// A call in flight, with what is needed to send it again.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlightCall {
     pub(super) exchange: ExchangeId,
     pub(super) request: CallRequest,
     /// How often it has been retried with answers.
     pub(super) round: usize,
-    /// How many changes the server had told of when it was made.
+    /// How many changes the server had reported when the call was sent.
     pub(super) changes: u64,
-    /// Whether it was made before, on a session that the server has lost. Calls that wait for a server
-    /// to be started again were not.
+    /// Whether it was sent before, in a session that the server lost. False for calls that waited
+    /// for a restart of the server.
     pub(super) again: bool,
 }
 
-/// A call that waits for answers of ours.
+/// A call that waits for answers to questions of the server.
 #[derive(Debug)]
 pub(super) struct Round {
-    pub(super) flight: Flight,
+    pub(super) flight: InFlightCall,
     open: BTreeMap<AskId, String>,
     responses: Vec<(String, RawJson)>,
     state: Option<String>,
 }
 
 impl Round {
-    /// Begins a round with these questions, under these numbers.
+    /// Starts a round with these questions.
     pub(super) fn new(
-        flight: Flight,
+        flight: InFlightCall,
         required: &InputRequired,
         asks: BTreeMap<AskId, String>,
     ) -> Self {
@@ -44,7 +44,7 @@ impl Round {
         Self { flight, open: asks, responses: Vec::new(), state }
     }
 
-    /// Takes an answer.
+    /// Takes the answer to one question.
     pub(super) fn answer(&mut self, ask: AskId, response: RawJson) {
         if let Some(key) = self.open.remove(&ask) {
             self.responses.push((key, response));
@@ -61,8 +61,8 @@ impl Round {
         self.open.keys().copied()
     }
 
-    /// The call to make again, with the members that the retry adds to its params.
-    pub(super) fn retry(mut self) -> (Flight, String) {
+    /// The call to send again, with the members that the retry adds to its params.
+    pub(super) fn retry(mut self) -> (InFlightCall, String) {
         self.flight.round += 1;
         let mut members = Vec::new();
         if !self.responses.is_empty() {

@@ -1,16 +1,16 @@
 //! Newline framing, as on stdio: one message a line.
 //!
-//! [`LineReader`] is fed whatever arrives and gives back whole lines. A line over the limit is
-//! reported once, as soon as it crosses the limit, and the rest of it is skipped without being
-//! kept. CRLF, blank lines and a byte order mark at the start are tolerated.
+//! [`LineReader`] is fed bytes as they arrive and gives whole lines. A line over the limit is
+//! reported once, as soon as it crosses the limit; the rest of it is skipped and not kept. CRLF,
+//! blank lines and a byte order mark at the start are tolerated.
 
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 
-/// Bytes kept from the start of a line that is too long, to find its id in.
+/// Bytes kept from the start of a line that is too long: the id of its request may be among them.
 const HEAD: usize = 4096;
 
-/// Capacity kept between lines; a larger buffer is given back after use.
+/// Capacity kept between lines. A larger buffer is freed after use.
 const KEEP: usize = 64 * 1024;
 
 pub use super::Unit;
@@ -19,7 +19,7 @@ pub use super::Unit;
 #[derive(Debug)]
 pub struct LineReader {
     buffer: BytesMut,
-    /// How much of the buffer holds no newline for certain.
+    /// How many bytes at the start of the buffer are known to hold no newline.
     searched: usize,
     limit: usize,
     skipping: bool,
@@ -32,13 +32,13 @@ impl LineReader {
         Self { buffer: BytesMut::new(), searched: 0, limit, skipping: false, begun: false }
     }
 
-    /// The buffer to append received bytes to; call [`next`](Self::next) afterwards until it gives
+    /// The buffer to append received bytes to. Call [`next`](Self::next) afterwards until it gives
     /// nothing.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
-    /// The next unit, if a whole one has arrived.
+    /// The next line, if a whole one has arrived.
     #[allow(clippy::should_implement_trait, reason = "`None` means not yet, not never")]
     pub fn next(&mut self) -> Option<Unit> {
         loop {
@@ -59,7 +59,7 @@ impl LineReader {
         }
     }
 
-    /// What is left when the stream ends: a last line without its newline, if any.
+    /// The rest when the stream ends: a last line without its newline, if any.
     pub fn finish(&mut self) -> Option<Unit> {
         if self.skipping {
             return None;
@@ -72,12 +72,12 @@ impl LineReader {
         if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(self.head(&text)) }
     }
 
-    /// The first bytes of a line, in memory of their own; as many however the line was cut.
+    /// Copies the first bytes of a line, always the same number however the line arrived.
     fn head(&self, line: &[u8]) -> Bytes {
         Bytes::copy_from_slice(line.get(..HEAD.min(self.limit)).unwrap_or(line))
     }
 
-    /// Reports a line that crosses the limit before its end has come, and forgets it.
+    /// Reports a line that crosses the limit before its end has arrived, and drops it.
     fn overlong(&mut self) -> Option<Unit> {
         if self.skipping {
             self.buffer.clear();
@@ -92,13 +92,13 @@ impl LineReader {
             }
             return None;
         }
-        // What was kept of it is forgotten at the next look.
+        // The kept bytes are dropped by the next call.
         self.skipping = true;
         Some(Unit::TooLong(self.head(&self.buffer)))
     }
 
-    /// Gives a large buffer back once nothing is in it, so that one big message does not keep its
-    /// memory for the life of the connection.
+    /// Frees a large buffer once it is empty, so that one big message does not keep its memory for
+    /// the life of the connection.
     fn shrink(&mut self) {
         if self.buffer.capacity() > KEEP {
             self.buffer = BytesMut::new();

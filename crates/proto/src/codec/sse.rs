@@ -1,9 +1,9 @@
 //! Server-sent events, as HTTP carries streams: fed in pieces, bounded.
 //!
-//! [`SseReader`] takes whatever arrives and gives back whole events. Lines end with LF, CR or CRLF,
-//! also when the pair is cut in two, and with nothing else: U+2028 and its kin are text. Comments,
-//! unknown fields and events without data are passed over. [`write_event`] writes an event whose
-//! text no reader can misread, because it escapes the characters that some take for line ends.
+//! [`SseReader`] is fed bytes as they arrive and gives whole events. Lines end with LF, CR or CRLF,
+//! also when the CRLF is split between two reads, and with nothing else: U+2028 is text. Comments,
+//! unknown fields and events without data are skipped. [`write_event`] escapes the characters that
+//! some readers take for line ends.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ use memchr::{memchr2, memchr2_iter};
 
 use super::lines::Unit;
 
-/// Bytes of a line that is not `data`; longer ones are skipped.
+/// The longest line that is not `data`, in bytes. Longer ones are skipped.
 const FIELD: usize = 64 * 1024;
 
-/// Bytes kept from the start of data that is too long, to find its id in.
+/// Bytes kept from the start of data that is too long: the id of its request may be among them.
 const HEAD: usize = 4096;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// One event that carries something.
+/// One event that has data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SseEvent {
-    /// What kind of event it is; `None` means `message`.
+    /// The type of the event; `None` means `message`.
     pub name: Option<String>,
-    /// What it carries.
+    /// The data of the event.
     pub data: Unit,
 }
 
@@ -33,17 +33,17 @@ pub struct SseEvent {
 #[derive(Debug)]
 pub struct SseReader {
     buffer: BytesMut,
-    /// How much of the buffer holds no line end for certain.
+    /// How many bytes at the start of the buffer are known to hold no line end.
     searched: usize,
     limit: usize,
     begun: bool,
-    /// The last line ended with CR: a LF that follows belongs to it.
+    /// The last line ended with CR, so a LF that follows belongs to it.
     after_return: bool,
     /// The rest of this line is not kept.
     skipping: bool,
     name: Option<String>,
     data: Data,
-    /// The id of the event that is being read; it counts from the end of that event on.
+    /// The id of the event that is being read. It counts only once that event is complete.
     next_id: Option<String>,
     last_id: Option<String>,
     retry: Option<Duration>,
@@ -54,9 +54,9 @@ pub struct SseReader {
 enum Data {
     #[default]
     None,
-    /// One line, as it stands in the received bytes.
+    /// One line, a slice of the received bytes.
     Line(Bytes),
-    /// Several lines.
+    /// Several lines, joined.
     Lines(BytesMut),
     /// More than the limit allows; only its first bytes are kept.
     TooLong(Bytes),
@@ -113,18 +113,18 @@ impl SseReader {
         }
     }
 
-    /// The id to resume after: that of the last whole event that had one. An event that is cut
-    /// leaves it as it was, so that a server sends that event again.
+    /// The id to resume after: that of the last complete event that had one. An event that is cut
+    /// off does not change it, so that the server sends that event again.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// How long to wait before coming back, as the server last said.
+    /// How long to wait before reconnecting, as the server last set it (`retry`).
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// Drops a byte order mark at the very start; gives whether reading can begin.
+    /// Drops a byte order mark at the very start. Gives whether reading can begin.
     fn begin(&mut self) -> bool {
         if !self.begun {
             let seen = self.buffer.len().min(BYTE_ORDER_MARK.len());
@@ -149,11 +149,11 @@ impl SseReader {
         }
     }
 
-    /// Forgets a line that grows too long before its end has come.
+    /// Drops a line that grows too long before its end has arrived.
     fn hold_bounds(&mut self) {
         if !self.skipping {
             let is_data = self.buffer.starts_with(b"data");
-            // The name of the field, its colon and one space come on top of the data.
+            // The limit is for the data; the field name, the colon and one space come on top.
             let most = if is_data { self.limit.max(FIELD) + b"data: ".len() } else { FIELD };
             if self.buffer.len() <= most {
                 return;
@@ -213,7 +213,7 @@ impl SseReader {
         };
     }
 
-    /// Ends an event; events without data only set the id and the time to come back.
+    /// Ends an event. An event without data only sets the id and the reconnection time.
     fn dispatch(&mut self) -> Option<SseEvent> {
         self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
@@ -244,14 +244,14 @@ fn text(value: &[u8]) -> Option<String> {
     std::str::from_utf8(value).ok().map(str::to_owned)
 }
 
-/// The first bytes of data, in memory of their own.
+/// Copies the first bytes of data.
 fn head(data: &[u8]) -> Bytes {
     Bytes::copy_from_slice(data.get(..HEAD).unwrap_or(data))
 }
 
 /// Appends an event that carries one message, which is JSON without line ends.
 ///
-/// `id` is ours and plain ASCII.
+/// `id` is made by this crate and plain ASCII.
 pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
     out.reserve(message.len() + id.map_or(0, str::len) + 16);
     write_id(out, id);
@@ -260,7 +260,7 @@ pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
     out.put_slice(b"\n\n");
 }
 
-/// Appends an event without data: a place to come back to, and when.
+/// Appends an event without data: an id to resume after, and when to reconnect.
 pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>) {
     write_id(out, id);
     if let Some(retry) = retry {
@@ -280,8 +280,8 @@ fn write_id(out: &mut BytesMut, id: Option<&str>) {
     }
 }
 
-/// Writes JSON with U+0085, U+2028 and U+2029 escaped, which readers of other makes take for line
-/// ends. In JSON they can stand only within texts, where the escape means the same.
+/// Writes JSON with U+0085, U+2028 and U+2029 escaped, because some readers take them for line
+/// ends. In JSON they occur only inside strings, where the escape means the same.
 fn write_escaped(out: &mut BytesMut, json: &[u8]) {
     let mut written = 0;
     for at in memchr2_iter(0xC2, 0xE2, json) {

@@ -1,4 +1,4 @@
-//! The mirrored headers of a request as they came, compared with its body.
+//! The mirrored headers of a request, compared with its body.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use super::value;
 use crate::frame::{MethodName, value_within};
 use crate::members::{Members, unescaped};
 
-/// A header as it came.
+/// The value of a header, or why there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderField<'a> {
-    /// It did not come.
+    /// The header is missing.
     #[default]
     Absent,
-    /// It came once and is readable.
+    /// The header came once and is readable.
     Value(&'a str),
-    /// It came more than once.
+    /// The header came more than once.
     Repeated,
-    /// It holds characters that it must not.
+    /// The header holds characters that are not allowed.
     Unreadable,
 }
 
-/// The mirrored headers of one request, as they came; those of arguments are in
+/// The mirrored headers of one request. Those of arguments are in
 /// [`ParamHeaders`](super::ParamHeaders).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head<'a> {
@@ -39,11 +39,11 @@ pub struct Head<'a> {
 impl Head<'_> {
     /// Compares the headers of a modern message with its body.
     ///
-    /// `version` is the one that `_meta` names, if it does.
+    /// `version` is the one in `_meta`, if any.
     ///
     /// # Errors
     ///
-    /// If a header is missing that must be there, cannot be read, or differs.
+    /// If a required header is missing, cannot be read, or differs from the body.
     pub fn check(
         &self,
         method: &MethodName,
@@ -68,7 +68,7 @@ impl Head<'_> {
     fn check_name(&self, method: &MethodName, params: &Members) -> Result<(), ErrorObject> {
         let MethodName::Known(method) = method else { return Ok(()) };
         let Some(member) = method.named_by() else { return Ok(()) };
-        // Whether the body is right is for the method to say.
+        // The handler of the method checks the body itself.
         let Ok(Some(named)) = params.string(member) else { return Ok(()) };
         let header = self.name.required("Mcp-Name")?;
         let decoded = value::decode(header).ok_or_else(|| undecodable("Mcp-Name", header))?;
@@ -79,14 +79,14 @@ impl Head<'_> {
     }
 }
 
-/// The tool, prompt or resource that a message of ours is about, by the text of its params.
+/// The tool, prompt or resource of an outgoing message, found in the text of its params.
 pub fn name_of(method: Method, params: &str) -> Option<String> {
     let name = value_within(params, method.named_by()?)?;
     unescaped(name).map(str::to_owned).or_else(|| serde_json::from_str(name).ok())
 }
 
 impl<'a> HeaderField<'a> {
-    /// The value, if there is exactly one that can be read. Blanks around it do not count.
+    /// The value, if the header came exactly once and is readable. Surrounding blanks are ignored.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ pub(super) fn differs(name: &str, header: &str, place: &str, body: &str) -> Erro
     mismatch(format!("the header `{name}` says `{header}`, but `{place}` says `{body}`"))
 }
 
-/// The beginning of what a peer said, short enough for a sentence.
+/// The beginning of a text of the peer, short enough for an error message.
 fn shown(text: &str) -> Cow<'_, str> {
     const MOST: usize = 100;
     match text.char_indices().nth(MOST) {

@@ -5,27 +5,27 @@ use std::fmt;
 use bowline_types::error::ErrorObject;
 
 use super::head::{differs, mismatch, undecodable};
-use super::marks::Mirrored;
 use super::value;
+use super::x_mcp_header::MirroredParam;
 use crate::members::Members;
 
-/// Integers that every reader keeps exact.
+/// The largest integer that every JSON reader keeps exact.
 const SAFE: i64 = (1 << 53) - 1;
 
-/// An argument on its way into a header.
+/// An argument to be sent as a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamHeader {
-    /// The header without its `Mcp-Param-`.
+    /// The name of the header without `Mcp-Param-`.
     pub name: String,
     /// The value, not yet encoded.
     pub value: String,
 }
 
-/// The headers that repeat arguments, as they came with one request.
+/// The headers of one request that repeat arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamHeaders(Vec<(String, Option<String>)>);
 
-/// What an argument says, as far as headers can repeat it.
+/// The value of an argument, as far as headers can repeat it.
 #[derive(Debug, PartialEq)]
 enum Scalar {
     Text(String),
@@ -37,9 +37,9 @@ enum Scalar {
 ///
 /// # Errors
 ///
-/// If an integer is one that not every reader keeps exact.
+/// If an integer is outside the range that every JSON reader keeps exact.
 pub fn headers_for(
-    marks: &[Mirrored],
+    marks: &[MirroredParam],
     arguments: &Members,
 ) -> Result<Vec<ParamHeader>, InexactInteger> {
     let mut headers = Vec::new();
@@ -71,18 +71,18 @@ impl fmt::Display for InexactInteger {
 impl std::error::Error for InexactInteger {}
 
 impl ParamHeaders {
-    /// Adds a header by its name without `Mcp-Param-`; `None` for a value that cannot be read.
+    /// Adds a header by its name without `Mcp-Param-`; `None` for an unreadable value.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         self.0.push((name.to_ascii_lowercase(), value.map(str::to_owned)));
     }
 
-    /// Compares the headers with the arguments that they repeat. Headers that no mark knows are
-    /// somebody else's.
+    /// Compares the headers with the arguments that they repeat. Headers without a mark are
+    /// ignored.
     ///
     /// # Errors
     ///
     /// If a header is missing, came twice, cannot be read or differs.
-    pub fn check(&self, marks: &[Mirrored], arguments: &Members) -> Result<(), ErrorObject> {
+    pub fn check(&self, marks: &[MirroredParam], arguments: &Members) -> Result<(), ErrorObject> {
         for mark in marks {
             let header = format!("Mcp-Param-{}", mark.name);
             let place = || format!("params.arguments.{}", mark.path.join("."));
@@ -106,7 +106,7 @@ impl ParamHeaders {
         Ok(())
     }
 
-    /// The value of a header that may come once.
+    /// The value of a header that may come only once.
     fn once(&self, name: &str, header: &str) -> Result<Option<&str>, ErrorObject> {
         let mut found = self.0.iter().filter(|(found, _)| found.eq_ignore_ascii_case(name));
         let (first, second) = (found.next(), found.next());
@@ -126,7 +126,7 @@ impl ParamHeaders {
 }
 
 impl Scalar {
-    /// Whether the decoded value of a header says the same.
+    /// Whether the decoded value of a header equals this value.
     fn is_said_by(&self, value: &str) -> bool {
         match self {
             Self::Text(text) => value == text,
@@ -146,7 +146,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The argument at a path; `None` if it is absent, `null`, or nothing that headers repeat.
+/// The argument at a path; `None` if it is absent, `null`, or of a type that headers do not repeat.
 fn scalar(arguments: &Members, path: &[String]) -> Option<Scalar> {
     let (last, parents) = path.split_last()?;
     let mut object = arguments.clone();
@@ -177,8 +177,8 @@ mod tests {
 
     use super::*;
 
-    fn marks(paths: &[(&str, &str)]) -> Vec<Mirrored> {
-        paths.iter().map(|(path, name)| Mirrored::new(path.split('.'), name)).collect()
+    fn marks(paths: &[(&str, &str)]) -> Vec<MirroredParam> {
+        paths.iter().map(|(path, name)| MirroredParam::new(path.split('.'), name)).collect()
     }
 
     fn arguments(json: &'static str) -> Members {

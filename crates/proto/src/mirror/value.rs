@@ -1,4 +1,4 @@
-//! Texts as values of headers: as they are, or in base64 between markers.
+//! Texts as values of headers: plain, or as base64 between markers.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 const BEFORE: &str = "=?base64?";
 const AFTER: &str = "?=";
 
-/// A text as a header can hold it.
+/// A text as the value of a header.
 pub fn encode(text: &str) -> Cow<'_, str> {
     let is_visible = text.bytes().all(|byte| (0x20..=0x7E).contains(&byte));
     let is_trimmed = !text.starts_with(' ') && !text.ends_with(' ');
@@ -18,14 +18,14 @@ pub fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{BEFORE}{}{AFTER}", STANDARD.encode(text)))
 }
 
-/// The text that a header holds. `None` if it claims to be base64 of UTF-8 and is not.
+/// The text of a header value. `None` if it is marked as base64 of UTF-8 and is not.
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     let Some(base64) = encoded(value) else { return Some(Cow::Borrowed(value)) };
     let bytes = STANDARD.decode(base64).ok()?;
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// What stands between the markers, if they are there.
+/// The text between the markers, if there are markers.
 fn encoded(value: &str) -> Option<&str> {
     value.strip_prefix(BEFORE)?.strip_suffix(AFTER)
 }

@@ -1,28 +1,28 @@
-//! Values that layers pass on beside a request.
+//! Values that layers attach to a request.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Values by their type, attached by outer layers for inner ones. Cheap to clone: what was attached
-/// is shared.
+/// Values by their type, attached by outer layers for inner ones. A clone is cheap: it shares the
+/// values.
 #[derive(Clone, Default)]
 pub struct Extensions(Option<Arc<Node<dyn Any + Send + Sync>>>);
 
-/// A value, and those that were attached before it.
+/// A value, and the values attached before it.
 struct Node<T: ?Sized> {
     earlier: Extensions,
     value: T,
 }
 
 impl Extensions {
-    /// Attaches a value, which hides the one of that type that was there.
+    /// Attaches a value. It hides an earlier value of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let earlier = std::mem::take(self);
         self.0 = Some(Arc::new(Node { earlier, value }));
     }
 
-    /// The value of a type.
+    /// The value of a type, if one is attached.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.nodes().find_map(|node| node.value.downcast_ref())
     }

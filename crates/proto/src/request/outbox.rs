@@ -1,4 +1,4 @@
-//! What a handler may say before its answer, and the way it takes.
+//! Messages that a handler sends before its answer, and the handle that takes them.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -14,47 +14,49 @@ use bowline_types::subscription::SubscriptionFilter;
 
 use super::ExchangeId;
 
-/// What a handler may say before its answer.
+/// A message that a handler sends before its answer.
 #[derive(Debug)]
 pub enum Outgoing {
-    /// How far the call has come. Dropped if the caller did not ask, or if it does not increase.
+    /// How far the call is. Dropped if the caller did not ask for progress, or if it does not
+    /// increase.
     Progress(ProgressUpdate),
     /// A log message. Dropped if the caller did not ask for its level.
     Log(LogMessageParams),
     /// A change that a subscription reports.
     Change(Change),
-    /// A question to the client, where the era lets servers send requests.
+    /// A question to the client, in revisions where servers send requests.
     Ask(Question),
-    /// The client should hang up and come back for the rest after a while. Dropped where it cannot
-    /// (only streams over HTTP on 2025-11-25 have a place to come back to).
+    /// The client should close the stream and reconnect for the rest later. Dropped where it
+    /// cannot: only HTTP streams of 2025-11-25 can be resumed without being broken.
     Pause(Duration),
-    /// What began with a question by URL is done, by the name of the question (2025-11-25). May be
-    /// said after the call is over, because the user may take longer than the call.
+    /// The user has finished what an elicitation by URL began; holds the name of the elicitation
+    /// (2025-11-25). May be sent after the call has ended, because the user may take longer than
+    /// the call.
     ElicitationComplete(String),
 }
 
 impl Outgoing {
-    /// Whether it may be dropped when the client reads too slowly.
+    /// Whether the message may be dropped when the client reads too slowly.
     pub fn is_droppable(&self) -> bool {
         matches!(self, Self::Progress(_) | Self::Log(_))
     }
 }
 
-/// How far a call has come.
+/// How far a call is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgressUpdate {
-    /// Grows with each report.
+    /// The progress so far. It must grow with each report.
     pub progress: f64,
     /// What `progress` will be in the end, if known.
     pub total: Option<f64>,
-    /// A line for people.
+    /// A line of text for people.
     pub message: Option<String>,
 }
 
 /// A change that subscriptions report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The subscription stands; this is what it will report.
+    /// The subscription is open. Holds the changes that it will report.
     Acknowledged(SubscriptionFilter),
     /// The list of tools changed.
     Tools,
@@ -67,7 +69,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether a filter asks for it. Parts of a resource are asked for with the whole.
+    /// Whether a filter asks for this change. A filter that names a resource also asks for its
+    /// parts.
     pub fn is_wanted_by(&self, filter: &SubscriptionFilter) -> bool {
         match self {
             Self::Acknowledged(_) => false,
@@ -80,8 +83,8 @@ impl Change {
         }
     }
 
-    /// Whether a resource may read differently after it: because it changed itself, a part of it
-    /// did, or what it is a part of.
+    /// Whether reading this resource may give something new after the change: the resource changed
+    /// itself, or a part of it, or a resource that it is a part of.
     pub fn may_touch(&self, resource: &str) -> bool {
         match self {
             Self::Resource(uri) => is_part_of(uri, resource) || is_part_of(resource, uri),
@@ -91,26 +94,27 @@ impl Change {
     }
 }
 
-/// Whether a URI is another one or lies below it: who follows the other hears of its changes too.
+/// Whether a URI is `other` or lies below it. A subscriber of `other` gets its changes too.
 pub fn is_part_of(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
 }
 
-/// A question to the client and where its answer goes.
+/// A question to the client, with the function that takes the answer.
 #[derive(Debug)]
 pub struct Question {
-    /// What is asked.
+    /// The question.
     pub request: InputRequest,
-    /// Called once with the answer, or with why there is none.
+    /// Called once with the answer, or with the reason why there is none.
     pub reply: Reply,
 }
 
-/// Takes the answer to a [`Question`]. Dropped unanswered only if the whole connection is dropped.
+/// Takes the answer to a [`Question`]. It is dropped without a call only if the whole connection is
+/// dropped.
 pub struct Reply(Box<dyn FnOnce(Result<RawJson, QuestionError>) + Send>);
 
 impl Reply {
-    /// A reply that calls a function once.
+    /// A reply that calls this function once.
     pub fn new(deliver: impl FnOnce(Result<RawJson, QuestionError>) + Send + 'static) -> Self {
         Self(Box::new(deliver))
     }
@@ -131,13 +135,13 @@ impl fmt::Debug for Reply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuestionError {
-    /// This caller cannot be asked: the transport has no way back, or the era has none.
+    /// This client cannot be asked: the transport has no way back, or the revision has none.
     NoBackChannel,
     /// Too many questions are open on this connection.
     TooMany,
     /// The client did not answer in time.
     TimedOut,
-    /// The connection closed first.
+    /// The connection closed before the answer.
     Closed,
     /// The client answered with an error.
     Refused(ErrorObject),
@@ -157,12 +161,12 @@ impl fmt::Display for QuestionError {
 
 impl std::error::Error for QuestionError {}
 
-/// How often another call may take the room that we waited for before we believe that nobody
-/// listens: a closed outbox is always ready and never takes anything.
+/// How often [`Outbox::say`] waits in vain for room before it gives up. A closed outbox is always
+/// ready and never takes a message.
 const PATIENCE: usize = 64;
 
-/// The way to talk back while a call runs; messages belong to that call and go where its answer
-/// will go.
+/// Sends messages while a call runs. They belong to that call, so they go to the stream that its
+/// answer will go to.
 #[derive(Clone)]
 pub struct Outbox {
     exchange: ExchangeId,
@@ -175,30 +179,30 @@ impl Outbox {
         Self { exchange, sink }
     }
 
-    /// An outbox that nobody empties.
+    /// An outbox that is closed from the start.
     pub fn closed() -> Self {
         Self::new(ExchangeId(0), Arc::new(Nowhere))
     }
 
-    /// Says something if there is room. What may be dropped is dropped without a word.
+    /// Sends a message if there is room. Progress and logs are silently dropped if there is none.
     ///
     /// # Errors
     ///
-    /// Gives back what could not be said because there is no room or nobody listens any more.
+    /// Gives the message back if there is no room, or the connection is closed.
     pub fn emit(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
         self.sink.emit(self.exchange, outgoing)
     }
 
-    /// Waits until there is room, or nobody listens any more (then [`emit`](Self::emit) fails).
+    /// Waits until there is room, or the connection is closed (then [`emit`](Self::emit) fails).
     pub async fn ready(&self) {
         std::future::poll_fn(|cx| self.sink.poll_ready(self.exchange, cx)).await;
     }
 
-    /// Says something that must not get lost, as soon as there is room.
+    /// Sends a message that must not be lost, as soon as there is room.
     ///
     /// # Errors
     ///
-    /// Gives it back if nobody listens any more.
+    /// Gives the message back if the connection is closed.
     pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
         let mut unsaid = outgoing;
         for _ in 0..PATIENCE {
@@ -220,7 +224,7 @@ impl Outbox {
         Err(unsaid)
     }
 
-    /// The connection that the call came by.
+    /// The connection that the call came through.
     pub fn connection(&self) -> ConnectionId {
         ConnectionId(Arc::downgrade(&self.sink))
     }
@@ -232,17 +236,17 @@ impl fmt::Debug for Outbox {
     }
 }
 
-/// Tells a connection from all others, without keeping it open.
+/// Identifies a connection without keeping it open.
 #[derive(Clone)]
 pub struct ConnectionId(Weak<dyn Sink>);
 
 impl ConnectionId {
-    /// Whether nobody can say anything on it any more.
+    /// Whether the connection is gone.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
     }
 
-    /// Where the sink stands, or stood: nothing else can stand there as long as we remember it.
+    /// The address of the sink. It is not reused while this value exists.
     fn address(&self) -> *const () {
         self.0.as_ptr().cast()
     }
@@ -268,13 +272,13 @@ impl fmt::Debug for ConnectionId {
     }
 }
 
-/// Where outboxes lead; implemented by whatever drives the connection.
+/// Takes the messages of outboxes. The driver of a connection implements it.
 pub trait Sink: Send + Sync {
-    /// Ready when [`emit`](Self::emit) would take something of this call, or when it never will
+    /// Ready when [`emit`](Self::emit) would take a message of this call, or when it never will
     /// again.
     fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Takes a message of a call, or gives it back.
+    /// Takes a message of a call.
     ///
     /// # Errors
     ///
@@ -282,7 +286,7 @@ pub trait Sink: Send + Sync {
     fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing>;
 }
 
-/// A sink for calls that nobody listens to.
+/// The sink of a closed outbox.
 struct Nowhere;
 
 impl Sink for Nowhere {

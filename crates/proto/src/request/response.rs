@@ -1,4 +1,4 @@
-//! The answer to a call, before its era has stamped it.
+//! The answer to a call, before the members that its era requires are added.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::project::Project;
 
-/// The answer to a call; the id is added on the way out.
+/// The answer to a call. The connection adds the id.
 pub type Response = Result<Success, ErrorObject>;
 
-/// A result, serialized but not yet stamped with what its era demands.
+/// A result as text, without the members that the era requires.
 #[derive(Clone, Debug)]
 pub struct Success {
     /// The JSON object of the result, without `_meta`.
@@ -41,9 +41,9 @@ pub struct ResultText(Kept);
 
 #[derive(Clone, Debug)]
 enum Kept {
-    /// Made for one answer.
+    /// Made for one answer, so it can be moved out.
     Once(String),
-    /// Made for many.
+    /// Shared by many answers.
     Shared(ByteString),
 }
 
@@ -56,7 +56,7 @@ impl ResultText {
         }
     }
 
-    /// The text, to be used up if nobody else has it.
+    /// The text, moved out if it is not shared.
     pub(crate) fn text(&mut self) -> Cow<'_, str> {
         match &mut self.0 {
             Kept::Once(text) => Cow::Owned(std::mem::take(text)),
@@ -64,11 +64,11 @@ impl ResultText {
         }
     }
 
-    /// Reads it as a type.
+    /// Parses the text as a type.
     ///
     /// # Errors
     ///
-    /// If it does not have the shape of the type.
+    /// If the text does not have the shape of the type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         read(self.as_str())
     }
@@ -83,17 +83,18 @@ impl From<RawJson> for ResultText {
 /// What kind of result it is (`resultType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuccessKind {
-    /// The call is done.
+    /// The call has ended.
     Complete,
-    /// The call wants answers first.
+    /// The client must answer questions first.
     InputRequired,
-    /// The call goes on as a task.
+    /// The call continues as a task.
     Task,
 }
 
-/// A result type that can be sent: it fits itself to a revision and gives up its `_meta`.
+/// A result type that can be sent: it can be fitted to an older revision, and its `_meta` taken
+/// out.
 pub trait ResultBody: Serialize + Project {
-    /// Takes `_meta` out, so that it can be joined with what the engine adds.
+    /// Takes `_meta` out, so that it can be merged with the members that the server adds.
     fn take_meta(&mut self) -> Meta;
 
     /// The result as JSON.
@@ -141,7 +142,7 @@ result_bodies!(
 );
 
 impl Success {
-    /// A finished result, fitted to the revision of the caller.
+    /// A complete result, fitted to the revision of the caller.
     ///
     /// # Errors
     ///
@@ -165,7 +166,7 @@ impl Success {
         Self::written(written, meta, SuccessKind::InputRequired)
     }
 
-    /// A finished result that is JSON already, fitted to the caller's revision by its maker.
+    /// A complete result that is JSON already and fits the caller's revision.
     pub fn raw(body: RawJson, meta: Meta) -> Self {
         Self { body: body.into(), meta, kind: SuccessKind::Complete, cache: CacheHint::default() }
     }
@@ -175,14 +176,14 @@ impl Success {
         Self::raw(RawJson::empty_object(), Meta::new())
     }
 
-    /// Says how long the result stays fresh, and for whom.
+    /// Sets how long the result stays fresh, and for whom.
     #[must_use]
     pub fn with_cache(mut self, hint: CacheHint) -> Self {
         self.cache = hint;
         self
     }
 
-    /// The same, to be cloned cheaply.
+    /// The same result with shared text, cheap to clone.
     #[must_use]
     pub fn shared(mut self) -> Self {
         if let Kept::Once(text) = self.body.0 {
@@ -201,7 +202,7 @@ impl Success {
         self.kind
     }
 
-    /// The JSON object of the result, without `_meta` and what the engine adds.
+    /// The JSON object of the result, without `_meta` and the members that the server adds.
     pub fn body(&self) -> &ResultText {
         &self.body
     }

@@ -1,7 +1,7 @@
 //! Turns a schema document into an arena of nodes.
 //!
 //! Everything that can be wrong with a schema is found here, before any value is checked: keywords
-//! of the wrong kind, unsupported patterns, references that lead nowhere or back to themselves.
+//! of the wrong type, unsupported patterns, references without a target or to themselves.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// What nothing passes.
+    /// A schema that no value passes.
     pub(super) fn never() -> Self {
         let node = Node {
             keywords: vec![Keyword::Never],
@@ -80,7 +80,7 @@ struct Compiler<'s> {
     bounds: SchemaLimits,
     /// Numbers for the names of dynamic anchors.
     dynamic_names: HashMap<&'s str, usize>,
-    /// What is left of [`SchemaLimits::patterns`].
+    /// The rest of [`SchemaLimits::patterns`].
     pattern_room: Cell<usize>,
     asserts_beyond_types: bool,
 }
@@ -184,7 +184,7 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
-    /// Refuses schemas that apply themselves to the same value, which would never end.
+    /// Refuses schemas that apply themselves to the same value, because checking would never end.
     fn refuse_cycles(&self, nodes: &[Node]) -> Result<(), SchemaError> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -218,7 +218,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Whether a node says no more than the Rust type that its schema was derived from.
+/// Whether a node asserts no more than the Rust type that its schema was derived from.
 fn is_structural(node: &Node, schema: &Value) -> bool {
     let has_range_of_type = schema.as_object().is_some_and(has_range_of_format);
     let is_implied = |keyword: &Keyword| {

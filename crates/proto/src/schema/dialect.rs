@@ -1,24 +1,24 @@
-//! The dialects of JSON Schema that are understood, and every difference between them by name.
+//! The supported dialects of JSON Schema, and every difference between them by name.
 //!
-//! A document is in one dialect, which its root declares. Both compile to the same nodes, so a
-//! dialect matters only while a schema is compiled: which keywords there are, what they hold and
-//! what an identifier may be.
+//! A document is in one dialect, which its root declares. Both dialects compile to the same nodes,
+//! so the dialect matters only while a schema is compiled: which keywords exist, what they hold,
+//! and what an identifier may be.
 
 use serde_json::{Map, Value};
 
 /// A dialect, oldest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// What generators for TypeScript and older ones for Python write.
+    /// Written by generators for TypeScript and older ones for Python.
     Draft07,
-    /// What the Model Context Protocol defaults to.
+    /// The default of the Model Context Protocol.
     #[default]
     V2020_12,
 }
 
 use Dialect::{Draft07, V2020_12};
 
-/// What a keyword holds, as far as it is schemas.
+/// Which subschemas a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Nothing,
@@ -31,9 +31,9 @@ pub(super) enum Holds {
 }
 
 impl Dialect {
-    /// The dialect that a `$schema` names, if it is understood.
+    /// The dialect that `$schema` names, if it is supported.
     ///
-    /// Both URIs are written in the wild with either scheme and with or without an empty fragment.
+    /// Both URIs occur with either scheme, and with or without an empty fragment.
     pub(super) fn named(uri: &str) -> Option<Self> {
         let uri = uri.strip_suffix('#').unwrap_or(uri);
         let address = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
@@ -44,7 +44,7 @@ impl Dialect {
         }
     }
 
-    /// The URI as the dialect itself spells it.
+    /// The URI as the dialect itself writes it.
     pub(super) fn uri(self) -> &'static str {
         match self {
             Draft07 => "http://json-schema.org/draft-07/schema#",
@@ -52,7 +52,7 @@ impl Dialect {
         }
     }
 
-    /// Where schemas are put that others refer to.
+    /// The keyword for schemas that others refer to.
     pub(super) fn definitions(self) -> &'static str {
         match self {
             Draft07 => "definitions",
@@ -79,7 +79,7 @@ impl Dialect {
         self.has(keyword) && (!is_hidden || matches!(keyword, "$ref" | "definitions"))
     }
 
-    /// Whether the dialect has a keyword, if any has; what none has is read nowhere.
+    /// Whether the dialect has a keyword. Keywords that no dialect has are never read.
     pub(super) fn has(self, keyword: &str) -> bool {
         match self {
             Draft07 => !matches!(
@@ -102,7 +102,7 @@ impl Dialect {
         }
     }
 
-    /// What a keyword holds that the dialect has.
+    /// Which subschemas a keyword of the dialect holds.
     pub(super) fn holds(self, keyword: &str) -> Holds {
         match keyword {
             "items" if self == Draft07 => Holds::OneOrList,
@@ -127,12 +127,12 @@ impl Dialect {
         }
     }
 
-    /// `$ref` makes a schema a reference and nothing else, whatever stands beside it.
+    /// Whether `$ref` makes a schema a reference only, so that its other keywords are ignored.
     fn has_lone_references(self) -> bool {
         self == Draft07
     }
 
-    /// The fragment of an `$id` is an anchor, for which newer dialects have `$anchor`.
+    /// Whether the fragment of an `$id` is an anchor. Newer dialects have `$anchor`.
     pub(super) fn has_anchors_in_identifiers(self) -> bool {
         self == Draft07
     }

@@ -1,7 +1,7 @@
 //! Decides when two JSON values are the same value, as JSON Schema defines it.
 //!
-//! `serde_json` tells `1` from `1.0`; JSON Schema does not, and neither cares about the order of an
-//! object's members. `const`, `enum` and `uniqueItems` all rest on this.
+//! `serde_json` distinguishes `1` from `1.0`; JSON Schema does not. The order of members does not
+//! matter to either. `const`, `enum` and `uniqueItems` use this.
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -25,7 +25,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The members of an object by name. Their order is that of the text if serde_json preserves it.
+/// The members of an object, sorted by name. serde_json may keep them in the order of the text.
 pub(super) fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(name, _)| *name);
@@ -43,9 +43,9 @@ pub(super) fn first_repetition(items: &[Value]) -> Option<(usize, usize)> {
     Some((earlier, later))
 }
 
-/// What it costs to walk a value once: one per value in it and one per 256 bytes of text.
+/// The cost of walking through a value once: one per value in it and one per 256 bytes of text.
 ///
-/// `None` when it nests deeper than `depth`; the walk itself goes no deeper than that.
+/// `None` when it nests deeper than `depth`; the walk goes no deeper than that.
 pub(super) fn measure(value: &Value, depth: usize) -> Option<usize> {
     let inner = || depth.checked_sub(1);
     match value {
@@ -64,7 +64,7 @@ pub(super) fn measure(value: &Value, depth: usize) -> Option<usize> {
     }
 }
 
-/// A value that hashes and compares as JSON Schema wants.
+/// A value that hashes and compares as JSON Schema defines it.
 struct Same<'v>(&'v Value);
 
 impl PartialEq for Same<'_> {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// A schema that cannot be compiled, with the place in it and what to do about it.
+/// A schema that cannot be compiled, with the place of the problem and what to do about it.
 ///
 /// ```
 /// use bowline_proto::schema::Validator;
@@ -19,7 +19,7 @@ pub struct SchemaError {
     message: String,
 }
 
-/// What is wrong, as far as callers tell it apart.
+/// The kinds of problems that callers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Invalid,
@@ -38,7 +38,7 @@ impl SchemaError {
         &self.pointer
     }
 
-    /// Whether the schema declares a dialect that is not supported, or parts of it different ones.
+    /// Whether the schema declares an unsupported dialect, or different dialects in its parts.
     pub fn is_unsupported_dialect(&self) -> bool {
         self.kind == Kind::Dialect
     }

@@ -1,16 +1,16 @@
 //! Checks values against a compiled schema.
 //!
-//! A first pass only asks whether the value passes and stops at the first answer; most values do. For
-//! one that does not, a second pass goes on and writes down what is wrong. Both count their steps
-//! and their nesting, so neither a hostile schema nor a hostile value can hold the thread or overflow
+//! A first pass only asks whether the value passes and stops at the first violation; most values
+//! pass. For a value that does not, a second pass records what is wrong. Both count their steps and
+//! their nesting, so neither a hostile schema nor a hostile value can block the thread or overflow
 //! the stack.
 
 use serde_json::Value;
 
 use super::SchemaLimits;
 use super::compile::Compiled;
+use super::evaluated::EvaluatedParts;
 use super::instance::Instance;
-use super::marks::Marks;
 use super::node::{InPlaceRule, Keyword, Node, NodeId, ResourceId, Types};
 use super::violation::{Expected, Violation, Violations};
 
@@ -27,23 +27,24 @@ pub(super) fn check(
 ) -> Result<(), Violations> {
     let instance = Instance::root(value);
     let mut evaluation = Evaluation::new(compiled, bounds, root);
-    match evaluation.apply(NodeId(0), &instance, &mut Marks::Unwanted) {
+    match evaluation.apply(NodeId(0), &instance, &mut EvaluatedParts::Unwanted) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
         Err(stop) => return Err(Violations::stopped(stop.at(root, bounds))),
     }
     let mut evaluation = Evaluation::new(compiled, bounds, root);
     evaluation.found = Some(Vec::new());
-    let outcome = evaluation.apply(NodeId(0), &instance, &mut Marks::Unwanted);
+    let outcome = evaluation.apply(NodeId(0), &instance, &mut EvaluatedParts::Unwanted);
     let found = evaluation.found.unwrap_or_default();
     match outcome {
-        // Going on after the first violation may exceed what stopping at it did not.
+        // The second pass goes on after the first violation, so it may exceed limits that the first
+        // did not.
         Err(stop) if found.is_empty() => Err(Violations::stopped(stop.at(root, bounds))),
         _ => Err(Violations::new(found, bounds.violations)),
     }
 }
 
-/// Whether the value passes, unless checking had to stop.
+/// Whether the value passes, or why checking stopped.
 type Verdict = Result<bool, Stop>;
 
 /// Why checking stopped before there was an answer.
@@ -74,12 +75,13 @@ struct Evaluation<'e> {
     compiled: &'e Compiled,
     bounds: SchemaLimits,
     root: &'e str,
-    /// What is left of [`SchemaLimits::steps`].
+    /// The rest of [`SchemaLimits::steps`].
     steps: usize,
     nesting: usize,
-    /// The resources entered on the way here, outermost first, if `$dynamicRef` needs to know.
+    /// The resources entered on the way here, outermost first. Only kept if `$dynamicRef` needs
+    /// them.
     scope: Vec<ResourceId>,
-    /// What is wrong so far, or `None` while only the verdict matters.
+    /// The violations so far, or `None` in the first pass.
     found: Option<Vec<Violation>>,
 }
 
@@ -89,8 +91,13 @@ impl<'e> Evaluation<'e> {
         Self { compiled, bounds, root, steps, nesting: 0, scope, found: None }
     }
 
-    /// Checks an instance against a node, and marks what the node looked at.
-    fn apply(&mut self, id: NodeId, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+    /// Checks an instance against a node, and marks the parts that the node evaluated.
+    fn apply(
+        &mut self,
+        id: NodeId,
+        instance: &Instance<'_>,
+        marks: &mut EvaluatedParts,
+    ) -> Verdict {
         if self.nesting >= self.bounds.nesting {
             return Err(Stop::Nesting);
         }
@@ -104,8 +111,8 @@ impl<'e> Evaluation<'e> {
         verdict
     }
 
-    /// Enters a node's resource. References that stand alone are followed here, without nesting;
-    /// compiling has made sure that they end.
+    /// Enters a node's resource. A node that is only a reference is followed here, without nesting;
+    /// the compiler has checked that such references end.
     fn enter(&mut self, id: NodeId) -> Result<&'e Node, Stop> {
         let mut node = self.compiled.node(id);
         loop {
@@ -122,14 +129,20 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn node(&mut self, node: &'e Node, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+    fn node(
+        &mut self,
+        node: &'e Node,
+        instance: &Instance<'_>,
+        marks: &mut EvaluatedParts,
+    ) -> Verdict {
         if !node.has_unevaluated() {
             return self.keywords(node, instance, marks);
         }
-        // What is unevaluated here does not depend on what schemas around this one looked at.
-        let mut own = Marks::of(instance.value);
+        // Which parts are unevaluated here does not depend on schemas around this one.
+        let mut own = EvaluatedParts::of(instance.value);
         self.charge(own.weight())?;
-        // After a violation, what was looked at means little; saying so would be noise.
+        // After a violation the evaluated parts are incomplete, so reporting unevaluated ones would
+        // mislead.
         if !self.keywords(node, instance, &mut own)? {
             return Ok(false);
         }
@@ -144,7 +157,12 @@ impl<'e> Evaluation<'e> {
         Ok(verdict)
     }
 
-    fn keywords(&mut self, node: &'e Node, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+    fn keywords(
+        &mut self,
+        node: &'e Node,
+        instance: &Instance<'_>,
+        marks: &mut EvaluatedParts,
+    ) -> Verdict {
         self.every(&node.keywords, |this, keyword| {
             match (keyword, instance.value) {
                 (Keyword::Never, _) => {
@@ -178,7 +196,7 @@ impl<'e> Evaluation<'e> {
         &mut self,
         rule: &'e InPlaceRule,
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         match rule {
             InPlaceRule::Reference(target) => self.apply(*target, instance, marks),
@@ -193,7 +211,7 @@ impl<'e> Evaluation<'e> {
             InPlaceRule::AnyOf(any) => self.any_of(any, instance, marks),
             InPlaceRule::OneOf(one) => self.one_of(one, instance, marks),
             InPlaceRule::Not { schema, excerpt } => {
-                if !self.probe(*schema, instance, &mut Marks::Unwanted)? {
+                if !self.probe(*schema, instance, &mut EvaluatedParts::Unwanted)? {
                     return Ok(true);
                 }
                 self.violate(instance, || format!("must not match {excerpt}"))
@@ -224,21 +242,26 @@ impl<'e> Evaluation<'e> {
         resources.find_map(|resource| self.compiled.dynamic_anchor(anchor, *resource))
     }
 
-    /// Asks for the verdict only.
-    fn probe(&mut self, id: NodeId, instance: &Instance<'_>, marks: &mut Marks) -> Verdict {
+    /// Checks without recording violations.
+    fn probe(
+        &mut self,
+        id: NodeId,
+        instance: &Instance<'_>,
+        marks: &mut EvaluatedParts,
+    ) -> Verdict {
         let found = self.found.take();
         let verdict = self.apply(id, instance, marks);
         self.found = found;
         verdict
     }
 
-    /// Marks of its own for an alternative, which count only if it passes.
-    fn branch(&mut self, marks: &Marks) -> Result<Marks, Stop> {
+    /// Blank marks for an alternative. They count only if the alternative passes.
+    fn branch(&mut self, marks: &EvaluatedParts) -> Result<EvaluatedParts, Stop> {
         self.charge(marks.weight())?;
         Ok(marks.blank())
     }
 
-    /// Runs all checks, or those up to the first that fails if only the verdict matters.
+    /// Runs all checks in the second pass, and those up to the first failure in the first.
     fn every<T>(
         &mut self,
         all: impl IntoIterator<Item = T>,
@@ -272,7 +295,7 @@ impl<'e> Evaluation<'e> {
         });
     }
 
-    /// Whether one more violation would be kept: one past the bound, to know that there are more.
+    /// Whether to record one more violation: one past the limit, to know that there are more.
     fn has_room(&self) -> bool {
         self.found.as_ref().is_some_and(|found| found.len() <= self.bounds.violations)
     }
@@ -283,13 +306,14 @@ impl<'e> Evaluation<'e> {
         }
         if let Some(found) = &mut self.found {
             found.push(violation());
-            // Writing a path takes as long as the path; whoever is next finds out if it was too much.
+            // Writing a path costs as many steps as the path has parts. If they exceed the limit,
+            // the next check stops.
             self.steps = self.steps.saturating_sub(self.nesting);
         }
     }
 }
 
-/// Steps for looking at a value itself: long texts are not free.
+/// The steps for looking at a value itself, which grow with the length of its text.
 fn weight(value: &Value) -> usize {
     value.as_str().map_or(0, |text| text.len() / 256)
 }

@@ -1,4 +1,4 @@
-//! Gives the places of a document their names: `$id` and the anchors.
+//! Finds the names that the places of a document have: `$id` and the anchors.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::node::{NodeId, ResourceId};
 use super::survey::Survey;
 use super::uri;
 
-/// Bytes of an identifier: every one below it repeats it when resolved.
+/// The longest identifier, in bytes. Identifiers below it repeat it when they are resolved.
 const LONGEST_URI: usize = 2048;
 
 /// The document, or a part of it with its own `$id`.
@@ -27,7 +27,7 @@ impl Resource<'_> {
 }
 
 impl<'s> Survey<'s> {
-    /// Notes all names that a schema gives itself.
+    /// Notes all names that a schema declares for itself.
     pub(super) fn identify(
         &mut self,
         id: NodeId,
@@ -66,7 +66,7 @@ impl<'s> Survey<'s> {
         if !address.is_empty() {
             self.enter_resource(id, address)?;
         }
-        // Some generators write the pointer of the place; that names nothing new.
+        // Some generators write the pointer of the place as its `$id`; it names nothing new.
         match fragment.filter(|name| !name.is_empty() && !name.contains('/')) {
             Some(name) => self.add_anchor(id, "$id", name),
             None => Ok(()),

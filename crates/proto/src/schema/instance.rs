@@ -1,7 +1,7 @@
-//! A value together with where it is in the value that is checked.
+//! A value together with its place in the value that is checked.
 //!
-//! Instances live on the stack and point to the one around them, so that a path is written only when
-//! there is something to say about it.
+//! Instances live on the stack and point to the one around them, so that a path is written only
+//! when a violation needs it.
 
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ impl<'i> Instance<'i> {
         Self { value, within: Some((self, Step::Item(index))) }
     }
 
-    /// The path in a form that people and models read: `arguments.items[2].price`.
+    /// The path for people and models: `arguments.items[2].price`.
     pub(super) fn path(&self, root: &str) -> String {
         let mut path = root.to_owned();
         for step in self.steps() {
@@ -80,7 +80,7 @@ pub(super) fn push_member(path: &mut String, name: &str) {
     }
 }
 
-/// What a value is, in a few words: `the string "abc"`, `an array of 3 items`.
+/// A short description of a value: `the string "abc"`, `an array of 3 items`.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -108,7 +108,7 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Longer texts are cut in messages; a model does not need all of what it sent.
+/// The longest text in messages; a model does not need all of what it sent.
 const LONGEST_QUOTE: usize = 60;
 
 /// Text as a JSON string, cut if it is long.

@@ -1,7 +1,7 @@
-//! Reads the values of keywords, and says where one is not what the dialect wants.
+//! Reads the values of keywords, and reports one that the dialect does not allow.
 //!
 //! Every method returns `None` for a keyword that is absent or that the dialect does not read, so
-//! that compiling reads as a list of what may be there.
+//! that the compiler is a plain list of keywords.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -22,8 +22,8 @@ pub(super) struct Keywords<'a, 's> {
     pattern_room: &'a Cell<usize>,
     id: NodeId,
     members: &'s Map<String, Value>,
-    /// A bit for each length that a name among the members has. There are sixty keywords to ask for,
-    /// and most schemas have three.
+    /// A bit for each length among the names of the members. There are sixty keywords to look for,
+    /// and most schemas have three, so most look-ups end here.
     lengths: u64,
 }
 
@@ -66,7 +66,7 @@ impl<'a, 's> Keywords<'a, 's> {
     pub(super) fn count(&self, keyword: &str) -> Read<usize> {
         self.read(keyword, "an integer from 0", |value| {
             match Number::of(value.as_number()?) {
-                // Nothing is as long as the largest `usize`, so larger counts may become that.
+                // No value is as long as the largest `usize`, so larger counts become that.
                 Number::Integer(count @ 0..) => Some(usize::try_from(count).unwrap_or(usize::MAX)),
                 Number::Float(count) if count > 0.0 && count.fract() == 0.0 => Some(usize::MAX),
                 _ => None,
@@ -74,7 +74,7 @@ impl<'a, 's> Keywords<'a, 's> {
         })
     }
 
-    /// A limit on numbers, and how the schema spells it.
+    /// A limit on numbers, and its text in the schema.
     pub(super) fn limit(&self, keyword: &str) -> Read<(Number, Box<str>)> {
         self.read(keyword, "a number", |value| {
             let number = value.as_number()?;
@@ -185,7 +185,7 @@ impl<'a, 's> Keywords<'a, 's> {
     }
 }
 
-/// The bit of a length; all that are very long have the same.
+/// The bit of a length. All very long names share one.
 fn bit(length: usize) -> u64 {
     1 << length.min(63)
 }

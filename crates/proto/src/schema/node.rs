@@ -1,7 +1,7 @@
 //! The compiled form of a schema: an arena of nodes that refer to one another by index.
 //!
-//! Nothing of the JSON text is looked up again while a value is checked: keywords are parsed, names
-//! are sorted, patterns are compiled and references are indices.
+//! No keyword is looked up in the JSON while a value is checked: keywords are parsed, names are
+//! sorted, patterns are compiled and references are indices.
 
 use serde_json::Value;
 
@@ -19,12 +19,12 @@ pub(super) struct ResourceId(pub(super) usize);
 /// One subschema.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// What has to hold, in the order of reporting.
+    /// The conditions, in the order of reporting.
     pub(super) keywords: Vec<Keyword>,
-    /// Applied to what no other keyword of this node has looked at.
+    /// Applied to the parts that no other keyword of this node evaluated.
     pub(super) unevaluated_items: Option<NodeId>,
     pub(super) unevaluated_properties: Option<NodeId>,
-    /// Where this node lives, for `$dynamicRef`.
+    /// The resource of this node, for `$dynamicRef`.
     pub(super) resource: ResourceId,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Keyword {
     InPlace(InPlaceRule),
 }
 
-/// A condition on numbers, with the limit as the schema spells it.
+/// A condition on numbers, with the text of the limit in the schema.
 #[derive(Debug)]
 pub(super) enum NumberRule {
     Minimum(Number, Box<str>),
@@ -135,7 +135,7 @@ pub(super) enum InPlaceRule {
 }
 
 impl Node {
-    /// The nodes that are applied to the same value as this one, wherever the value decides.
+    /// The nodes that are applied to the same value as this one.
     pub(super) fn in_place(&self) -> Vec<NodeId> {
         let mut targets = Vec::new();
         for keyword in &self.keywords {
@@ -144,7 +144,7 @@ impl Node {
             };
             match rule {
                 InPlaceRule::Reference(target) => targets.push(*target),
-                // Where it leads is known only while checking, where the depth is bounded.
+                // Its target is known only while checking, where the depth is bounded.
                 InPlaceRule::DynamicReference { .. } => {}
                 InPlaceRule::AllOf(all) | InPlaceRule::AnyOf(all) | InPlaceRule::OneOf(all) => {
                     targets.extend(all);
@@ -174,7 +174,7 @@ impl Node {
 }
 
 impl Keyword {
-    /// Whether this only says what a Rust type says: shapes and names, but no values.
+    /// Whether the condition is one that a Rust type also enforces: types and names, but no values.
     pub(super) fn is_structural(&self) -> bool {
         match self {
             Self::Type(_) => true,

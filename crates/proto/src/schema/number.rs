@@ -1,8 +1,8 @@
 //! Compares JSON numbers exactly, and tells multiples in decimal arithmetic.
 //!
-//! JSON knows one kind of number: `1`, `1.0` and `1e0` are the same integer. Comparing everything as
-//! `f64` would confuse integers beyond 2^53, and dividing `0.0075` by `0.0001` in binary would leave
-//! a remainder that nobody wrote.
+//! JSON knows one kind of number: `1`, `1.0` and `1e0` are the same integer. Comparing everything
+//! as `f64` would confuse integers beyond 2^53, and dividing `0.0075` by `0.0001` in binary would
+//! leave a remainder that nobody wrote.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};

@@ -1,8 +1,9 @@
 //! Runs the regular expressions of `pattern` and `patternProperties` in linear time.
 //!
-//! JSON Schema writes patterns in the dialect of ECMA-262; [`regex_lite`] runs a dialect of its own,
-//! without backtracking and so without catastrophe. This module translates the one into the other.
-//! What cannot be said without backtracking or Unicode tables is refused when the schema is compiled.
+//! JSON Schema writes patterns in the dialect of ECMA-262. [`regex_lite`] has a dialect of its own,
+//! and runs it without backtracking, so in linear time. This module translates the one into the
+//! other. Patterns that need backtracking or Unicode tables are refused when the schema is
+//! compiled.
 
 use regex_lite::{Regex, RegexBuilder};
 
@@ -11,7 +12,7 @@ use regex_lite::{Regex, RegexBuilder};
 pub(super) struct Pattern {
     source: Box<str>,
     regex: Regex,
-    /// The first of [`SIZES`] that the program fits in, in kibibytes.
+    /// The smallest of [`SIZES`] that the program fits in, in kibibytes.
     size: usize,
 }
 
@@ -19,7 +20,7 @@ pub(super) struct Pattern {
 const SIZES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 impl Pattern {
-    /// Fails with a sentence that says what cannot be run and what to do.
+    /// Fails with a sentence that names the unsupported part and a way out.
     pub(super) fn compile(source: &str) -> Result<Self, String> {
         let translated =
             Translation { rest: source, out: String::new(), may_repeat: false }.run()?;
@@ -39,7 +40,7 @@ impl Pattern {
         &self.source
     }
 
-    /// What the compiled pattern takes at most, in kibibytes.
+    /// The largest size of the compiled pattern, in kibibytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -48,17 +49,17 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// What matching this text may cost, in steps of an evaluation.
+    /// The cost of matching this text, in steps of an evaluation.
     pub(super) fn cost(&self, text: &str) -> usize {
         1 + text.len().saturating_mul(self.size) / 2
     }
 }
 
-/// What `\s` means in ECMA-262, as the inside of a class.
+/// The characters of `\s` in ECMA-262, as the inside of a class.
 const SPACE: &str = r"\x{9}-\x{D}\x{20}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 /// The complement of [`SPACE`], for use among other members of a class.
 const NOT_SPACE: &str = r"\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{FEFE}\x{FF00}-\x{10FFFF}";
-/// What `.` means in ECMA-262: anything but an end of line.
+/// The meaning of `.` in ECMA-262: anything but an end of line.
 const NOT_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
 
 /// One character, or a set of them written as the inside of a class.
@@ -70,7 +71,7 @@ enum Atom {
 struct Translation<'p> {
     rest: &'p str,
     out: String,
-    /// Whether something precedes that a quantifier can apply to.
+    /// Whether a quantifier can follow.
     may_repeat: bool,
 }
 
@@ -123,7 +124,7 @@ impl Translation<'_> {
         self.may_repeat = false;
     }
 
-    /// Groups only group here: nothing reads captures, so none are made.
+    /// Groups never capture, because no captures are read.
     fn open_group(&mut self) -> Result<(), String> {
         self.may_repeat = false;
         if ["?=", "?!", "?<=", "?<!"].iter().any(|look| self.rest.starts_with(look)) {
@@ -161,7 +162,7 @@ impl Translation<'_> {
         Ok(())
     }
 
-    /// A brace that does not start a quantifier stands for itself, as on the web.
+    /// A brace that does not start a quantifier is a plain character, as in browsers.
     fn open_brace(&mut self) -> Result<(), String> {
         if let Some((inside, rest)) = self.rest.split_once('}') {
             let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
@@ -192,7 +193,7 @@ impl Translation<'_> {
         let is_negated = self.eat("^");
         self.may_repeat = true;
         if self.eat("]") {
-            // `[]` matches nothing and `[^]` anything, which has to be said the other way round here.
+            // `[]` matches nothing and `[^]` anything; regex_lite has other words for both.
             let all = if is_negated { r"[\x{0}-\x{10FFFF}]" } else { r"[^\x{0}-\x{10FFFF}]" };
             self.out.push_str(all);
             return Ok(());
@@ -209,7 +210,7 @@ impl Translation<'_> {
             let last = self.class_atom()?;
             match (first, &last) {
                 (Atom::One(_), Atom::One(_)) => self.out.push('-'),
-                // Next to a set, the dash stands for itself.
+                // Next to a set, the dash is a plain character.
                 _ => push_literal(&mut self.out, '-'),
             }
             push_atom(&mut self.out, &last);
@@ -318,7 +319,7 @@ fn push_atom(out: &mut String, atom: &Atom) {
     }
 }
 
-/// Writes a character so that it has no other meaning, inside and outside of a class.
+/// Writes a character so that it is literal, inside and outside of a class.
 fn push_literal(out: &mut String, c: char) {
     if c.is_alphanumeric() {
         out.push(c);

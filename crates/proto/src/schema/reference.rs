@@ -1,9 +1,9 @@
 //! Follows `$ref` and `$dynamicRef` inside one document, and never leaves it.
 //!
-//! A reference may name an identifier, an anchor or a JSON pointer. A pointer may lead to where no
-//! keyword announces a schema (a keyword of another dialect, an example); such a place joins the survey
-//! when it is named. What is not in the document is refused: it is neither fetched nor assumed to
-//! allow everything.
+//! A reference may name an identifier, an anchor or a JSON pointer. A pointer may lead to a place
+//! that no keyword declares as a schema (a keyword of another dialect, an example); such a place
+//! joins the survey when it is named. A target outside the document is refused: it is neither
+//! fetched nor assumed to allow everything.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::node::{NodeId, ResourceId};
 use super::survey::{Location, Place, Survey};
 use super::uri;
 
-/// Where a reference leads.
+/// The target of a reference.
 pub(super) struct Target<'s> {
     pub(super) node: NodeId,
     /// The name, if the reference named a dynamic anchor.

@@ -1,4 +1,4 @@
-//! The keywords of each vocabulary as conditions of a node.
+//! The keywords of each vocabulary, compiled to conditions of a node.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::node::{
     TextRule,
 };
 
-/// Checks the keywords that say nothing about values but still have a kind.
+/// Checks the types of keywords that assert nothing about values.
 pub(super) fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), SchemaError> {
     for keyword in ["$comment", "title", "description", "format"] {
         keywords.text(keyword)?;
@@ -126,7 +126,7 @@ pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
     rules
 }
 
-/// A schema as messages quote it: whole if it is short, and an ellipsis if it is not.
+/// A schema for a message: its text if it is short, else an ellipsis.
 fn excerpt(schema: Option<&Value>) -> Box<str> {
     let is_short = |schema: &&Value| measure(schema, 8).is_some_and(|size| size <= 24);
     let text = schema.filter(is_short).and_then(|schema| serde_json::to_string(schema).ok());

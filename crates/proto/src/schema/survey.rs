@@ -1,8 +1,8 @@
 //! Finds every subschema of a document, its identifiers and its anchors.
 //!
 //! One pass over the places where the dialect puts schemas collects identifiers and anchors before
-//! any reference is followed. The survey is a queue, so a deep document costs no stack, and it stays
-//! within [`SchemaLimits`].
+//! any reference is followed. The survey is a queue, so a deep document costs no stack, and it
+//! stays within [`SchemaLimits`].
 
 use std::collections::HashMap;
 
@@ -16,16 +16,16 @@ use super::node::{NodeId, ResourceId};
 
 pub(super) struct Survey<'s> {
     bounds: SchemaLimits,
-    /// Read from the root before anything that depends on it.
+    /// Read from the root before everything that depends on it.
     dialect: Dialect,
     pub(super) places: Vec<Place<'s>>,
-    /// How many places have been looked into.
+    /// How many places have been visited.
     scanned: usize,
-    /// Places by address: within a borrowed document each value has its own.
+    /// Places by address: each value of the borrowed document has its own.
     ids: HashMap<*const Value, NodeId>,
     pub(super) resources: Vec<Resource<'s>>,
     pub(super) uris: HashMap<String, ResourceId>,
-    /// Set once identifiers are complete: places that join later announce none.
+    /// Set once all identifiers are known. Places that join later declare none.
     pub(super) is_complete: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Place<'s> {
     pub(super) depth: usize,
 }
 
-/// How a place is reached, from which its JSON pointer is built when an error needs it.
+/// How a place is reached. Its JSON pointer is built from this when an error needs it.
 pub(super) enum Location<'s> {
     Root,
     Keyword(NodeId, &'s str),
@@ -80,7 +80,7 @@ impl<'s> Survey<'s> {
         self.uris.get(uri).copied()
     }
 
-    /// The place a schema was found at, if it was.
+    /// The place of a schema, if it was found.
     pub(super) fn id_of(&self, schema: &Value) -> Option<NodeId> {
         self.ids.get(&std::ptr::from_ref(schema)).copied()
     }
@@ -140,7 +140,7 @@ impl<'s> Survey<'s> {
         parts.concat()
     }
 
-    /// Looks into every place that was not looked into yet.
+    /// Visits every place that was not visited yet.
     pub(super) fn scan(&mut self) -> Result<(), SchemaError> {
         while self.scanned < self.places.len() {
             let id = NodeId(self.scanned);
@@ -159,7 +159,7 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
-    /// Reads the dialect at the root; further down, only the same may be declared again.
+    /// Reads the dialect at the root. Further down, only the same dialect may be declared.
     fn read_dialect(
         &mut self,
         id: NodeId,
@@ -247,7 +247,7 @@ impl<'s> Survey<'s> {
         Ok(id)
     }
 
-    // Ids are handed out by `add` and `enter_resource` only, so they are always in range.
+    // Only `add` and `enter_resource` make ids, so they are always in range.
     pub(super) fn place(&self, id: NodeId) -> &Place<'s> {
         &self.places[id.0]
     }

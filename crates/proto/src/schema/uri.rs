@@ -1,7 +1,7 @@
 //! Resolves URI references against a base, as far as `$id` and `$ref` need it.
 //!
-//! This is the algorithm of RFC 3986, section 5.2, on text. Nothing is normalised beyond dot segments
-//! and nothing is ever fetched: resolved URIs only serve as keys inside one document.
+//! This is the algorithm of RFC 3986, section 5.2, on text. Nothing is normalised beyond dot
+//! segments and nothing is ever fetched: resolved URIs only serve as keys inside one document.
 
 /// Splits off the fragment; `None` when there is no `#`.
 pub(super) fn split_fragment(reference: &str) -> (&str, Option<&str>) {
@@ -13,7 +13,7 @@ pub(super) fn split_fragment(reference: &str) -> (&str, Option<&str>) {
 
 /// Resolves a reference without fragment against a base without fragment.
 ///
-/// The base may be empty, for a document that does not say where it lives.
+/// The base may be empty, for a document without a URI of its own.
 pub(super) fn resolve(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
@@ -103,7 +103,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-/// Puts a relative path where the last segment of the base's path was.
+/// Replaces the last segment of the base's path by a relative path.
 fn merge(base: &Parts<'_>, path: &str) -> String {
     match base.path.rfind('/') {
         Some(slash) => format!("{}/{path}", base.path.split_at(slash).0),

@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words that a model can act on.
+//! Reports what is wrong with a value, in words that a model can act on.
 
 use std::error::Error;
 use std::fmt;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::instance::describe;
 use super::node::Types;
 
-/// Everything that is wrong with a value, in reading order, up to a bound.
+/// The violations of a value, in reading order, up to a limit.
 ///
-/// As text it is one line per violation.
+/// Its text has one line per violation.
 ///
 /// ```
 /// use bowline_proto::schema::Validator;
@@ -30,7 +30,7 @@ pub struct Violations {
 }
 
 impl Violations {
-    /// Sorts what was found and keeps the first `limit`.
+    /// Sorts the violations and keeps the first `limit`.
     pub(super) fn new(found: Vec<Violation>, limit: usize) -> Self {
         let is_truncated = found.len() > limit.max(1);
         let mut list: Vec<Violation> = Vec::new();
@@ -57,8 +57,8 @@ impl Violations {
         self.is_truncated
     }
 
-    /// Whether checking was given up because of [`SchemaLimits`](super::SchemaLimits): nothing is known to be
-    /// wrong with the value, but nothing is known to be right either.
+    /// Whether the check was given up because of [`SchemaLimits`](super::SchemaLimits). Then the
+    /// value is not known to be wrong, and not known to be right.
     pub fn exceeds_bounds(&self) -> bool {
         self.exceeds_bounds
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Violations {
 
 impl Error for Violations {}
 
-/// One thing that is wrong with a value.
+/// One violation of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     path: String,
@@ -99,11 +99,11 @@ pub struct Violation {
     expected: Expected,
 }
 
-/// What was expected, as far as the alternatives of `anyOf` and `oneOf` are told apart by it.
+/// What was expected. Alternatives of `anyOf` and `oneOf` are told apart by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
     Types(Types),
-    /// One of `values`, each spelled for a message, instead of `found`.
+    /// One of `values`, each written for a message, instead of `found`.
     Values {
         values: Vec<String>,
         found: String,
@@ -123,7 +123,7 @@ impl Expected {
     }
 }
 
-/// Values listed in a message; more would bury the point.
+/// The most values in a message; more would hide the point.
 pub(super) const MOST_VALUES: usize = 24;
 
 /// The values as a phrase: `"a"`, or `one of "a", "b"`.
@@ -175,10 +175,10 @@ impl Violation {
         }
     }
 
-    /// The same violation, if these other values were fine too.
+    /// The same violation, with these values allowed too.
     pub(super) fn or_values(mut self, others: &[String]) -> Self {
         if let Expected::Values { mut values, found } = self.expected {
-            // Comparing stops where listing does.
+            // Only as many values are compared as are listed.
             for other in others.iter().take((MOST_VALUES + 1).saturating_sub(values.len())) {
                 if !values.contains(other) {
                     values.push(other.clone());
@@ -189,7 +189,7 @@ impl Violation {
         self
     }
 
-    /// Says in front of the reason what it is about.
+    /// Puts the subject in front of the reason.
     pub(super) fn about(mut self, subject: &str) -> Self {
         self.reason.insert_str(0, subject);
         self

@@ -1,4 +1,4 @@
-//! Answers to the messages of one batch, kept until all are there (2025-03-26).
+//! Collects the answers to one batch until all are there (2025-03-26).
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::wire::splice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BatchId(u64);
 
-/// Batches whose answers are not complete yet.
+/// Batches whose answers are not complete.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     open: HashMap<BatchId, Batch>,
@@ -32,14 +32,14 @@ impl Batches {
         id
     }
 
-    /// One more answer is to come.
+    /// Adds one awaited answer.
     pub(super) fn await_one(&mut self, id: BatchId) {
         if let Some(batch) = self.open.get_mut(&id) {
             batch.awaited += 1;
         }
     }
 
-    /// Takes an answer that was awaited, or word that there will be none.
+    /// Takes an awaited answer, or `None` if there will be none.
     pub(super) fn answer(&mut self, id: BatchId, answer: Option<Bytes>) -> Option<Bytes> {
         let batch = self.open.get_mut(&id)?;
         batch.awaited = batch.awaited.saturating_sub(1);
@@ -47,7 +47,8 @@ impl Batches {
         self.finish(id)
     }
 
-    /// Gives all answers as one message once none is missing; nothing if there are none at all.
+    /// Gives all answers as one message once none is missing. Gives nothing if all were
+    /// notifications.
     pub(super) fn finish(&mut self, id: BatchId) -> Option<Bytes> {
         if self.open.get(&id)?.awaited > 0 {
             return None;

@@ -1,4 +1,4 @@
-//! What a server is, and how much it takes.
+//! The configuration of a server: identity, revisions, limits.
 
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
@@ -8,11 +8,11 @@ use bowline_types::revision::Revision;
 use crate::limits::Limits;
 use crate::wire::modern;
 
-/// What a server is, and how much it takes.
+/// The configuration of a server: identity, revisions, limits.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     info: Implementation,
-    /// The same, serialized once to stamp results with.
+    /// `info`, serialized once, because every modern result repeats it.
     info_json: RawJson,
     revisions: Vec<Revision>,
     limits: Limits,
@@ -20,7 +20,7 @@ pub struct ServerConfig {
     keeps_sessions: bool,
 }
 
-/// The level that holds until a session sets its own (LOG-4 leaves it to the server).
+/// The log level until a session sets its own (LOG-4 leaves it to the server).
 const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
 
 impl ServerConfig {
@@ -39,7 +39,7 @@ impl ServerConfig {
         }
     }
 
-    /// Speaks only these revisions; the newest first is preferred. An empty list changes nothing.
+    /// Speaks only these revisions, and prefers the newest of them. An empty list changes nothing.
     #[must_use]
     pub fn with_revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         let spoken: Vec<_> = revisions.into_iter().collect();
@@ -58,23 +58,23 @@ impl ServerConfig {
         self
     }
 
-    /// Sets the least severe log message that a session hears until it sets a level of its own (up
-    /// to 2025-11-25).
+    /// Sets the least severe log message that a session gets until it sets a level itself (up to
+    /// 2025-11-25).
     #[must_use]
     pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = level;
         self
     }
 
-    /// Says that clients are forgotten after the handshake (up to 2025-11-25), so that they are not
-    /// promised what would need a session: changes and log messages.
+    /// Declares that the server keeps no state after the handshake (up to 2025-11-25). So it does
+    /// not offer what needs a session: notifications of changes, and logging.
     #[must_use]
     pub fn without_sessions(mut self) -> Self {
         self.keeps_sessions = false;
         self
     }
 
-    /// Who the server is.
+    /// The name and version of the server.
     pub fn info(&self) -> &Implementation {
         &self.info
     }
@@ -86,7 +86,7 @@ impl ServerConfig {
 
     /// The newest revision spoken that begins with a handshake.
     pub fn newest_legacy(&self) -> Option<Revision> {
-        self.revisions.iter().copied().find(|revision| !revision.is_modern())
+        self.revisions.iter().copied().find(|revision| revision.has_handshake())
     }
 
     /// The limits.
@@ -94,7 +94,7 @@ impl ServerConfig {
         &self.limits
     }
 
-    /// The least severe log message that a session hears until it sets a level of its own.
+    /// The least severe log message that a session gets until it sets a level itself.
     pub fn log_level(&self) -> LoggingLevel {
         self.log_level
     }

@@ -1,9 +1,9 @@
-//! A channel that carries many calls, of either era, as a machine.
+//! A channel that carries many calls, of either era, without I/O.
 //!
-//! Feed it what arrives ([`receive`](ServerConnection::receive)), what handlers say
+//! Hand in what arrives ([`receive`](ServerConnection::receive)), what handlers send
 //! ([`emit`](ServerConnection::emit), [`complete`](ServerConnection::complete)) and the time
-//! ([`handle_timeout`](ServerConnection::handle_timeout)); afterwards take what it wants done from
-//! [`poll_event`](ServerConnection::poll_event) and written from
+//! ([`handle_timeout`](ServerConnection::handle_timeout)). Then take what to do from
+//! [`poll_event`](ServerConnection::poll_event) and what to write from
 //! [`poll_transmit`](ServerConnection::poll_transmit) until both give nothing.
 
 mod calls;
@@ -19,7 +19,7 @@ use bowline_types::revision::Revision;
 
 use super::batch::{BatchId, Batches};
 use super::exchange::{Exchange, described};
-use super::legacy::Session;
+use super::legacy::LegacySession;
 use super::{ServerConfig, SessionSnapshot};
 use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
@@ -30,47 +30,48 @@ use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
 
-/// What a connection wants done.
+/// What the driver of a connection has to do.
 #[derive(Debug)]
 pub enum ServerEvent {
-    /// Serve this call, and [`complete`](ServerConnection::complete) it.
+    /// Call the service, and hand its answer to [`complete`](ServerConnection::complete).
     Call(Box<Request>),
-    /// Stop serving this call; whatever it still says is dropped.
+    /// Drop the future of this call. Messages that it still sends are ignored.
     Cancelled(ExchangeId),
 }
 
-/// A channel that carries many calls.
+/// A channel that carries many calls, without I/O.
 pub struct ServerConnection {
     config: Arc<ServerConfig>,
     sink: Arc<dyn Sink>,
     owner: Owner,
-    /// What whoever brings a message attaches to the calls that it opens.
+    /// Values that the driver attached to the message which is being received.
     attached: Extensions,
-    session: Option<Session>,
+    session: Option<LegacySession>,
     /// The client that sent the last modern request.
     known_client: KnownClient,
     slots: ExchangeTable<Slot>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
-    /// How fast requests come, unless that is not for us to hold.
+    /// The rate limit of requests, unless the driver holds it
+    /// ([`without_pace`](Self::without_pace)).
     pace: Option<Pace>,
-    /// Calls that run and do not wait for the client.
+    /// Calls that run and do not wait for an answer of the client.
     running: usize,
     last: u64,
     events: VecDeque<ServerEvent>,
     transmits: VecDeque<Transmit>,
 }
 
-/// What stands behind a number.
+/// The purpose of a numbered call.
 #[derive(Debug)]
 enum Slot {
-    /// A call of the client's.
+    /// A call of the client.
     Call { exchange: Exchange, batch: Option<BatchId>, state: State },
-    /// The handshake, while the service describes itself.
+    /// The `server/discover` call that answers `initialize`.
     Handshake(RequestId),
-    /// The subscription that we hold on behalf of a legacy session.
+    /// The subscription that the connection holds on behalf of a legacy session.
     Standalone,
-    /// A notification of a legacy session that the service is told of.
+    /// A notification of a legacy session that is passed to the service.
     Notice,
 }
 
@@ -79,15 +80,15 @@ enum Slot {
 enum State {
     Waiting,
     Running,
-    /// Waits for so many answers of the client and does not count as running.
+    /// Waits for this many answers of the client. Does not count as running.
     Asking(usize),
-    /// Stays open until one side ends it and does not count as running.
+    /// A subscription, open until one side ends it. Does not count as running.
     Listening,
 }
 
 impl ServerConnection {
-    /// A connection on which nothing has been said yet. What handlers say comes through `sink`,
-    /// to be handed to [`emit`](Self::emit).
+    /// A new connection. Messages of handlers arrive at `sink`; the driver hands them to
+    /// [`emit`](Self::emit).
     pub fn new(config: Arc<ServerConfig>, owner: Owner, sink: Arc<dyn Sink>) -> Self {
         Self {
             pace: Some(Pace::per_minute(config.limits().requests_per_minute)),
@@ -107,8 +108,8 @@ impl ServerConnection {
         }
     }
 
-    /// The same, for a driver that holds [`Limits::requests_per_minute`] itself, because requests
-    /// of one caller come on several connections.
+    /// Switches the rate limit off, for a driver that holds [`Limits::requests_per_minute`] itself
+    /// because one caller uses several connections.
     ///
     /// [`Limits::requests_per_minute`]: crate::limits::Limits::requests_per_minute
     #[must_use]
@@ -117,7 +118,7 @@ impl ServerConnection {
         self
     }
 
-    /// Takes a unit of text from the client.
+    /// Takes one message from the client.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         let text = match unit {
             Unit::Text(text) | Unit::Read(text, _) => text,
@@ -163,7 +164,7 @@ impl ServerConnection {
         }
     }
 
-    /// Takes what a call says before its answer.
+    /// Takes a message that a handler sends before its answer.
     pub fn emit(&mut self, number: ExchangeId, outgoing: Outgoing, now: Instant) {
         let outgoing = match outgoing {
             Outgoing::Ask(question) => return self.ask(number, question, now),
@@ -175,7 +176,7 @@ impl ServerConnection {
                 exchange.progress(advance)
             }
             (Some(Slot::Call { exchange, .. }), Outgoing::Log(message)) => {
-                let level = self.session.as_ref().and_then(Session::log_level);
+                let level = self.session.as_ref().and_then(LegacySession::log_level);
                 exchange.log(&message, level, self.config.limits(), now)
             }
             (Some(Slot::Call { exchange, .. }), Outgoing::Change(change)) => {
@@ -195,7 +196,7 @@ impl ServerConnection {
         self.transmit(route, Role::Within, frame);
     }
 
-    /// Gives up questions whose time is over.
+    /// Gives up questions that have timed out.
     pub fn handle_timeout(&mut self, now: Instant) {
         let expired = self.session.as_mut().map(|session| session.expire(now)).unwrap_or_default();
         for (number, frame) in expired {
@@ -204,7 +205,8 @@ impl ServerConnection {
         }
     }
 
-    /// Ends every subscription from our side: the answer first, then the notice that stdio wants.
+    /// Ends every subscription from the side of the server: first the answer, then the cancellation
+    /// that stdio requires.
     pub fn end_subscriptions(&mut self) {
         let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
         let numbers: Vec<_> = self
@@ -228,14 +230,14 @@ impl ServerConnection {
         }
     }
 
-    /// The client will say nothing more: whoever waits for its answers stops waiting.
+    /// The client will send nothing more, so questions to it fail.
     pub fn end_of_input(&mut self) {
         if let Some(session) = &mut self.session {
             session.close();
         }
     }
 
-    /// Forgets everything: the channel is gone, or the time to drain it is over.
+    /// Drops all calls: the channel is closed, or the time to drain it is over.
     pub fn close(&mut self) {
         self.end_of_input();
         self.backlog.clear();
@@ -245,7 +247,7 @@ impl ServerConnection {
         self.running = 0;
     }
 
-    /// The next thing to do.
+    /// The next event for the driver.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
@@ -255,24 +257,24 @@ impl ServerConnection {
         self.transmits.pop_front()
     }
 
-    /// Takes a handshake for granted, because the client shook hands elsewhere. What it can do is
-    /// not known, so it is asked for nothing.
+    /// Opens a session without a handshake, because the client shook hands on another connection.
+    /// Its capabilities are not known, so it is never asked anything.
     pub fn assume(&mut self, revision: Revision) {
         self.restore(SessionSnapshot::new(revision, self.config.log_level()), 0);
     }
 
-    /// Goes on with a session that was begun on another connection. Questions to the client are
-    /// numbered from after `asked` on: as long as calls run on both, no two may ask under one id.
+    /// Continues a session that began on another connection. Ids of questions to the client start
+    /// after `asked`: while calls run on both connections, no two questions may have the same id.
     pub fn restore(&mut self, snapshot: SessionSnapshot, asked: i64) {
         let is_initialized = snapshot.is_initialized;
-        self.session = Some(Session::restored(snapshot, asked, &self.config));
+        self.session = Some(LegacySession::restored(snapshot, asked, &self.config));
         if is_initialized {
             self.initialized();
         }
     }
 
     /// Takes over what the client set on another connection of the same session: log level,
-    /// followed resources, and that it is open. What is fixed by the handshake stays.
+    /// subscribed resources, and `notifications/initialized`. The result of the handshake stays.
     pub fn adopt(&mut self, snapshot: SessionSnapshot) {
         let Some(session) = &mut self.session else { return };
         let is_news = snapshot.is_initialized && !session.is_initialized;
@@ -282,9 +284,9 @@ impl ServerConnection {
         }
     }
 
-    /// What there is of a session apart from its calls, once a handshake was answered.
+    /// The state of the session without its calls, once the handshake was answered.
     pub fn snapshot(&self) -> Option<SessionSnapshot> {
-        self.session.as_ref().map(Session::snapshot)
+        self.session.as_ref().map(LegacySession::snapshot)
     }
 
     /// The revision that a handshake agreed on, if there was one.
@@ -292,8 +294,7 @@ impl ServerConnection {
         self.session.as_ref().map(|session| session.revision)
     }
 
-    /// The number that was given last: whatever a message opened has a higher one than this was
-    /// before.
+    /// The number of the newest call. Calls that a message opens get higher numbers.
     pub fn last_exchange(&self) -> ExchangeId {
         ExchangeId(self.last)
     }
@@ -303,12 +304,12 @@ impl ServerConnection {
         self.session.as_ref()?.next_deadline()
     }
 
-    /// Whether to read on; not while too many calls wait for their turn.
+    /// Whether the driver should read on. False while too many calls wait for their turn.
     pub fn wants_input(&self) -> bool {
         self.backlog.len() < self.config.limits().backlog
     }
 
-    /// Whether a call is being served that will end by itself.
+    /// Whether a call runs that will end by itself.
     pub fn is_busy(&self) -> bool {
         let ends = |slot: &Slot| match slot {
             Slot::Call { state, .. } => *state != State::Listening,

@@ -1,8 +1,8 @@
-//! One request on the server: one in, any number of notices, one answer out.
+//! One request on the server: one in, any number of notifications, one answer out.
 //!
-//! The exchange knows how its caller wants things said: the id to echo, the revision, the progress
-//! token, the log level. It is numbered by us; the id on the wire is never used to find it, because
-//! some clients give every request the same one.
+//! The exchange knows what the caller asked for: the id to repeat, the revision, the progress
+//! token, the log level. The server numbers its exchanges itself and never finds one by the id on
+//! the wire, because some clients use the same id for every request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,15 +36,15 @@ pub struct Exchange {
     method: Method,
     revision: Revision,
     progress: Option<ProgressToken>,
-    /// The last progress that was told; it only grows.
+    /// The last progress that was reported. It only grows.
     told: f64,
     log_level: Option<LoggingLevel>,
-    /// How fast log messages come; counted once there are any.
+    /// The rate limit of log messages, made with the first of them.
     logs: Option<Pace>,
 }
 
 impl Exchange {
-    /// Opens an exchange: what to keep, and what to hand to the service.
+    /// Opens an exchange, and makes the request for the service.
     pub fn open(number: ExchangeId, admitted: Admitted, origin: CallOrigin) -> (Self, Request) {
         let Admitted { id, method, params, envelope } = admitted;
         let exchange = Self {
@@ -78,7 +78,7 @@ impl Exchange {
         &self.id
     }
 
-    /// What was asked.
+    /// The method that was called.
     pub fn method(&self) -> Method {
         self.method
     }
@@ -88,7 +88,7 @@ impl Exchange {
         self.revision
     }
 
-    /// A progress notification, if the caller wants one and it is further than the last.
+    /// A progress notification, if the caller asked for progress and this is more than the last.
     pub fn progress(&mut self, advance: ProgressUpdate) -> Option<Bytes> {
         let token = self.progress.clone()?;
         let grows = advance.progress > self.told && advance.progress.is_finite();
@@ -103,9 +103,9 @@ impl Exchange {
         Some(splice::notification(Method::Progress, &splice::json(&params)))
     }
 
-    /// A log notification, if the caller wants messages of its level and they do not come too fast.
-    /// `session` is the level that a legacy session has set; a modern request brings its own or
-    /// wants none.
+    /// A log notification, if the caller asked for this level and the rate limit allows it.
+    /// `session` is the level of a legacy session; a modern request names its own level, or gets no
+    /// logs.
     pub fn log(
         &mut self,
         message: &LogMessageParams,
@@ -113,24 +113,25 @@ impl Exchange {
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
-        let threshold = if self.revision.is_modern() { self.log_level } else { session }?;
+        let threshold =
+            if self.revision.has_log_level_per_request() { self.log_level } else { session }?;
         let pace = self.logs.get_or_insert_with(|| Pace::per_minute(limits.logs_per_minute));
         let wanted = threshold <= message.level && pace.admits(1, now);
         wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
     }
 
-    /// A change that this subscription reports, marked with the subscription's id.
+    /// The notification of a change, with the id of this subscription.
     pub fn change(&self, change: &Change) -> Bytes {
         let members = splice::member("_meta", &self.subscription_meta());
         let (method, body) = described(change);
         splice::notification(method, &splice::object(&members, &body))
     }
 
-    /// The answer.
+    /// The answer to the request.
     pub fn answer(&self, response: Response, config: &ServerConfig) -> Bytes {
         match response.and_then(|success| self.check(success)) {
             Ok(success) => {
-                if self.revision.is_modern() {
+                if self.revision.has_result_type() {
                     modern::result(&self.id, success, self.method, config.info_json())
                 } else {
                     legacy::result(&self.id, success)
@@ -140,22 +141,22 @@ impl Exchange {
         }
     }
 
-    /// The answer with which a server ends a subscription itself.
+    /// The answer that ends a subscription when the server stops.
     pub fn end(&self, config: &ServerConfig) -> Bytes {
         self.answer(Ok(Success::raw(RawJson::empty_object(), self.subscription_meta())), config)
     }
 
-    /// `_meta` that marks what belongs to this subscription.
+    /// The `_meta` that names this subscription.
     fn subscription_meta(&self) -> Meta {
         let mut meta = Meta::new();
         meta.set_reserved(key::SUBSCRIPTION_ID, RawJson::from_value(&self.id).unwrap_or_default());
         meta
     }
 
-    /// Questions may stand only where the protocol lets them; anything else is a bug on our side
-    /// that the caller should not have to puzzle over.
+    /// Replaces a result that asks for input by an internal error where the protocol does not allow
+    /// it. It is a bug of the server.
     fn check(&self, success: Success) -> Response {
-        let may_ask = self.method.may_ask() && self.revision.is_modern();
+        let may_ask = self.method.may_ask() && self.revision.has_input_requests();
         if success.kind == SuccessKind::InputRequired && !may_ask {
             let message = format!("`{}` cannot ask for input in {}", self.method, self.revision);
             return Err(ErrorObject::internal(message));
@@ -176,7 +177,7 @@ pub struct CallOrigin {
     pub headers: Option<ParamHeaders>,
 }
 
-/// The method and params of a change.
+/// The method and the params that report a change.
 pub(crate) fn described(change: &Change) -> (Method, String) {
     match change {
         Change::Acknowledged(filter) => {

@@ -1,4 +1,4 @@
-//! What a server keeps of a handshake: the session of a legacy connection.
+//! The session of a legacy connection: what the handshake fixed, and what the client set since.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,34 +29,34 @@ use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
 use crate::wire::project::Project;
 use crate::wire::splice;
 
-mod followed;
+mod subscribed_resources;
 
-use followed::Followed;
+use subscribed_resources::SubscribedResources;
 
-/// A session: what a handshake fixed, and what the client set since.
+/// A session: what the handshake fixed, and what the client set since.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct LegacySession {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientProfile>,
-    /// What we declared; known once the handshake was answered.
+    /// The capabilities that the server declared. Set when the handshake is answered.
     pub(super) capabilities: ServerCapabilities,
     log_level: LoggingLevel,
-    /// The client's roots changed again while the service was being told of the last change.
+    /// The roots of the client changed again while the service handled the last change.
     pub(super) roots_changed_again: bool,
     pub(super) is_initialized: bool,
-    followed: Followed,
-    questions: OutgoingRequests<Asked>,
+    followed: SubscribedResources,
+    questions: OutgoingRequests<OpenQuestion>,
 }
 
-/// A question that awaits its answer.
+/// A question to the client that awaits its answer.
 #[derive(Debug)]
-struct Asked {
+struct OpenQuestion {
     exchange: ExchangeId,
     reply: Reply,
 }
 
-impl Session {
-    /// Reads the handshake and settles the revision: the one asked for, or our newest.
+impl LegacySession {
+    /// Reads `initialize` and chooses the revision: the requested one, or the newest of the server.
     pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
         let mut params: InitializeParams = parse(params)?;
         let asked = params.protocol_version.parse::<Revision>().ok();
@@ -64,7 +64,7 @@ impl Session {
         let revision = spoken.or_else(|| config.newest_legacy()).ok_or_else(|| {
             ErrorObject::unsupported_version(&params.protocol_version, config.revisions())
         })?;
-        // What a revision has no words for cannot have been agreed on.
+        // A capability that the revision does not have cannot have been agreed on.
         params.capabilities.project(revision);
         Ok(Self {
             revision,
@@ -76,15 +76,15 @@ impl Session {
             log_level: config.log_level(),
             roots_changed_again: false,
             is_initialized: false,
-            followed: Followed::default(),
+            followed: SubscribedResources::default(),
             questions: OutgoingRequests::new(config.limits().abandoned),
         })
     }
 
-    /// A session of a client that shook hands elsewhere. Questions to it are numbered from after
-    /// `asked` on.
+    /// The session of a client that shook hands on another connection. Ids of questions start after
+    /// `asked`.
     pub(super) fn restored(snapshot: SessionSnapshot, asked: i64, config: &ServerConfig) -> Self {
-        let mut followed = Followed::default();
+        let mut followed = SubscribedResources::default();
         followed.settle(snapshot.followed);
         Self {
             revision: snapshot.revision,
@@ -101,7 +101,7 @@ impl Session {
         }
     }
 
-    /// What it is apart from the calls that run in it.
+    /// The state of the session without its calls.
     pub(super) fn snapshot(&self) -> SessionSnapshot {
         SessionSnapshot {
             revision: self.revision,
@@ -114,13 +114,13 @@ impl Session {
         }
     }
 
-    /// Takes over what the client set elsewhere.
+    /// Takes over what the client set on another connection.
     pub(super) fn adopt(&mut self, snapshot: SessionSnapshot) {
         self.log_level = snapshot.log_level;
         self.followed.settle(snapshot.followed);
     }
 
-    /// Turns what the service says of itself into the answer of the handshake.
+    /// Makes the answer to the handshake from the `server/discover` result of the service.
     pub(super) fn welcome(&mut self, discovered: &Success, config: &ServerConfig) -> Response {
         let discovered: DiscoverResult = discovered.body().parse().map_err(|error| {
             ErrorObject::internal(format!("the server does not describe itself: {error}"))
@@ -139,7 +139,7 @@ impl Session {
         Ok(Success::raw(body, result.meta))
     }
 
-    /// Serves the methods that concern only the session. `None` if it is not one of them.
+    /// Serves the methods that concern only the session. `None` for any other method.
     pub(super) fn serve(&mut self, method: Method, params: &Members) -> Option<Response> {
         let served = match method {
             Method::Ping => Ok(()),
@@ -150,13 +150,13 @@ impl Session {
         Some(served.map(|()| Success::empty()))
     }
 
-    /// The least severe log message that this session wants to hear; none if it was never told that
-    /// there are any.
+    /// The least severe log message that this session gets; `None` if the server did not declare
+    /// logging.
     pub(super) fn log_level(&self) -> Option<LoggingLevel> {
         self.capabilities.supports_logging().then_some(self.log_level)
     }
 
-    /// Whether this session wants to hear of a change.
+    /// Whether this session asked for a change.
     pub(super) fn wants(&self, change: &Change) -> bool {
         match change {
             Change::Acknowledged(_) => false,
@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// A call asks to follow a resource; the service will say whether there is one.
+    /// Notes that a call subscribes to a resource. The service decides whether the resource exists.
     pub(super) fn follow(
         &mut self,
         params: &Members,
@@ -194,12 +194,13 @@ impl Session {
         Ok(())
     }
 
-    /// The service agreed to what a call asks to follow.
+    /// The service accepted the subscription of a call.
     pub(super) fn agree(&mut self, call: ExchangeId) {
         self.followed.agree(call);
     }
 
-    /// Asks the client. Gives the request to send, or delivers at once why there is none.
+    /// Asks the client. Gives the request to send; if it cannot be sent, the question is answered
+    /// with the reason.
     pub(super) fn ask(
         &mut self,
         exchange: ExchangeId,
@@ -220,25 +221,26 @@ impl Session {
         request.project(self.revision);
         let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
         let timing = Timing { timeout: limits.question_timeout, maximum };
-        let id = self.questions.insert(Asked { exchange, reply }, timing, now);
+        let id = self.questions.insert(OpenQuestion { exchange, reply }, timing, now);
         Some(splice::request(&id.into(), method, &params_of(&request)))
     }
 
-    /// Announces that what began with a question by URL is done, if the revision has words for it.
+    /// The notification that an elicitation by URL is complete, if the revision has it.
     pub(super) fn elicitation_complete(&self, id: String) -> Option<Bytes> {
         let params = ElicitationCompleteParams::new(id);
         let announce = || splice::notification(Method::ElicitationComplete, &splice::json(&params));
         self.revision.has_elicitation_ids().then(announce)
     }
 
-    /// Takes a response; gives the exchange whose question it answered.
+    /// Takes a response. Gives the call whose question it answers.
     pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
         let Taken::Awaited(asked) = self.questions.take(&response.id?) else { return None };
         asked.reply.deliver(response.outcome.map_err(QuestionError::Refused));
         Some(asked.exchange)
     }
 
-    /// Gives up what a call has not come to an end with, and says so to the client.
+    /// Gives up the open questions and subscriptions of a call that has ended. Gives the
+    /// cancellations to send.
     pub(super) fn give_up(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
         self.followed.end(exchange);
         let mut frames = Vec::new();
@@ -249,7 +251,7 @@ impl Session {
         frames
     }
 
-    /// Gives up the questions whose time is over.
+    /// Gives up the questions that have timed out.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<(ExchangeId, Bytes)> {
         let mut expired = Vec::new();
         while let Some(Expired { id, value: asked, .. }) = self.questions.expire(now) {
@@ -259,12 +261,12 @@ impl Session {
         expired
     }
 
-    /// When the next question's time is over.
+    /// When the next question times out.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.questions.next_deadline()
     }
 
-    /// Tells every call that still asks that nobody will answer.
+    /// Fails every open question: the client will not answer.
     pub(super) fn close(&mut self) {
         for id in self.questions.ids() {
             if let Some(asked) = self.questions.abandon(id) {
@@ -292,7 +294,7 @@ impl Session {
     }
 }
 
-/// Takes back what only a server can do that remembers its clients.
+/// Removes the capabilities that need a server which keeps sessions.
 fn take_back(capabilities: &mut ServerCapabilities) {
     capabilities.logging = None;
     let lists = [&mut capabilities.tools, &mut capabilities.prompts];
@@ -305,7 +307,7 @@ fn take_back(capabilities: &mut ServerCapabilities) {
     }
 }
 
-/// The params of a question, which is `{method, params}` when it stands alone.
+/// The params of a question. Inside a result a question is `{method, params}`.
 fn params_of(request: &InputRequest) -> String {
     let question = Members::cut(splice::json(request).into()).unwrap_or_default();
     question.value("params").unwrap_or("{}").to_owned()

@@ -1,4 +1,4 @@
-//! What a session is apart from the calls that run in it: enough to go on with it elsewhere.
+//! The state of a session without its calls: enough to continue it on another connection.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,30 @@ use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use serde::{Deserialize, Serialize};
 
-/// What a handshake fixed, and what the client set since (up to 2025-11-25).
+/// What the handshake fixed, and what the client set since (up to 2025-11-25).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionSnapshot {
     /// The revision that was agreed on.
     pub revision: Revision,
-    /// Who the client says it is.
+    /// The name and version of the client, as it claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_info: Option<Implementation>,
-    /// What the client can do.
+    /// The capabilities of the client.
     pub client_capabilities: ClientCapabilities,
-    /// What the server declared.
+    /// The capabilities that the server declared.
     pub server_capabilities: ServerCapabilities,
-    /// The least severe log message that the client wants to hear.
+    /// The least severe log message that the client asked for.
     pub log_level: LoggingLevel,
-    /// The resources that the client follows.
+    /// The resources that the client subscribed to.
     pub followed: BTreeSet<String>,
-    /// Whether the client has said that the session is open.
+    /// Whether the client sent `notifications/initialized`.
     pub is_initialized: bool,
 }
 
 impl SessionSnapshot {
-    /// A session of which nothing is known but its revision: the client is asked for nothing.
+    /// A session of which only the revision is known. The client is never asked anything.
     pub fn new(revision: Revision, log_level: LoggingLevel) -> Self {
         Self {
             revision,
@@ -46,16 +46,16 @@ impl SessionSnapshot {
         }
     }
 
-    /// Reads what [`to_json`](Self::to_json) wrote.
+    /// Parses what [`to_json`](Self::to_json) wrote.
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If the JSON has another shape.
     pub fn from_json(json: &RawJson) -> Result<Self, ReadError> {
         json.parse()
     }
 
-    /// The same as JSON, to be kept elsewhere.
+    /// The snapshot as JSON, for a store.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl SessionSnapshot {
         RawJson::from_value(self)
     }
 
-    /// Makes the changes here that were made in `ours` since `base`: what the client set in two
-    /// places counts from both.
+    /// Applies the changes between `base` and `ours` to this snapshot, so that settings which the
+    /// client changed on two connections are both kept.
     pub fn merge(&mut self, base: &Self, ours: &Self) {
         if ours.log_level != base.log_level {
             self.log_level = ours.log_level;

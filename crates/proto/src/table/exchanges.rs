@@ -1,7 +1,7 @@
-//! What stands behind the numbers of calls.
+//! Values by the numbers of calls.
 //!
-//! A connection numbers its calls as they come and has few of them at a time, so a plain list in the
-//! order of the numbers is the smallest and fastest map there is.
+//! A connection numbers its calls in the order of arrival and has few at a time, so a plain list in
+//! the order of the numbers is the smallest and fastest map.
 
 use crate::request::ExchangeId;
 
@@ -16,29 +16,28 @@ impl<T> Default for ExchangeTable<T> {
 }
 
 impl<T> ExchangeTable<T> {
-    /// Puts a value behind a number that nothing stands behind yet. Numbers only grow, so it
-    /// usually comes last.
+    /// Inserts a value under a new number. Numbers only grow, so it usually comes last.
     pub fn insert(&mut self, number: ExchangeId, value: T) {
         if self.0.is_empty() {
-            // Most have one for as long as they live.
+            // Most connections never hold more than one.
             self.0.reserve_exact(1);
         }
         let at = self.0.partition_point(|(other, _)| *other < number);
         self.0.insert(at, (number, value));
     }
 
-    /// What stands behind a number.
+    /// The value of a number.
     pub fn get(&self, number: ExchangeId) -> Option<&T> {
         self.0.get(self.find(number)?).map(|(_, value)| value)
     }
 
-    /// What stands behind a number, to be changed.
+    /// The value of a number, to be changed.
     pub fn get_mut(&mut self, number: ExchangeId) -> Option<&mut T> {
         let at = self.find(number)?;
         self.0.get_mut(at).map(|(_, value)| value)
     }
 
-    /// Takes out what stands behind a number.
+    /// Removes the value of a number.
     pub fn remove(&mut self, number: ExchangeId) -> Option<T> {
         let at = self.find(number)?;
         Some(self.0.remove(at).1)
@@ -59,7 +58,7 @@ impl<T> ExchangeTable<T> {
         self.0.is_empty()
     }
 
-    /// Forgets everything.
+    /// Removes all values.
     pub fn clear(&mut self) {
         self.0.clear();
     }

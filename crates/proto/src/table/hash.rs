@@ -1,20 +1,19 @@
-//! A quick hash for tables whose keys are numbers that this program counts itself.
+//! A fast hash for tables whose keys are numbers that this program counts itself.
 //!
-//! A peer only looks such numbers up. It cannot choose which of them are in the table, so it cannot
-//! make them collide, and the hash needs no secret. Names, URIs, ids and whatever else a peer may
-//! have a say in belong into a table with the hasher of the standard library, which is keyed with a
-//! secret of this process.
+//! A peer can only look such numbers up. It cannot choose which of them are in the table, so it
+//! cannot make them collide, and the hash needs no secret. Names, URIs, ids and other keys that a
+//! peer can choose need the hasher of the standard library, which has a random seed.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For tables whose keys are numbers that this program counts itself.
+/// The hasher for tables whose keys are numbers that this program counts itself.
 pub type CountedKeys = BuildHasherDefault<CountedHasher>;
 
 /// Multiplies by an odd number, and folds the upper half of the product into the lower.
 #[derive(Clone, Debug, Default)]
 pub struct CountedHasher(u64);
 
-/// 2^64 divided by the golden ratio, which spreads numbers that follow one another.
+/// 2^64 divided by the golden ratio: it spreads consecutive numbers.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hasher for CountedHasher {

@@ -1,7 +1,7 @@
-//! Requests of ours that await an answer, with their deadlines.
+//! Requests that this side sent and that await an answer, with their deadlines.
 //!
-//! Ids count up from 1 and are never used again. An answer to an id that was given up is known as
-//! late; any other is unknown.
+//! Ids count up from 1 and are never reused. The answer to a cancelled or timed-out request is
+//! recognised as late; an answer to any other id is unknown.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use bowline_types::id::RequestId;
 
 use super::hash::CountedKeys;
 
-/// Requests that await an answer, each with a value of the caller's.
+/// Requests that await an answer, each with a value of the caller.
 #[derive(Debug)]
 pub struct OutgoingRequests<T> {
     waiting: HashMap<i64, Entry<T>, CountedKeys>,
@@ -30,36 +30,36 @@ struct Entry<T> {
 /// How long a request may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// How long without a sign of life.
+    /// How long to wait without a sign of life.
     pub timeout: Duration,
-    /// Until when, whatever signs of life there are.
+    /// The latest time, whatever signs of life there are.
     pub maximum: Instant,
 }
 
-/// A request whose time is over.
+/// A request that timed out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Expired<T> {
     /// Its id.
     pub id: i64,
-    /// What was kept with it.
+    /// The value that was stored with it.
     pub value: T,
-    /// Whether its maximum was reached, and not only its patience with silence.
+    /// Whether [`Timing::maximum`] was reached, and not only [`Timing::timeout`].
     pub at_maximum: bool,
 }
 
-/// What an id in an answer turns out to be.
+/// The request that an answer names.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken<T> {
-    /// It was awaited.
+    /// The request was awaited.
     Awaited(T),
-    /// It was awaited once, but was given up.
+    /// The request was cancelled or timed out before.
     Late,
-    /// It was never ours, or was answered already.
+    /// No such request, or it was answered already.
     Unknown,
 }
 
 impl<T> OutgoingRequests<T> {
-    /// An empty table that remembers so many requests after they were given up.
+    /// An empty table that remembers `most` ids of cancelled requests.
     pub fn new(remembered: usize) -> Self {
         Self {
             waiting: HashMap::default(),
@@ -70,7 +70,7 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Goes on after this id, because those up to it are used elsewhere.
+    /// Continues after this id, because another connection uses the ids up to it.
     #[must_use]
     pub fn counting_on(mut self, last: i64) -> Self {
         self.last = last;
@@ -91,14 +91,14 @@ impl<T> OutgoingRequests<T> {
         self.last
     }
 
-    /// The id of a request whose answer nobody awaits; when it comes, it is late.
+    /// The id for a request whose answer is ignored: it counts as late.
     pub fn unawaited(&mut self) -> i64 {
         self.last += 1;
         self.remember(self.last);
         self.last
     }
 
-    /// Takes the request that an answer names.
+    /// Removes the request that an answer names.
     pub fn take(&mut self, id: &RequestId) -> Taken<T> {
         let Some(id) = id.as_integer() else { return Taken::Unknown };
         match self.remove(id) {
@@ -108,19 +108,19 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Gives a request up; a later answer is late.
+    /// Cancels a request. Its answer will be late.
     pub fn abandon(&mut self, id: i64) -> Option<T> {
         let value = self.remove(id)?;
         self.remember(id);
         Some(value)
     }
 
-    /// The request under an id, still awaited.
+    /// The value of a request that is still awaited.
     pub fn get_mut(&mut self, id: i64) -> Option<&mut T> {
         self.waiting.get_mut(&id).map(|entry| &mut entry.value)
     }
 
-    /// Restarts the clock of a request that showed a sign of life.
+    /// Restarts the time-out of a request that showed a sign of life.
     pub fn touch(&mut self, id: i64, now: Instant) {
         if let Some(entry) = self.waiting.get_mut(&id) {
             self.deadlines.remove(&(entry.deadline, id));
@@ -129,7 +129,7 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Gives a request other time than it had.
+    /// Sets other times for a request.
     pub fn retime(&mut self, id: i64, timing: Timing, now: Instant) {
         if let Some(entry) = self.waiting.get_mut(&id) {
             entry.timing = timing;
@@ -137,14 +137,14 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Restarts every clock, as long as something else than the peer keeps its answers back.
+    /// Restarts every time-out, while the peer waits for this side.
     pub fn touch_all(&mut self, now: Instant) {
         for id in self.ids() {
             self.touch(id, now);
         }
     }
 
-    /// Gives up the next request whose time is over.
+    /// Removes the next request that has timed out.
     pub fn expire(&mut self, now: Instant) -> Option<Expired<T>> {
         let &(deadline, id) = self.deadlines.first()?;
         if now < deadline {
@@ -154,7 +154,7 @@ impl<T> OutgoingRequests<T> {
         self.abandon(id).map(|value| Expired { id, value, at_maximum })
     }
 
-    /// When the next request's time is over.
+    /// When the next request times out.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
@@ -169,7 +169,7 @@ impl<T> OutgoingRequests<T> {
         self.waiting.is_empty()
     }
 
-    /// Every request with its id, in the order they were made.
+    /// The ids of all requests, in the order they were sent.
     pub fn ids(&self) -> Vec<i64> {
         let mut ids: Vec<_> = self.waiting.keys().copied().collect();
         ids.sort_unstable();
@@ -181,7 +181,7 @@ impl<T> OutgoingRequests<T> {
         self.ids().into_iter().find(|id| self.waiting.get(id).is_some_and(|e| condition(&e.value)))
     }
 
-    /// Remembers an id, so that its answer will be known as late.
+    /// Remembers an id, so that its answer is recognised as late.
     fn remember(&mut self, id: i64) {
         self.abandoned.push_back(id);
         if self.abandoned.len() > self.remembered {
@@ -198,7 +198,7 @@ impl<T> OutgoingRequests<T> {
 
 impl Timing {
     fn deadline(self, now: Instant) -> Instant {
-        // A time-out too long to be reckoned is cut at the maximum, as every other is.
+        // A time-out that is too long to add is cut at the maximum.
         now.checked_add(self.timeout).map_or(self.maximum, |deadline| deadline.min(self.maximum))
     }
 }

@@ -1,4 +1,4 @@
-//! What a client says of itself with every request, read once as long as it stays the same.
+//! The client of the last modern request, parsed once as long as it stays the same.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,11 +10,12 @@ use crate::classify::missing;
 use crate::members::Members;
 use crate::request::ClientProfile;
 
-/// Bytes of what a client says of itself that are worth remembering. Most say some hundred.
+/// The longest description, in bytes, that is remembered. Most have a few hundred bytes.
 const MOST: usize = 2048;
 
-/// Who spoke last on a connection. A client of 2026-07-28 introduces itself with every request, in
-/// the same words; they are compared, and read only if they are new.
+/// The client that sent the last modern request on a connection. A client of 2026-07-28 describes
+/// itself in every request, usually with the same text. The texts are compared, and parsed only if
+/// they differ.
 #[derive(Debug, Default)]
 pub struct KnownClient(Mutex<Option<Known>>);
 
@@ -26,15 +27,15 @@ struct Known {
 }
 
 impl KnownClient {
-    /// Who a request says that it comes from.
+    /// The client that a request names in its `_meta`.
     ///
     /// # Errors
     ///
-    /// If it does not say all that it must, or not in the shape that it must have.
+    /// If a required key is missing or has the wrong shape.
     pub(crate) fn client(&self, meta: &Members) -> Result<Arc<ClientProfile>, ErrorObject> {
         let info = meta.value(key::CLIENT_INFO);
         let capabilities = meta.value(key::CLIENT_CAPABILITIES);
-        // Nothing that runs under the lock can panic half-way.
+        // No code that runs under the lock can panic half-way, so a poisoned lock is still valid.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && capabilities == Some(&known.capabilities)

@@ -1,4 +1,5 @@
-//! The handshake era on the wire: the session knows who calls, a request adds little.
+//! The wire rules of revisions with a handshake: the session knows the client, a request adds
+//! little.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::{Envelope, splice};
 use crate::members::Members;
 use crate::request::{ClientProfile, Success};
 
-/// Reads what a request of a session says beside its params.
+/// Reads the envelope of a request in a session. The client is known from the handshake.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub(crate) fn read_envelope(
     Ok(Envelope { revision, client, meta, progress, log_level: None, input: None })
 }
 
-/// The answer to a request of a session, stamped with `_meta` if a handler set it.
+/// The answer to a request of a session, with `_meta` if the handler set it.
 pub(crate) fn result(id: &RequestId, mut success: Success) -> Bytes {
     let body = success.body.text();
     if success.meta.is_empty() {

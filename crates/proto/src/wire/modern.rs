@@ -1,4 +1,4 @@
-//! The stateless era on the wire: everything a request needs stands in it, every result is stamped.
+//! The wire rules of 2026-07-28: a request carries everything in `_meta`, and results are stamped.
 
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::ErrorObject;
@@ -13,11 +13,11 @@ use crate::classify::ModernClaim;
 use crate::members::Members;
 use crate::request::{Input, Success, SuccessKind};
 
-/// Reads what a request of 2026-07-28 says beside its params.
+/// Reads the envelope of a modern request from its `_meta`.
 ///
 /// # Errors
 ///
-/// If a required key is missing, or one has the wrong shape; the text names the key.
+/// If a required key is missing, or a key has the wrong shape; the text names the key.
 pub(crate) fn read_envelope(
     method: Method,
     params: &Members,
@@ -32,7 +32,7 @@ pub(crate) fn read_envelope(
     Ok(Envelope { revision, client, meta, progress, log_level, input })
 }
 
-/// The answer to a request, stamped: what kind of result it is, how long it is fresh, who made it.
+/// The answer to a request, with the members of the era: `resultType`, caching hints, server info.
 pub(crate) fn result(
     id: &RequestId,
     mut success: Success,
@@ -70,11 +70,11 @@ fn caching(success: &Success) -> String {
     format!(",\"ttlMs\":{ttl},{}", splice::member("cacheScope", scope))
 }
 
-/// What kind a result is; a server that predates the member means "complete" (RT-5).
+/// The kind of a result. A server that omits the member means "complete" (RT-5).
 ///
 /// # Errors
 ///
-/// If the kind is one that nobody agreed on.
+/// If the kind is unknown, or belongs to an extension that was not declared.
 pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String> {
     match result.string("resultType") {
         Ok(None) => Ok(SuccessKind::Complete),
@@ -88,7 +88,7 @@ pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String>
     }
 }
 
-/// Answers and state of an earlier round.
+/// The answers and the state that the client returned from an earlier round.
 fn input(params: &Members) -> Result<Option<Box<Input>>, ErrorObject> {
     let responses = params.parse("inputResponses").map_err(ErrorObject::misread_params)?;
     let state = params.parse("requestState").map_err(ErrorObject::misread_params)?;
@@ -98,7 +98,7 @@ fn input(params: &Members) -> Result<Option<Box<Input>>, ErrorObject> {
     Ok(Some(Box::new(Input { responses: responses.unwrap_or_default(), state })))
 }
 
-/// A key of `_meta` as a type.
+/// The value of a key of `_meta`, parsed as a type.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(
     meta: &Members,
     key: &str,
@@ -106,7 +106,7 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(
     meta.parse(key).map_err(|error| ErrorObject::misread_params(error.within("_meta")))
 }
 
-/// A serialized `Implementation`, kept to stamp results with.
+/// A serialized `Implementation`, which is written into every result.
 pub(crate) fn server_info(info: &bowline_types::implementation::Implementation) -> RawJson {
     RawJson::from_value(info).unwrap_or_default()
 }

@@ -1,14 +1,13 @@
-//! Makes what we say fit the revision that the other side speaks.
+//! Fits outgoing values to the revision of the peer.
 //!
-//! Handlers speak the newest revision. Before a value is serialized for a peer of an older one,
-//! members that its revision does not know are dropped, and what can be said in older words is:
-//! links and sounds become lines of text, structured output becomes an object, choices become
-//! plain enums. Afterwards the value fits the official schema of that revision; tests hold every
-//! type to that. For the newest revision there is next to nothing to do.
+//! Handlers use the newest revision. Before a value is serialized for a peer of an older one,
+//! members that its revision does not know are dropped, and newer shapes are replaced by older
+//! ones: links and audio become text, structured output becomes an object, choices become plain
+//! enums. Afterwards the value fits the official schema of that revision, which tests check for
+//! every type. For the newest revision there is almost nothing to do.
 //!
-//! Not everything can be fitted. A question by URL, or any question before 2025-06-18, cannot be
-//! asked in older words and is left as it is: whoever asks looks at revision and capabilities
-//! first.
+//! Some values have no older shape. An elicitation by URL, or any elicitation before 2025-06-18, is
+//! left as it is: the caller checks revision and capabilities before it asks.
 
 use bowline_types::capability::{ClientCapabilities, ServerCapabilities};
 use bowline_types::completion::{CompleteParams, CompleteResult, Reference};
@@ -30,9 +29,9 @@ mod question;
 mod schema;
 mod tool;
 
-/// A value that may say things an older revision has no words for.
+/// A value that may hold members or shapes that an older revision does not know.
 pub trait Project {
-    /// Drops or rewrites what the revision has no words for.
+    /// Drops or replaces what the revision does not know.
     fn project(&mut self, revision: Revision);
 }
 
@@ -68,7 +67,7 @@ impl Project for ServerCapabilities {
 impl Project for ClientCapabilities {
     fn project(&mut self, revision: Revision) {
         if let Some(roots) = &mut self.roots {
-            // The notification is gone, and so is its announcement.
+            // The revision has no such notification, so the capability must not announce it.
             roots.list_changed &= !revision.is_modern();
         }
         if let Some(sampling) = &mut self.sampling {
@@ -106,7 +105,7 @@ impl Project for DiscoverResult {
 }
 
 impl Project for EmptyResult {
-    /// Nothing to do: it says nothing.
+    /// Nothing to do: an empty result.
     fn project(&mut self, _: Revision) {}
 }
 
@@ -197,14 +196,14 @@ impl Project for CompleteResult {
     fn project(&mut self, _: Revision) {}
 }
 
-/// Empties a member that the revision does not know.
+/// Clears a member that the revision does not know.
 fn keep_if<T: Default>(member: &mut T, is_known: bool) {
     if !is_known {
         *member = T::default();
     }
 }
 
-/// Empties the `_meta` of something inside a message.
+/// Clears the `_meta` of a value inside a message.
 fn project_meta(meta: &mut Meta, revision: Revision) {
     keep_if(meta, revision.has_meta_on_items());
 }

@@ -1,7 +1,7 @@
 //! Writes messages by joining text that is JSON already.
 //!
-//! Bodies are serialized once, by whoever made them. The envelope and what an era demands are put
-//! around and into that text without reading it again.
+//! A body is serialized once, where it is made. The other members of the message are written around
+//! it and into it without parsing it again.
 
 use std::borrow::Cow;
 
@@ -11,12 +11,12 @@ use bowline_types::method::Method;
 use bytes::Bytes;
 use serde::Serialize;
 
-/// What stands in the `id` member of an error that answers nothing readable.
+/// The `id` of an error that answers unreadable text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoId {
-    /// The member is left out (2025-11-25 and later).
+    /// No `id` member (2025-11-25 and later).
     Absent,
-    /// JSON-RPC's own rule, where MCP had none of its own yet.
+    /// `"id": null`, the rule of JSON-RPC, in revisions of MCP without a rule of their own.
     Null,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn notification(method: Method, params: &str) -> Bytes {
     join(&["{\"jsonrpc\":\"2.0\",\"method\":\"", method.name(), "\"", comma, params, "}"])
 }
 
-/// The params of a message, left out if there are none.
+/// The params of a message. The member is omitted if there are none.
 struct Params<'a>(&'a str);
 
 impl<'a> Params<'a> {
@@ -53,7 +53,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// A response with a result: the members that `stamp` spells come before those of the body.
+/// A response with a result. The members in `stamp` come before those of the body.
 pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Bytes {
     let inside = inside(&body);
     let is_stamped = stamp.iter().any(|piece| !piece.is_empty());
@@ -67,24 +67,24 @@ pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Byte
     in_one_line(text)
 }
 
-/// From this many bytes on it pays to put a message around a result where it stands.
+/// From this many bytes on, writing the message around the result in place is faster than copying.
 const LONG: usize = 4 * 1024;
 
-/// A response up to the members of the result, and then the rest.
+/// The text of a response before and after the members of the result.
 fn front(id: &RequestId, stamp: &[&str], comma: &str, rest: &[&str]) -> String {
     id.with_json(|id| {
         let begin = ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":{"];
         let pieces = || begin.iter().chain(stamp).chain([&comma]).chain(rest);
-        // Exactly as long as it gets, so that nothing has to be moved.
+        // The capacity is exact, so that the buffer never grows.
         let mut text = String::with_capacity(pieces().map(|piece| piece.len()).sum());
         pieces().for_each(|piece| text.push_str(piece));
         text
     })
 }
 
-/// The text of a result with a message around it, moved only if it has no room for that.
+/// Writes the message around the text of a result, which is moved only if its buffer has no room.
 fn around(front: &str, mut text: String) -> String {
-    // The first brace of the message takes the place of the first brace of the result.
+    // The opening brace of the message replaces the opening brace of the result.
     text.reserve(front.len());
     text.insert_str(1, front.strip_prefix('{').unwrap_or(front));
     text.push('}');
@@ -126,7 +126,7 @@ pub(crate) fn object(members: &str, body: &str) -> String {
     ["{", members, comma, inside].concat()
 }
 
-/// A value as JSON text. Our own wire types always can be written.
+/// A value as JSON text. The types of this crate can always be written.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
@@ -136,7 +136,7 @@ pub(crate) fn member<T: Serialize + ?Sized>(name: &str, value: &T) -> String {
     format!("{}:{}", json(name), json(value))
 }
 
-/// Adds members that are text already to an object, those of each piece after those before.
+/// Joins the members of several pieces of text, in order.
 pub(crate) fn list(text: &mut String, pieces: &[&str]) {
     let mut comma = "";
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
@@ -160,8 +160,8 @@ fn join(pieces: &[&str]) -> Bytes {
     in_one_line(pieces.concat())
 }
 
-/// A message never spans lines; pretty-printed text from elsewhere is put on one. A raw newline can
-/// only be white space between tokens, since strings escape it.
+/// Removes line ends: a message never spans lines, but text from other programs may be
+/// pretty-printed. A raw newline can only be white space between tokens, because strings escape it.
 fn in_one_line(text: String) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
         return text.into();

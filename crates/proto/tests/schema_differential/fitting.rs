@@ -1,7 +1,8 @@
 //! Values that follow what a random schema says, so that many of them are valid.
 //!
-//! A value drawn without a look at the schema is nearly always invalid, and a validator that refuses
-//! too much would pass. These values need not be valid: keywords that are hard to follow are left out.
+//! A value drawn without a look at the schema is nearly always invalid, and a validator that
+//! refuses too much would pass. These values need not be valid: keywords that are hard to follow
+//! are left out.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! The official JSON Schema Test Suite as the judge of our validator, dialect by dialect.
 //!
-//! The suite is not ours to carry: `json_schema_test_suite.sh` brings it below `target` the first time.
-//! Every group must either give the verdicts that the suite expects, or be refused for a reason that
-//! is listed with its dialect; the lists are exact in both directions.
+//! The suite is not ours to carry: `json_schema_test_suite.sh` brings it below `target` the first
+//! time. Every group must either give the verdicts that the suite expects, or be refused for a
+//! reason that is listed with its dialect; the lists are exact in both directions.
 
 // The crate does no I/O; its judge comes as files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -12,11 +12,11 @@ use bowline_types::revision::Revision;
 use bowline_types::text::counted;
 use bytes::Bytes;
 
+use super::super::ask::{AskId, AskOrigin};
 use super::super::legacy;
-use super::super::rounds::{Flight, Round};
+use super::super::rounds::{InFlightCall, Round};
 use super::{
-    AskId, CallAnswer, CallError, CallRequest, ClientConnection, ClientEvent, Origin,
-    ServerProfile, Waiting,
+    CallAnswer, CallError, CallRequest, ClientConnection, ClientEvent, Purpose, ServerProfile,
 };
 use crate::mirror::{Mirror, head};
 use crate::request::ExchangeId;
@@ -24,12 +24,12 @@ use crate::table::outgoing::Timing;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::splice;
 
-/// How long a subscription may stay open: until somebody ends it.
+/// How long a subscription may stay open. Long enough to mean "until one side ends it".
 pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 impl ClientConnection {
-    /// Sends a call, the first time or again with answers.
-    pub(super) fn send(&mut self, flight: Flight, extra: &str, now: Instant) {
+    /// Sends a call, for the first time or again with answers.
+    pub(super) fn send(&mut self, flight: InFlightCall, extra: &str, now: Instant) {
         let limits = self.config.limits();
         let timeout = flight.request.timeout(limits);
         let deadline = flight.request.deadline(limits);
@@ -38,15 +38,15 @@ impl ClientConnection {
         let frame = splice::request(&id.into(), flight.request.method, &params);
         let exchange = flight.exchange;
         let mirror = self.mirror_call(id, &flight.request);
-        self.flights.insert(exchange, id);
-        self.await_answer(Waiting::Call(flight), timeout, deadline, now);
+        self.in_flight.insert(exchange, id);
+        self.await_answer(Purpose::Call(flight), timeout, deadline, now);
         let route = Route::Exchange(exchange);
         self.transmits.push_back(Transmit { route, role: Role::Opens, frame, mirror });
     }
 
     pub(super) fn await_answer(
         &mut self,
-        waiting: Waiting,
+        waiting: Purpose,
         timeout: Duration,
         deadline: Duration,
         now: Instant,
@@ -55,10 +55,10 @@ impl ClientConnection {
         self.waiting.insert(waiting, Timing { timeout, maximum }, now)
     }
 
-    /// Puts the questions of a result to whoever uses the client.
+    /// Passes the questions of a result to the user of the client.
     pub(super) fn ask(
         &mut self,
-        flight: Flight,
+        flight: InFlightCall,
         result: &RawJson,
         now: Instant,
     ) -> Result<(), CallError> {
@@ -80,7 +80,7 @@ impl ClientConnection {
         self.admit(required.input_requests.len(), now).map_err(CallError::Unanswered)?;
         let mut asks = BTreeMap::new();
         for (key, question) in required.input_requests.iter() {
-            let ask = self.new_ask(Origin::Round(flight.exchange));
+            let ask = self.new_ask(AskOrigin::Round(flight.exchange));
             asks.insert(ask, key.to_owned());
             self.events.push_back(ClientEvent::Ask(ask, Box::new(question.clone())));
         }
@@ -119,7 +119,7 @@ impl ClientConnection {
         }
     }
 
-    /// Whether the server offers a method, as far as it says.
+    /// Checks that the server declared what a method needs.
     pub(super) fn offered(&self, method: Method) -> Result<(), CallError> {
         let Some(profile) = &self.profile else { return Err(CallError::Closed) };
         let missing = |missing: String| Err(CallError::NotOffered { method, missing });
@@ -132,11 +132,11 @@ impl ClientConnection {
         }
     }
 
-    /// Lets questions through to whoever uses the client, unless there are too many of them.
+    /// Admits questions for the user of the client, unless they are too many or come too fast.
     ///
     /// # Errors
     ///
-    /// With what the server is told, or since 2026-07-28 whoever made the call.
+    /// With the error for the server; since 2026-07-28, for the caller of the client.
     pub(super) fn admit(&mut self, questions: usize, now: Instant) -> Result<(), ErrorObject> {
         let limits = self.config.limits();
         if self.asks.len() + questions > limits.questions {
@@ -151,7 +151,7 @@ impl ClientConnection {
         Ok(())
     }
 
-    pub(super) fn new_ask(&mut self, origin: Origin) -> AskId {
+    pub(super) fn new_ask(&mut self, origin: AskOrigin) -> AskId {
         self.last_ask += 1;
         let ask = AskId(self.last_ask);
         self.asks.insert(ask, origin);
@@ -166,7 +166,7 @@ impl ClientConnection {
         }
     }
 
-    pub(super) fn tell_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
+    pub(super) fn send_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
         let mirror = self.mirror(None, Some(Method::Cancelled));
@@ -175,7 +175,7 @@ impl ClientConnection {
     }
 
     pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<CallAnswer, CallError>) {
-        self.flights.remove(&exchange);
+        self.in_flight.remove(&exchange);
         self.events.push_back(ClientEvent::Answered(exchange, outcome));
     }
 
@@ -184,16 +184,16 @@ impl ClientConnection {
     }
 
     /// Sends a request that belongs to no call.
-    pub(super) fn open_with(&mut self, id: i64, method: Method, params: &str) {
+    pub(super) fn send_request(&mut self, id: i64, method: Method, params: &str) {
         let frame = splice::request(&id.into(), method, params);
         let mirror = self.mirror(Some(id), Some(method));
         let (route, role) = (Route::Standalone, Role::Opens);
         self.transmits.push_back(Transmit { route, role, frame, mirror });
     }
 
-    /// Sends something that awaits no answer: a notification, or an answer without a method.
-    pub(super) fn tell(&mut self, method: Option<Method>, frame: Bytes) {
-        // Before both sides agree again, the server is told nothing.
+    /// Sends a message that awaits no answer: a notification, or an answer (without a method).
+    pub(super) fn send_one_way(&mut self, method: Option<Method>, frame: Bytes) {
+        // Nothing is sent to a restarted server before a new agreement.
         if self.is_restarting {
             return;
         }
@@ -210,8 +210,8 @@ impl ClientConnection {
 
     fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
         let mut mirror = self.mirror(Some(id), Some(request.method))?;
-        // A session repeats neither.
-        if mirror.revision.is_some_and(Revision::is_modern) {
+        // Legacy revisions repeat neither in headers.
+        if mirror.revision.is_some_and(Revision::has_mirrored_headers) {
             mirror.name = head::name_of(request.method, request.params.as_str());
             mirror.params = request.headers.clone();
         }
@@ -246,7 +246,7 @@ fn lacking(profile: &ServerProfile, method: Method) -> Option<&'static str> {
     (!offered).then_some(capability)
 }
 
-/// Whether a server offers a method of tasks, and the capability that it takes.
+/// Whether a server offers a method of tasks, and the capability that it needs.
 fn offers_tasks(profile: &ServerProfile, method: Method) -> (bool, &'static str) {
     let server = &profile.capabilities;
     if !profile.revision.has_core_tasks() {

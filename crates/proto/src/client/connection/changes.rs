@@ -1,4 +1,4 @@
-//! News of changes on the server, and whom they concern.
+//! Changes that the server reports, and the subscriptions that they go to.
 
 use std::time::Instant;
 
@@ -7,27 +7,27 @@ use bowline_types::meta::key;
 use bowline_types::method::Method;
 
 use super::calls::FOREVER;
-use super::{ClientConnection, ClientEvent, Waiting};
+use super::{ClientConnection, ClientEvent, Purpose};
 use crate::members::Members;
 use crate::request::{Change, ExchangeId};
 use crate::table::outgoing::Timing;
 
 impl ClientConnection {
-    /// Hands on what a notification tells of, if it tells of a change.
+    /// Reports the change that a notification announces, if it announces one.
     pub(super) fn changed(&mut self, method: Method, params: &Members, now: Instant) {
         let Some(change) = change(method, params) else { return };
         if let Some(cache) = &mut self.cache {
             cache.changed(&change);
         }
-        self.tell_followers(&change);
+        self.report_to_subscriptions(&change);
         let Ok(meta) = params.object("_meta") else { return };
         let exchange = match meta.parse(key::SUBSCRIPTION_ID) {
             Ok(None) => None,
-            // What comes after a subscription was given up concerns nobody.
+            // The subscription was closed before, so the change is dropped.
             named => match named.ok().flatten().and_then(|id| self.subscription(&id)) {
                 Some((id, exchange)) => {
                     if let Change::Acknowledged(_) = change {
-                        self.stand(id, now);
+                        self.keep_open(id, now);
                     }
                     Some(exchange)
                 }
@@ -37,23 +37,23 @@ impl ClientConnection {
         self.events.push_back(ClientEvent::Change(exchange, change));
     }
 
-    /// A subscription that is acknowledged stays open until somebody ends it.
-    fn stand(&mut self, id: i64, now: Instant) {
+    /// A subscription that is acknowledged stays open until one side ends it.
+    fn keep_open(&mut self, id: i64, now: Instant) {
         let maximum = now.checked_add(FOREVER).unwrap_or(now);
         self.waiting.retime(id, Timing { timeout: FOREVER, maximum }, now);
     }
 
-    /// The subscription of this id that is open: the id as a number, and our own number.
+    /// The open subscription with this id on the wire: the id as an integer, and its number.
     fn subscription(&mut self, id: &RequestId) -> Option<(i64, ExchangeId)> {
         let id = id.as_integer()?;
         match self.waiting.get_mut(id)? {
-            Waiting::Call(flight) if flight.request.method.streams() => Some((id, flight.exchange)),
+            Purpose::Call(flight) if flight.request.method.streams() => Some((id, flight.exchange)),
             _ => None,
         }
     }
 }
 
-/// The change that a notification tells of.
+/// The change that a notification announces.
 fn change(method: Method, params: &Members) -> Option<Change> {
     match method {
         Method::ToolsListChanged => Some(Change::Tools),

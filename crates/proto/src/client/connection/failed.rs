@@ -1,4 +1,4 @@
-//! Messages of ours that came to nothing although the channel stands, as happens over HTTP.
+//! Messages of the client that failed although the channel is open, as happens over HTTP.
 
 use std::time::Instant;
 
@@ -7,43 +7,43 @@ use bowline_types::json::{Object, RawJson};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
-use super::super::negotiate::{self, Asked, Step};
-use super::super::rounds::Flight;
-use super::{CallError, ClientConnection, ClientEvent, NegotiationError, ServerProfile, Waiting};
+use super::super::negotiate::{self, NegotiationStep, SentProbe};
+use super::super::rounds::InFlightCall;
+use super::{CallError, ClientConnection, ClientEvent, NegotiationError, Purpose, ServerProfile};
 use crate::transmit::{FailureKind, SendFailure};
 
 impl ClientConnection {
-    /// Takes the news that a message came to nothing.
+    /// Takes the report that a message failed.
     pub(super) fn failed(&mut self, failure: SendFailure, now: Instant) {
         let Some(waiting) = failure.id.and_then(|id| self.waiting.abandon(id)) else {
             return self.odd(failure.reason);
         };
         match waiting {
-            Waiting::Probe(revision) => {
-                let asked = Asked { revision, probes: self.probes };
+            Purpose::Probe(revision) => {
+                let asked = SentProbe { revision, probes: self.probes };
                 self.step(negotiate::failed(&self.config, asked, &failure), now);
             }
-            Waiting::Handshake => {
+            Purpose::Handshake => {
                 let SendFailure { error, reason, .. } = failure;
                 let error = match error {
                     Some(error) => NegotiationError::Refused { error, how: Some(reason) },
                     None => NegotiationError::Unreachable(reason),
                 };
-                self.step(Step::Failed(error), now);
+                self.step(NegotiationStep::Failed(error), now);
             }
-            Waiting::Call(flight) => self.call_failed(flight, failure, now),
-            Waiting::Follow(follow) => match failure.error {
-                Some(error) => self.follow_answered(&follow, Err(error)),
-                None => self.follow_failed(&follow, call_error(failure)),
+            Purpose::Call(flight) => self.call_failed(flight, failure, now),
+            Purpose::Subscribe(subscribe) => match failure.error {
+                Some(error) => self.subscribe_answered(&subscribe, Err(error)),
+                None => self.subscribe_failed(&subscribe, call_error(failure)),
             },
-            Waiting::Life => match failure.kind {
-                FailureKind::Refused(_) | FailureKind::SessionLost => self.is_alive(),
-                FailureKind::NotSent | FailureKind::Lost => self.is_dead(),
+            Purpose::KeepAlive => match failure.kind {
+                FailureKind::Refused(_) | FailureKind::SessionLost => self.keep_alive_answered(),
+                FailureKind::NotSent | FailureKind::Lost => self.keep_alive_expired(),
             },
         }
     }
 
-    fn call_failed(&mut self, flight: Flight, failure: SendFailure, now: Instant) {
+    fn call_failed(&mut self, flight: InFlightCall, failure: SendFailure, now: Instant) {
         if failure.kind == FailureKind::SessionLost && !flight.again {
             return self.renew(flight, now);
         }
@@ -53,18 +53,18 @@ impl ClientConnection {
         }
     }
 
-    /// Shakes hands again, once for all calls that found the session lost, and keeps the call until
-    /// then: the server did nothing with it.
-    fn renew(&mut self, flight: Flight, now: Instant) {
-        self.flights.remove(&flight.exchange);
-        let is_first = self.stranded.is_empty();
-        self.stranded.push(Flight { again: true, ..flight });
+    /// Sends `initialize` again, once for all calls that found the session lost. The call waits for
+    /// the new session; the server did not process it.
+    fn renew(&mut self, flight: InFlightCall, now: Instant) {
+        self.in_flight.remove(&flight.exchange);
+        let is_first = self.postponed.is_empty();
+        self.postponed.push(InFlightCall { again: true, ..flight });
         if let (true, Some(profile)) = (is_first, &self.profile) {
-            self.step(Step::Shake(profile.revision), now);
+            self.step(NegotiationStep::Shake(profile.revision), now);
         }
     }
 
-    /// A new session stands in place of the one that was lost.
+    /// A new session has replaced the lost one.
     pub(super) fn renewed(&mut self, profile: &ServerProfile, now: Instant) {
         let spoken = self.profile.as_ref().map(|profile| profile.revision);
         if spoken != Some(profile.revision) {
@@ -73,26 +73,26 @@ impl ClientConnection {
             return self.events.push_back(ClientEvent::Failed(error));
         }
         let was_restarted = std::mem::take(&mut self.is_restarting);
-        if !profile.revision.is_modern() {
+        if profile.revision.has_handshake() {
             self.notify(Method::Initialized, &Object::default());
         }
         self.events.push_back(ClientEvent::Renewed);
-        self.follow_again(now);
+        self.resubscribe(now);
         if was_restarted {
-            self.go_on(now);
+            self.resume_after_restart(now);
         }
-        for flight in std::mem::take(&mut self.stranded) {
+        for flight in std::mem::take(&mut self.postponed) {
             self.send_again(flight, now);
         }
     }
 
-    /// What follows from the answer to a probe.
+    /// Takes the answer to a probe.
     pub(super) fn probed(
         &self,
         revision: Revision,
         outcome: Result<&RawJson, &ErrorObject>,
-    ) -> Step {
-        let asked = Asked { revision, probes: self.probes };
+    ) -> NegotiationStep {
+        let asked = SentProbe { revision, probes: self.probes };
         negotiate::probed(&self.config, asked, outcome)
     }
 }

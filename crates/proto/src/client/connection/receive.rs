@@ -1,4 +1,4 @@
-//! What arrives from the server: answers, news, questions, noise.
+//! Messages from the server: answers, notifications, questions, and lines that are none of these.
 
 use std::time::Instant;
 
@@ -13,12 +13,11 @@ use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 
-use super::super::legacy::{self, Asked};
-use super::super::negotiate::{self, Step};
-use super::super::rounds::Flight;
-use super::{
-    CallAnswer, CallError, ClientConnection, ClientEvent, NegotiationError, Origin, Waiting,
-};
+use super::super::ask::AskOrigin;
+use super::super::legacy::{self, ServerRequest};
+use super::super::negotiate::{self, NegotiationStep};
+use super::super::rounds::InFlightCall;
+use super::{CallAnswer, CallError, ClientConnection, ClientEvent, NegotiationError, Purpose};
 use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage,
     ResponseMessage, id_within,
@@ -28,7 +27,7 @@ use crate::request::SuccessKind;
 use crate::table::outgoing::Taken;
 use crate::wire::{modern, splice};
 
-/// Lines that are no protocol are shown this often, then only counted.
+/// How many lines that are not messages are reported; further ones are only counted.
 const SHOWN: usize = 3;
 
 /// The members that a [`CacheHint`] is read from.
@@ -49,26 +48,26 @@ impl ClientConnection {
             return self.odd(format!("the server could not read a message of ours: {text}"));
         };
         match self.waiting.take(id) {
-            Taken::Awaited(Waiting::Probe(asked)) => {
+            Taken::Awaited(Purpose::Probe(asked)) => {
                 self.step(self.probed(asked, response.outcome.as_ref()), now);
             }
-            Taken::Awaited(Waiting::Handshake) => {
+            Taken::Awaited(Purpose::Handshake) => {
                 self.step(negotiate::shaken(&self.config, response.outcome.as_ref()), now);
             }
-            Taken::Awaited(Waiting::Call(flight)) => {
+            Taken::Awaited(Purpose::Call(flight)) => {
                 self.answered(flight, response.outcome, response.members, now);
             }
-            Taken::Awaited(Waiting::Follow(follow)) => {
-                self.follow_answered(&follow, response.outcome);
+            Taken::Awaited(Purpose::Subscribe(subscribe)) => {
+                self.subscribe_answered(&subscribe, response.outcome);
             }
-            Taken::Awaited(Waiting::Life) => self.is_alive(),
+            Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
             Taken::Late => self.late(id, &response.outcome, now),
             Taken::Unknown => self.odd(format!("an answer names the id {id}, which awaits none")),
         }
     }
 
-    /// An answer that came after we gave it up. Only one is still worth something: a server that
-    /// was slow to start and turns out to be modern before it has answered the handshake.
+    /// An answer that came after its request timed out. Only one is still useful: that of a server
+    /// which was slow to start and turns out to be modern before it answered the handshake.
     fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
         let Some((probe, asked)) = self.late_probe else { return };
         let Ok(result) = outcome else { return };
@@ -76,9 +75,9 @@ impl ClientConnection {
             return;
         }
         let step = self.probed(asked, Ok(result));
-        if let Step::Agreed(_) = step {
+        if let NegotiationStep::Agreed(_) = step {
             if let Some(handshake) =
-                self.waiting.find(|waiting| matches!(waiting, Waiting::Handshake))
+                self.waiting.find(|waiting| matches!(waiting, Purpose::Handshake))
             {
                 self.waiting.abandon(handshake);
             }
@@ -88,12 +87,12 @@ impl ClientConnection {
 
     pub(super) fn answered(
         &mut self,
-        flight: Flight,
+        flight: InFlightCall,
         outcome: Result<RawJson, ErrorObject>,
         members: Option<Members>,
         now: Instant,
     ) {
-        self.flights.remove(&flight.exchange);
+        self.in_flight.remove(&flight.exchange);
         let exchange = flight.exchange;
         let result = match outcome {
             Ok(result) if self.always.is_empty() => {
@@ -125,18 +124,18 @@ impl ClientConnection {
         self.end(exchange, ended);
     }
 
-    /// Keeps a result for later, unless it depends on more than what was asked.
-    fn keep(&mut self, flight: &Flight, answer: &CallAnswer, now: Instant) {
+    /// Stores a result in the cache, unless it depends on more than the request.
+    fn keep(&mut self, flight: &InFlightCall, answer: &CallAnswer, now: Instant) {
         if let (Some(cache), 0) = (&mut self.cache, flight.round) {
             cache.keep(&flight.request, answer, flight.changes, now);
         }
     }
 
-    /// Reads what kind a modern result is: its caching hint if it is complete, `None` if the
-    /// server wants input first.
+    /// Reads the kind of a modern result: gives its caching hint if it is complete, `None` if the
+    /// server asks for input first.
     pub(super) fn completed(
         &self,
-        flight: &Flight,
+        flight: &InFlightCall,
         result: &RawJson,
         members: Option<Members>,
     ) -> Result<Option<CacheHint>, String> {
@@ -144,7 +143,7 @@ impl ClientConnection {
         let members = members.map_or_else(cut, Ok).map_err(|error| error.to_string())?;
         match modern::kind(&members, false)? {
             SuccessKind::Complete | SuccessKind::Task => {
-                // Most results have none, and need not be read for them.
+                // Most results have no hints, and are then not parsed.
                 let has_hints = HINTS.iter().any(|name| members.value(name).is_some());
                 let hint = has_hints.then(|| result.parse().unwrap_or_default());
                 Ok(Some(hint.unwrap_or_default()))
@@ -174,16 +173,17 @@ impl ClientConnection {
     pub(super) fn progress(&mut self, params: &Members, now: Instant) {
         let Ok(progress) = params.parse_all::<ProgressParams>() else { return };
         let Some(id) = progress.progress_token.0.as_integer() else { return };
-        let Some(Waiting::Call(flight)) = self.waiting.get_mut(id) else { return };
+        let Some(Purpose::Call(flight)) = self.waiting.get_mut(id) else { return };
         let exchange = flight.exchange;
         self.waiting.touch(id, now);
         self.events.push_back(ClientEvent::Progress(exchange, progress));
     }
 
-    /// The server takes back a question, or ends a subscription.
+    /// The server cancels a question, or ends a subscription.
     pub(super) fn cancelled(&mut self, params: &Members) {
         let Ok(CancelledParams { request_id: Some(id), .. }) = params.parse_all() else { return };
-        let asked = |origin: &Origin| matches!(origin, Origin::Request(request) if *request == id);
+        let asked =
+            |origin: &AskOrigin| matches!(origin, AskOrigin::Request(request) if *request == id);
         let ask = self.asks.iter().find(|(_, origin)| asked(origin)).map(|(ask, _)| *ask);
         if let Some(ask) = ask {
             self.asks.remove(&ask);
@@ -191,17 +191,17 @@ impl ClientConnection {
             return;
         }
         let Some(id) = id.as_integer() else { return };
-        let listens = matches!(self.waiting.get_mut(id), Some(Waiting::Call(flight)) if flight.request.method.streams());
+        let listens = matches!(self.waiting.get_mut(id), Some(Purpose::Call(flight)) if flight.request.method.streams());
         if !listens {
             return;
         }
-        if let Some(Waiting::Call(flight)) = self.waiting.abandon(id) {
+        if let Some(Purpose::Call(flight)) = self.waiting.abandon(id) {
             let answer = CallAnswer { result: RawJson::empty_object(), cache: None, reused: false };
             self.end(flight.exchange, Ok(answer));
         }
     }
 
-    /// The user is done with a page.
+    /// The user has finished an elicitation by URL.
     fn elicitation_complete(&mut self, params: &Members) {
         let Ok(ElicitationCompleteParams { elicitation_id, .. }) = params.parse_all() else {
             return;
@@ -211,15 +211,15 @@ impl ClientConnection {
         }
     }
 
-    /// Whether questions by URL have names on this connection.
+    /// Whether elicitations by URL have names in this revision.
     fn has_elicitation_ids(&self) -> bool {
         self.profile.as_ref().is_some_and(|profile| profile.revision.has_elicitation_ids())
     }
 
-    /// A request of the server's: only a legacy one may send any.
+    /// A request of the server. Only legacy servers may send any.
     pub(super) fn request(&mut self, request: &RequestMessage, now: Instant) {
         let legacy = self.profile.as_ref().filter(|profile| !profile.revision.is_modern());
-        // A handshake under way counts: a ping may come before its answer.
+        // A handshake under way counts too: a ping may come before its answer.
         let revision = match (legacy, &self.profile) {
             (Some(profile), _) => profile.revision,
             (None, None) => Revision::LATEST_LEGACY,
@@ -231,21 +231,21 @@ impl ClientConnection {
             }
         };
         let frame = match legacy::read(request, revision, &self.declared) {
-            Ok(Asked::Ping) => splice::result(&request.id, &[], "{}".into()),
-            Ok(Asked::Question(question)) => match self.admit(1, now) {
+            Ok(ServerRequest::Ping) => splice::result(&request.id, &[], "{}".into()),
+            Ok(ServerRequest::Question(question)) => match self.admit(1, now) {
                 Ok(()) => {
                     self.elicitations.asked(&question);
-                    let ask = self.new_ask(Origin::Request(request.id.clone()));
+                    let ask = self.new_ask(AskOrigin::Request(request.id.clone()));
                     return self.events.push_back(ClientEvent::Ask(ask, Box::new(question)));
                 }
                 Err(error) => splice::error(Ok(&request.id), &error),
             },
             Err(error) => splice::error(Ok(&request.id), &error),
         };
-        self.tell(None, frame);
+        self.send_one_way(None, frame);
     }
 
-    /// Text that is no message: fails what it was meant for, or counts as noise.
+    /// Text that is no message: fails the call that it was meant for, or counts as noise.
     pub(super) fn malformed(&mut self, malformed: &Malformed, text: &[u8], now: Instant) {
         let reason = &malformed.error.message;
         if let MalformedKind::Response(Some(id)) = &malformed.kind
@@ -270,22 +270,25 @@ impl ClientConnection {
         }
     }
 
-    /// Ends what awaits an answer that cannot be read; gives whether anything did.
+    /// Ends the request whose answer cannot be read. Gives whether there was one.
     fn fail(&mut self, id: &RequestId, reason: &str, now: Instant) -> bool {
         match self.waiting.take(id) {
-            Taken::Awaited(Waiting::Probe(_)) => {
+            Taken::Awaited(Purpose::Probe(_)) => {
                 self.step(negotiate::unanswered(&self.config), now);
             }
-            Taken::Awaited(Waiting::Handshake) => {
-                self.step(Step::Failed(NegotiationError::Invalid(reason.to_owned())), now);
+            Taken::Awaited(Purpose::Handshake) => {
+                self.step(
+                    NegotiationStep::Failed(NegotiationError::Invalid(reason.to_owned())),
+                    now,
+                );
             }
-            Taken::Awaited(Waiting::Call(flight)) => {
+            Taken::Awaited(Purpose::Call(flight)) => {
                 self.end(flight.exchange, Err(CallError::Invalid(reason.to_owned())));
             }
-            Taken::Awaited(Waiting::Follow(follow)) => {
-                self.follow_failed(&follow, CallError::Invalid(reason.to_owned()));
+            Taken::Awaited(Purpose::Subscribe(subscribe)) => {
+                self.subscribe_failed(&subscribe, CallError::Invalid(reason.to_owned()));
             }
-            Taken::Awaited(Waiting::Life) => self.is_alive(),
+            Taken::Awaited(Purpose::KeepAlive) => self.keep_alive_answered(),
             Taken::Late => {}
             Taken::Unknown => return false,
         }

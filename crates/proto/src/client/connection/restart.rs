@@ -1,29 +1,28 @@
-//! A server that is gone and started again: what is lost with the old process, what waits for the
-//! new one, and what the new one is told.
+//! A server that exited and was started again: which calls fail, which wait for the new process,
+//! and what the new process is sent.
 
 use std::time::Instant;
 
 use bowline_types::subscription::SubscriptionFilter;
 
 use super::super::cache::Cache;
-use super::super::negotiate::Step;
-use super::super::rounds::Flight;
-use super::{CallError, ClientConnection, ClientEvent, Waiting};
+use super::super::negotiate::NegotiationStep;
+use super::super::rounds::InFlightCall;
+use super::{CallError, ClientConnection, ClientEvent, Purpose};
 use crate::request::{Change, ExchangeId};
 use crate::transmit::FailureKind;
 
 impl ClientConnection {
-    /// The server is gone, and another is going to be started in its place; `reason` says how it
-    /// went.
+    /// The server has exited, and the driver is going to start another; `reason` describes the
+    /// exit.
     ///
-    /// Calls in flight fail and are not made again, because they may have run. Subscriptions stay,
-    /// and calls that are made from now on wait, until [`restarted`](Self::restarted) leads to a
-    /// new agreement.
+    /// Calls in flight fail and are not sent again, because they may have run. Subscriptions stay
+    /// open, and new calls wait, until [`restarted`](Self::restarted) leads to a new agreement.
     pub fn lost(&mut self, reason: &str) {
         self.is_restarting = true;
         self.transmits.clear();
         (self.noise, self.probes) = (0, 0);
-        (self.late_probe, self.life) = (None, None);
+        (self.late_probe, self.keep_alive) = (None, None);
         self.cache = self.config.cache().cloned().map(Cache::new);
         for ask in std::mem::take(&mut self.asks).into_keys() {
             self.events.push_back(ClientEvent::AskCancelled(ask));
@@ -34,40 +33,44 @@ impl ClientConnection {
         }
         for id in self.waiting.ids() {
             match self.waiting.abandon(id) {
-                Some(Waiting::Call(flight)) if flight.request.method.streams() => {
-                    self.flights.remove(&flight.exchange);
-                    self.stranded.push(flight);
+                Some(Purpose::Call(flight)) if flight.request.method.streams() => {
+                    self.in_flight.remove(&flight.exchange);
+                    self.postponed.push(flight);
                 }
-                Some(Waiting::Call(flight)) => self.fail_lost(flight.exchange, reason),
-                // What a session follows is followed again on the next one.
+                Some(Purpose::Call(flight)) => self.fail_lost(flight.exchange, reason),
+                // The resources of a session are subscribed to again in the next one.
                 Some(
-                    Waiting::Follow(_) | Waiting::Probe(_) | Waiting::Handshake | Waiting::Life,
+                    Purpose::Subscribe(_)
+                    | Purpose::Probe(_)
+                    | Purpose::Handshake
+                    | Purpose::KeepAlive,
                 )
                 | None => {}
             }
         }
     }
 
-    /// Another server stands in the place of the one that was [lost](Self::lost): comes to terms
-    /// with it, in the revision that was spoken before.
+    /// A new server has replaced the [lost](Self::lost) one: negotiates with it, in the same
+    /// revision.
     pub fn restarted(&mut self, now: Instant) {
         let Some(profile) = &self.profile else { return };
         let revision = profile.revision;
-        let step = match revision.is_modern() {
-            true => Step::Probe(revision),
-            false => Step::Shake(revision),
+        let step = match revision.has_handshake() {
+            true => NegotiationStep::Shake(revision),
+            false => NegotiationStep::Probe(revision),
         };
         self.step(step, now);
     }
 
-    /// Both sides agree again: goes on as before, and tells subscribers that anything may have changed
+    /// Both sides agree again: reports to all subscriptions that anything may have changed
     /// meanwhile.
-    pub(super) fn go_on(&mut self, now: Instant) {
-        self.watch(now);
-        let listening = self.stranded.iter().filter(|flight| flight.request.method.streams());
-        let listening = listening
-            .filter_map(|flight| Some((flight.exchange, self.followed(&flight.request).ok()?)));
-        let subscriptions: Vec<_> = listening.chain(self.following.filters()).collect();
+    pub(super) fn resume_after_restart(&mut self, now: Instant) {
+        self.start_keep_alive(now);
+        let listening = self.postponed.iter().filter(|flight| flight.request.method.streams());
+        let listening = listening.filter_map(|flight| {
+            Some((flight.exchange, self.honoured_filter(&flight.request).ok()?))
+        });
+        let subscriptions: Vec<_> = listening.chain(self.subscriptions.filters()).collect();
         for (exchange, filter) in subscriptions {
             for change in all_of(filter) {
                 self.events.push_back(ClientEvent::Change(Some(exchange), change));
@@ -75,16 +78,16 @@ impl ClientConnection {
         }
     }
 
-    /// Makes a call that waited for a new session.
-    pub(super) fn send_again(&mut self, flight: Flight, now: Instant) {
+    /// Sends a call that waited for a new session.
+    pub(super) fn send_again(&mut self, flight: InFlightCall, now: Instant) {
         match flight.again {
             true => self.send(flight, "", now),
-            // It was never sent, so that it is not certain yet that it can be.
+            // It was never sent, so it is checked like a new call.
             false => self.call(flight.exchange, flight.request, now),
         }
     }
 
-    /// Ends a call that waited for a server that will not come.
+    /// Ends a call that waited for a server which was not started.
     pub(super) fn fail_unsent(&mut self, exchange: ExchangeId) {
         let reason = "it was not sent, because the server is gone and was not started again";
         let (kind, reason) = (FailureKind::NotSent, reason.to_owned());
@@ -97,7 +100,7 @@ impl ClientConnection {
     }
 }
 
-/// Every change that a subscription wants to hear of.
+/// Every change that a subscription asked for.
 fn all_of(filter: SubscriptionFilter) -> impl Iterator<Item = Change> {
     let lists = [
         (filter.tools_list_changed, Change::Tools),

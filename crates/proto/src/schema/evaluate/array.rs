@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Evaluation, Stop, Verdict};
 use crate::schema::equality::{first_repetition, measure};
+use crate::schema::evaluated::EvaluatedParts;
 use crate::schema::instance::{Instance, count};
-use crate::schema::marks::Marks;
 use crate::schema::node::{ArrayRule, ContainsRule, ItemSchemas, Node, NodeId};
 
 impl Evaluation<'_> {
@@ -14,7 +14,7 @@ impl Evaluation<'_> {
         rule: &ArrayRule,
         items: &[Value],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let found = items.len();
         match rule {
@@ -36,7 +36,7 @@ impl Evaluation<'_> {
         node: &Node,
         items: &[Value],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let Some(schema) = node.unevaluated_items else {
             return Ok(true);
@@ -52,7 +52,7 @@ impl Evaluation<'_> {
     }
 
     fn unique_items(&mut self, items: &[Value], instance: &Instance<'_>) -> Verdict {
-        // The depth is bounded first, because comparing descends as far as the items do.
+        // The depth is checked first, because comparing goes as deep as the items do.
         for item in items {
             let cost = measure(item, self.bounds.nesting).ok_or(Stop::Nesting)?;
             self.charge(cost)?;
@@ -70,7 +70,7 @@ impl Evaluation<'_> {
         schemas: &ItemSchemas,
         items: &[Value],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let most = schemas.prefix.len();
         let with_schema = items.iter().enumerate().map_while(|(index, item)| {
@@ -84,7 +84,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// Applies a schema to an item, with a better word if it is `false`.
+    /// Applies a schema to an item. The schema `false` gets a message of its own.
     fn extra_item(
         &mut self,
         schema: NodeId,
@@ -95,7 +95,7 @@ impl Evaluation<'_> {
             self.charge(1)?;
             return self.violate(item, unexpected);
         }
-        self.apply(schema, item, &mut Marks::Unwanted)
+        self.apply(schema, item, &mut EvaluatedParts::Unwanted)
     }
 
     fn contains(
@@ -103,12 +103,12 @@ impl Evaluation<'_> {
         rule: &ContainsRule,
         items: &[Value],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let ContainsRule { schema, least, most, excerpt } = rule;
         let mut matching = 0;
         for (index, item) in items.iter().enumerate() {
-            if self.probe(*schema, &instance.item(index, item), &mut Marks::Unwanted)? {
+            if self.probe(*schema, &instance.item(index, item), &mut EvaluatedParts::Unwanted)? {
                 matching += 1;
                 marks.mark(index);
             }

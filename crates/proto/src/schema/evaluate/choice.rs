@@ -1,20 +1,20 @@
-//! The alternatives of `anyOf` and `oneOf`, and what to say when none fits.
+//! The alternatives of `anyOf` and `oneOf`, and the message when none fits.
 //!
-//! Repeating every complaint of every alternative helps nobody. What the sender meant is usually
-//! clear: the alternative of the right type, or the one whose tag matches.
+//! A message with every violation of every alternative does not help. The alternative that the
+//! sender meant is usually clear: the one of the right type, or the one whose tag matches.
 
 use super::{Evaluation, Stop, Verdict};
+use crate::schema::evaluated::EvaluatedParts;
 use crate::schema::instance::Instance;
-use crate::schema::marks::Marks;
 use crate::schema::node::{NodeId, Types};
 use crate::schema::violation::{Expected, Violation};
 
-/// What was wrong with the value as one of the alternatives.
+/// The violations of the value as one of the alternatives.
 type Failure = Vec<Violation>;
 
-/// Alternatives that a summary mentions.
+/// The most alternatives in a summary.
 const MOST_FORMS: usize = 4;
-/// Characters of what is wrong with each of them; summaries may be part of summaries.
+/// The most characters for each of them. Summaries may be part of summaries.
 const LONGEST_SUMMARY: usize = 160;
 
 impl Evaluation<'_> {
@@ -22,7 +22,7 @@ impl Evaluation<'_> {
         &mut self,
         schemas: &[NodeId],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let mut failures = Vec::new();
         let mut verdict = false;
@@ -49,7 +49,7 @@ impl Evaluation<'_> {
         &mut self,
         schemas: &[NodeId],
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let mut failures = Vec::new();
         let mut passing = Vec::new();
@@ -78,12 +78,12 @@ impl Evaluation<'_> {
         Ok(false)
     }
 
-    /// Checks against a schema, with what is wrong kept apart.
+    /// Checks against a schema, and gives its violations apart from the others.
     pub(super) fn attempt(
         &mut self,
         schema: NodeId,
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Result<(bool, Failure), Stop> {
         let apart = self.found.is_some().then(Vec::new);
         let found = std::mem::replace(&mut self.found, apart);
@@ -102,7 +102,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Reduces the failures of all alternatives to what the sender needs to know.
+/// Reduces the violations of all alternatives to those that the sender needs.
 fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec<Violation> {
     let position = instance.position();
     let here = |(expected, reason)| {
@@ -134,7 +134,7 @@ fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec
     }
 }
 
-/// If every alternative wants another value at the same place, that place is the tag.
+/// If every alternative expects another value at the same place, that place is the tag.
 fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
     let (first, others) = failures.split_first()?;
     first.iter().find_map(|candidate| {
@@ -146,7 +146,7 @@ fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
     })
 }
 
-/// The first complaint of each alternative.
+/// The first violation of each alternative.
 fn reasons(failures: &[Failure]) -> String {
     let first = |failure: &Failure| {
         let text = failure.first()?.to_string();

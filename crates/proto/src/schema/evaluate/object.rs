@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{Evaluation, Verdict};
+use crate::schema::evaluated::EvaluatedParts;
 use crate::schema::instance::{Instance, count, push_member};
-use crate::schema::marks::Marks;
 use crate::schema::node::{Node, NodeId, ObjectRule, PropertySchemas};
 use crate::schema::violation::{Expected, Violation};
 
-/// Known properties listed for an unknown one; more would bury the point.
+/// The most known properties that a message lists for an unknown one.
 const MOST_NAMES: usize = 24;
 
 impl Evaluation<'_> {
@@ -17,7 +17,7 @@ impl Evaluation<'_> {
         rule: &ObjectRule,
         members: &Map<String, Value>,
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let found = members.len();
         match rule {
@@ -54,7 +54,7 @@ impl Evaluation<'_> {
         node: &Node,
         members: &Map<String, Value>,
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         let Some(schema) = node.unevaluated_properties else {
             return Ok(true);
@@ -69,7 +69,7 @@ impl Evaluation<'_> {
                     this.charge(1)?;
                     return this.violate(&member, || "unexpected property: remove it".to_owned());
                 }
-                this.apply(schema, &member, &mut Marks::Unwanted)
+                this.apply(schema, &member, &mut EvaluatedParts::Unwanted)
             })?;
         marks.mark_all();
         Ok(verdict)
@@ -106,7 +106,8 @@ impl Evaluation<'_> {
         self.every(members.iter().enumerate(), |this, (position, (name, _))| {
             let name_value = Value::from(name.as_str());
             let member = instance.member(position, name, &name_value);
-            let (verdict, violations) = this.attempt(schema, &member, &mut Marks::Unwanted)?;
+            let (verdict, violations) =
+                this.attempt(schema, &member, &mut EvaluatedParts::Unwanted)?;
             for violation in violations {
                 this.push(|| violation.about("wrong name: "));
             }
@@ -119,7 +120,7 @@ impl Evaluation<'_> {
         schemas: &PropertySchemas,
         members: &Map<String, Value>,
         instance: &Instance<'_>,
-        marks: &mut Marks,
+        marks: &mut EvaluatedParts,
     ) -> Verdict {
         self.every(members.iter().enumerate(), |this, (position, (name, value))| {
             this.charge(1)?;
@@ -127,14 +128,14 @@ impl Evaluation<'_> {
             let by_name = schemas.of(name);
             let mut is_known = by_name.is_some();
             let mut verdict = match by_name {
-                Some(schema) => this.apply(schema, &member, &mut Marks::Unwanted)?,
+                Some(schema) => this.apply(schema, &member, &mut EvaluatedParts::Unwanted)?,
                 None => true,
             };
             for (pattern, schema) in &schemas.patterns {
                 this.charge(pattern.cost(name))?;
                 if pattern.is_match(name) {
                     is_known = true;
-                    verdict &= this.apply(*schema, &member, &mut Marks::Unwanted)?;
+                    verdict &= this.apply(*schema, &member, &mut EvaluatedParts::Unwanted)?;
                 }
             }
             if let Some(additional) = schemas.additional.filter(|_| !is_known) {
@@ -157,7 +158,7 @@ impl Evaluation<'_> {
         if self.compiled.node(schema).is_never() {
             return self.violate(member, || format!("unknown property: {}", schemas.known_names()));
         }
-        self.apply(schema, member, &mut Marks::Unwanted)
+        self.apply(schema, member, &mut EvaluatedParts::Unwanted)
     }
 }
 

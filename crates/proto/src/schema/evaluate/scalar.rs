@@ -12,7 +12,7 @@ use crate::schema::number::{Decimal, Number};
 use crate::schema::violation::{Expected, MOST_VALUES};
 
 impl Evaluation<'_> {
-    /// Always false, to be the other side of an `||`.
+    /// Always false, so that it can follow `||`.
     pub(super) fn wrong_type(&mut self, types: Types, instance: &Instance<'_>) -> bool {
         self.record(instance, || Expected::types(types, instance.value));
         false

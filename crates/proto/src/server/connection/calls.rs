@@ -1,4 +1,4 @@
-//! Calls from their start to their answer: turns, questions, answers.
+//! Calls from their start to their answer: waiting, questions, answers.
 
 use std::time::Instant;
 
@@ -16,7 +16,8 @@ use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
 
 impl ServerConnection {
-    /// Opens an exchange, and starts it if not too many run already.
+    /// Opens an exchange, and starts it if fewer than
+    /// [`in_flight`](crate::limits::Limits::in_flight) run.
     pub(super) fn open(
         &mut self,
         admitted: Admitted,
@@ -32,7 +33,7 @@ impl ServerConnection {
         }
         let attached = match batch {
             Some(_) => self.attached.clone(),
-            // A message that stands alone opens one call.
+            // A message that is no batch opens one call.
             None => std::mem::take(&mut self.attached),
         };
         let (exchange, request) = Exchange::open(number, admitted, self.origin(attached));
@@ -47,7 +48,7 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Starts calls from the backlog while there is room.
+    /// Starts waiting calls while there is room.
     pub(super) fn start_next(&mut self) {
         while self.running < self.config.limits().in_flight {
             let Some(request) = self.backlog.pop_front() else { return };
@@ -59,7 +60,7 @@ impl ServerConnection {
         }
     }
 
-    /// A call has left its slot: makes room, and gives up what it still asked.
+    /// A call has ended: starts the next one, and gives up the questions that are still open.
     pub(super) fn leave(&mut self, number: ExchangeId, state: State) {
         match state {
             State::Running => self.running -= 1,
@@ -78,7 +79,7 @@ impl ServerConnection {
         let limits = self.config.limits().clone();
         let session = match (self.slots.get(number), &mut self.session) {
             (Some(Slot::Call { exchange, .. }), Some(session))
-                if !exchange.revision().is_modern() =>
+                if exchange.revision().has_server_requests() =>
             {
                 session
             }
@@ -99,7 +100,7 @@ impl ServerConnection {
         self.start_next();
     }
 
-    /// Announces that what began with a question by URL is done, be the call that asked over or not.
+    /// Announces that an elicitation by URL is complete, whether its call still runs or not.
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
         let is_open = self.slots.get(number).is_some();
@@ -107,7 +108,7 @@ impl ServerConnection {
         self.transmit(route, Role::Within, frame);
     }
 
-    /// An answer for a call has come: once it has them all, it counts as running again.
+    /// An answer for a call has arrived. After the last one the call counts as running again.
     pub(super) fn resume(&mut self, number: ExchangeId) {
         if let Some(Slot::Call { state, .. }) = self.slots.get_mut(number) {
             *state = match *state {
@@ -134,7 +135,7 @@ impl ServerConnection {
         self.transmit(Route::Exchange(number), Role::Ends, Some(frame));
     }
 
-    /// Answers a request of a session that needs no service.
+    /// Answers a request of a session without the service.
     pub(super) fn reply(&mut self, id: &RequestId, batch: Option<BatchId>, response: Response) {
         let frame = match response {
             Ok(success) => legacy::result(id, success),
@@ -155,7 +156,7 @@ impl ServerConnection {
     pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Option<Bytes>) {
         let Some(frame) = frame else { return };
         if self.transmits.capacity() == 0 {
-            // Most have one at a time for as long as they live.
+            // Most connections never queue more than one.
             self.transmits.reserve_exact(1);
         }
         self.transmits.push_back(Transmit { route, role, frame, mirror: None });

@@ -1,4 +1,4 @@
-//! What arrives from the client: told apart, admitted or refused.
+//! Messages from the client: admitted, or refused with an error.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::super::batch::BatchId;
 use super::super::exchange::Exchange;
-use super::super::legacy::Session;
+use super::super::legacy::LegacySession;
 use super::{ServerConnection, ServerEvent, Slot, State};
 use crate::admission::{self, Admitted};
 use crate::classify::{Claim, SessionStep, classify, session_step};
@@ -43,7 +43,7 @@ impl ServerConnection {
             return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
         }
         let batch = self.batches.open();
-        // Held open until every message has been looked at.
+        // Keeps the batch open until all its messages are handled.
         self.batches.await_one(batch);
         for item in items {
             match item {
@@ -54,8 +54,8 @@ impl ServerConnection {
         self.answer(Route::Standalone, Some(batch), None);
     }
 
-    /// Takes a request: admits it and starts what it asks for, or answers with the error. `claim` is
-    /// the era of the request, if the driver has decided it already.
+    /// Takes a request: admits it and starts what it asks for, or answers with the error. `claim`
+    /// is the era of the request, if the driver has decided it already.
     pub(super) fn request(
         &mut self,
         request: RequestMessage,
@@ -73,7 +73,7 @@ impl ServerConnection {
         }
     }
 
-    /// Refuses a request that comes too soon after the others.
+    /// Refuses a request that exceeds the rate limit.
     fn hold_pace(&mut self, now: Instant) -> Result<(), ErrorObject> {
         match &mut self.pace {
             Some(pace) => admission::hold_pace(pace, 1, self.config.limits(), now),
@@ -118,7 +118,8 @@ impl ServerConnection {
         }
     }
 
-    /// Admits a request of an open session. Methods that concern only the session are answered here.
+    /// Admits a request of an open session. Methods that concern only the session are answered
+    /// here.
     fn admit_call(
         &mut self,
         request: RequestMessage,
@@ -138,7 +139,7 @@ impl ServerConnection {
     }
 
     fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
-        let session = Session::open(&request.params, &self.config)?;
+        let session = LegacySession::open(&request.params, &self.config)?;
         let discover = own_call(&session, request.id.clone(), Method::ServerDiscover)?;
         self.session = Some(session);
         let number = self.number();
@@ -166,8 +167,8 @@ impl ServerConnection {
         }
     }
 
-    /// Cancels the call with this id, if exactly one has it: when several do, there is no telling
-    /// which is meant.
+    /// Cancels the call with this id. Does nothing if several calls have it, because the client
+    /// could mean any of them.
     pub(super) fn cancel(&mut self, id: &RequestId) {
         let named =
             |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
@@ -185,7 +186,7 @@ impl ServerConnection {
         }
     }
 
-    /// The session is open: listens to changes on its behalf.
+    /// The session is open: subscribes to changes on its behalf.
     pub(super) fn initialized(&mut self) {
         let Some(session) = &mut self.session else { return };
         session.is_initialized = true;
@@ -207,8 +208,8 @@ impl ServerConnection {
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
-    /// The roots of the client changed: tells the service, as long as it listens to no earlier
-    /// change, so that a flood of changes is told twice at most.
+    /// The roots of the client changed: passes that to the service, unless it still handles an
+    /// earlier change. So a flood of changes reaches the service at most twice.
     pub(super) fn roots_changed(&mut self) {
         let is_told = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Notice));
         let Some(session) = &mut self.session else { return };
@@ -228,7 +229,8 @@ impl ServerConnection {
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
-    /// The service has heard of a change of the roots, and of the next if there was one meanwhile.
+    /// The service has handled a change of the roots. If another came meanwhile, it is passed on
+    /// now.
     pub(super) fn noticed(&mut self, number: ExchangeId) {
         self.leave(number, State::Listening);
         if self.session.as_ref().is_some_and(|session| session.roots_changed_again) {
@@ -243,7 +245,7 @@ impl ServerConnection {
         self.refuse(Malformed { error, kind: MalformedKind::Request(id_within(head)) }, None);
     }
 
-    /// Answers what could not be read, unless it wants no answer.
+    /// Answers a malformed message, unless it was a notification or a response.
     pub(super) fn refuse(&mut self, malformed: Malformed, batch: Option<BatchId>) {
         let MalformedKind::Request(id) = malformed.kind else { return };
         let without = match &self.session {
@@ -259,7 +261,11 @@ impl ServerConnection {
 }
 
 /// A call that the connection itself makes to the service on behalf of a session.
-fn own_call(session: &Session, id: RequestId, method: Method) -> Result<Admitted, ErrorObject> {
+fn own_call(
+    session: &LegacySession,
+    id: RequestId,
+    method: Method,
+) -> Result<Admitted, ErrorObject> {
     let client = session.client.clone();
     let envelope = legacy::read_envelope(Members::default(), session.revision, client)?;
     Ok(Admitted { id, method, params: Members::default(), envelope })

@@ -1,4 +1,4 @@
-//! Content blocks in older words.
+//! Content blocks in the shapes of older revisions.
 
 use bowline_types::content::{Annotations, Content, ResourceLink, Role, TextContent};
 use bowline_types::revision::Revision;
@@ -36,7 +36,7 @@ impl Project for Annotations {
     }
 }
 
-/// Drops what the revision does not know of a block whose type it knows.
+/// Drops the members of a block that the revision does not know.
 pub(super) fn trim(block: &mut Content, revision: Revision) {
     match block {
         Content::Text(block) => {
@@ -65,19 +65,19 @@ pub(super) fn trim(block: &mut Content, revision: Revision) {
     }
 }
 
-/// Puts text in the place of a block, for the same audience.
+/// Replaces a block by text, for the same audience.
 pub(super) fn replace_by_text(block: &mut Content, text: String) {
     let mut replacement = TextContent::new(text);
     replacement.annotations = block.annotations().cloned();
     *block = Content::Text(replacement);
 }
 
-/// What is said instead of bytes that cannot be carried.
+/// The text that replaces data which the revision cannot carry.
 pub(super) fn left_out(what: &str, mime_type: &str, revision: Revision) -> String {
     format!("[{what} of type {mime_type} left out: revision {revision} cannot carry it]")
 }
 
-/// A link as a line of text, which a model can follow by reading the resource.
+/// A link as a line of text. A model can still read the resource by its URI.
 pub(super) fn link_text(link: &ResourceLink) -> String {
     let name = link.title.as_deref().unwrap_or(&link.name);
     match &link.description {
@@ -86,7 +86,7 @@ pub(super) fn link_text(link: &ResourceLink) -> String {
     }
 }
 
-/// A block that has no older words, as it would stand on the wire.
+/// The JSON text of a block that has no older shape.
 pub(super) fn json_text(block: &Content) -> String {
     serde_json::to_string(block).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Questions to the client, and its answers, in older words.
+//! Questions to the client, and its answers, in the shapes of older revisions.
 
 use bowline_types::content::Content;
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
@@ -57,8 +57,8 @@ impl Project for FormSchema {
     }
 }
 
-/// Says a field in the words of 2025-06-18: no defaults but for flags, titles of options beside
-/// their values, and text in the place of a choice of several.
+/// Writes a field in the shape of 2025-06-18: defaults only for booleans, titles of options in a
+/// list of their own, and text instead of a choice of several.
 fn simplify(field: &mut FormField) {
     match &mut field.kind {
         FieldKind::String(text) => text.default = None,
@@ -125,7 +125,7 @@ impl Project for CreateMessageResult {
     }
 }
 
-/// Fits the blocks of a conversation with a model. Resources never stand in one.
+/// Fits the blocks of a sampling conversation. Resources never occur there.
 fn project_turn(content: &mut [Content], revision: Revision) {
     for block in content {
         let text = match block {

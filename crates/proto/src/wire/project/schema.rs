@@ -1,8 +1,8 @@
-//! Tool schemas in older words.
+//! Tool schemas in the shapes of older revisions.
 //!
-//! Up to 2025-11-25 structured output is an object. Whether a value is wrapped can be seen from
-//! the value; that the schema agrees is decided here: a schema that allows no objects is wrapped,
-//! one that allows only objects is kept, and of one that may allow both only "an object" is left.
+//! Up to 2025-11-25 structured output is an object, so other values are wrapped in one. The schema
+//! must agree: a schema that allows no objects is wrapped, one that allows only objects is kept,
+//! and one that may allow both becomes "any object".
 
 use bowline_types::json::{RawJson, Schema};
 use bytes::Bytes;
@@ -12,11 +12,11 @@ use crate::members::Members;
 /// The member that holds a value which is not an object.
 pub(super) const RESULT: &str = "result";
 
-/// How many references and alternatives are followed to see what a schema allows.
+/// How many references and alternatives are followed to find out what a schema allows.
 const MAX_DEPTH: usize = 4;
 
 /// Rewrites properties whose schemas are `true` or `false`, which older revisions do not allow.
-/// Nothing if there is none.
+/// `None` if there are none.
 pub(super) fn plain_properties(schema: &Schema) -> Option<Schema> {
     let text = schema.as_str();
     if !text.contains("true") && !text.contains("false") {
@@ -40,7 +40,7 @@ pub(super) fn plain_properties(schema: &Schema) -> Option<Schema> {
     to_schema(object(replaced))
 }
 
-/// Makes an output schema one of objects. Nothing if it is one already.
+/// Makes an output schema one of objects. `None` if it is one already.
 pub(super) fn object_output(schema: &Schema) -> Option<Schema> {
     let members = cut(schema.as_str())?;
     match allowed(&members, &members, MAX_DEPTH) {
@@ -57,12 +57,12 @@ pub(super) fn object_output(schema: &Schema) -> Option<Schema> {
     }
 }
 
-/// Which values a schema allows.
+/// The values that a schema allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Allowed {
     Objects,
     NoObjects,
-    /// Both, or it cannot be seen.
+    /// Objects and others, or unknown.
     Both,
 }
 
@@ -96,15 +96,15 @@ fn allowed(schema: &Members, root: &Members, depth: usize) -> Allowed {
     if seen.all(|other| other == first) { first } else { Allowed::Both }
 }
 
-/// What a reference into the definitions of the schema refers to.
+/// The target of a reference into the definitions of the schema.
 fn definition(root: &Members, reference: &str) -> Option<Members> {
     let (place, name) = reference.strip_prefix("#/")?.split_once('/')?;
     let definitions = root.object(place).ok()?;
     Members::cut(definitions.bytes(name)?).ok()
 }
 
-/// The schema of an object that holds the value in one member. Definitions stay at the root, where
-/// references look for them.
+/// The schema of an object that holds the value in one member. Definitions stay at the root, so
+/// that references still find them.
 fn wrapped(members: &Members) -> Option<Schema> {
     let is_rooted = |name: &str| matches!(name, "$schema" | "$defs" | "definitions");
     let inner = object(members.iter().filter(|(name, _)| !is_rooted(name)));
@@ -119,7 +119,7 @@ fn wrapped(members: &Members) -> Option<Schema> {
     to_schema(follow(&object(outer.into_iter().chain(rooted))))
 }
 
-/// Makes references to the root, or to anything in it but definitions, point to where it has moved.
+/// Rewrites references to the root, or to anything in it but definitions, to the new place.
 fn follow(schema: &str) -> String {
     const KEY: &str = r#""$ref""#;
     let mut moved = String::with_capacity(schema.len() + 64);

@@ -1,4 +1,4 @@
-//! Tools and their results in older words.
+//! Tools and their results in the shapes of older revisions.
 
 use bowline_types::content::Content;
 use bowline_types::json::RawJson;
@@ -22,7 +22,7 @@ impl Project for ToolDefinition {
         if !revision.has_titles()
             && let Some(title) = self.title.take()
         {
-            // The title of 2025-03-26 stands among the annotations.
+            // In 2025-03-26 the title is among the annotations.
             self.annotations.get_or_insert_default().title.get_or_insert(title);
         }
         keep_if(&mut self.annotations, revision.has_tool_annotations());
@@ -53,7 +53,7 @@ impl Project for CallToolResult {
             && let Some(json) = self.structured_content.take()
             && !self.content.iter().any(|block| block.as_text().is_some())
         {
-            // Most servers say the same as text already; for the others we do.
+            // Older clients read only the text, so it is added if the handler gave none.
             self.content.push(Content::text(json.as_str()));
         }
         self.structured_content = self.structured_content.take().map(object_value);
@@ -61,7 +61,7 @@ impl Project for CallToolResult {
     }
 }
 
-/// Puts a value that is not an object inside one, as [`schema::object_output`] announces it.
+/// Wraps a value that is not an object, as [`schema::object_output`] declares it.
 pub(super) fn object_value(json: RawJson) -> RawJson {
     if json.is_object() {
         return json;

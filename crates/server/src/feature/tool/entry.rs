@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::members::Members;
-use bowline_proto::mirror::marks::{self, Mirrored};
+use bowline_proto::mirror::x_mcp_header::{self, MirroredParam};
 use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
@@ -31,7 +31,7 @@ pub(crate) struct ToolEntry {
     tool: Tool,
     validator: Arc<ToolValidator>,
     /// Arguments that HTTP repeats in headers.
-    mirrored: Vec<Mirrored>,
+    mirrored: Vec<MirroredParam>,
 }
 
 impl ToolEntry {
@@ -48,7 +48,7 @@ impl ToolEntry {
         }
         let validator = ToolValidator::new(tool.name(), &tool.input, tool.output.as_ref())
             .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
-        let mirrored = marks::mirrored(&tool.definition.input_schema)
+        let mirrored = x_mcp_header::mirrored(&tool.definition.input_schema)
             .map_err(|error| wrong(&format!("marks an argument wrongly: {error}")))?;
         Ok(Self { tool, validator: Arc::new(validator), mirrored })
     }

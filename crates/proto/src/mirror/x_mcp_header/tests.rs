@@ -49,7 +49,7 @@ fn marks_are_found_through_properties_alone() {
 fn a_mark_is_found_however_it_is_spelled() {
     let text = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp\u002dheader":"A"}}}"#;
     let schema = Schema::new(RawJson::from_text(text).unwrap()).unwrap();
-    assert_eq!(mirrored(&schema).unwrap(), [Mirrored::new(["a"], "A")]);
+    assert_eq!(mirrored(&schema).unwrap(), [MirroredParam::new(["a"], "A")]);
 }
 
 #[test]

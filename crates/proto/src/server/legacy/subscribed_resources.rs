@@ -1,47 +1,48 @@
-//! The resources that a session follows.
+//! The resources that a session is subscribed to.
 
 use std::collections::BTreeSet;
 
 use crate::request::ExchangeId;
 use crate::table::exchanges::ExchangeTable;
 
-/// The resources that a session follows.
+/// The resources that a session is subscribed to.
 ///
-/// Whether there is such a resource is for the service to say. Until it has said so in answer to the
-/// call that asks for it, the resource is awaited: it counts, but no change of it is told.
+/// The service decides whether a resource exists. Until it has answered `resources/subscribe`, the
+/// resource is pending: it counts against the limits, but its changes are not reported.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct SubscribedResources {
     agreed: BTreeSet<String>,
     awaited: ExchangeTable<String>,
 }
 
-impl Followed {
-    /// A call asks to follow a resource.
+impl SubscribedResources {
+    /// A call subscribes to a resource.
     pub(super) fn begin(&mut self, uri: String, call: ExchangeId) {
         self.awaited.insert(call, uri);
     }
 
-    /// The service agreed to what a call asks, unless the client has changed its mind meanwhile.
+    /// The service accepted the subscription of a call, unless the client has unsubscribed
+    /// meanwhile.
     pub(super) fn agree(&mut self, call: ExchangeId) {
         self.agreed.extend(self.awaited.remove(call));
     }
 
-    /// A call is over: what was not agreed on by then is not followed.
+    /// A call has ended: its subscription is dropped if the service did not accept it.
     pub(super) fn end(&mut self, call: ExchangeId) {
         self.awaited.remove(call);
     }
 
-    /// The resources that the service agreed to.
+    /// The resources that the service accepted.
     pub(super) fn agreed(&self) -> &BTreeSet<String> {
         &self.agreed
     }
 
-    /// These are agreed to, as was settled elsewhere.
+    /// Sets the accepted resources, as another connection of the session has them.
     pub(super) fn settle(&mut self, agreed: BTreeSet<String>) {
         self.agreed = agreed;
     }
 
-    /// The client does not follow a resource any more.
+    /// The client unsubscribes from a resource.
     pub(super) fn stop(&mut self, uri: &str) {
         self.agreed.remove(uri);
         self.awaited.retain(|awaited| awaited != uri);
@@ -51,13 +52,14 @@ impl Followed {
         self.agreed.len() + self.awaited.len()
     }
 
-    /// The bytes of all their URIs.
+    /// The bytes of all URIs.
     pub(super) fn bytes(&self) -> usize {
         let awaited = self.awaited.iter().map(|(_, uri)| uri);
         self.agreed.iter().chain(awaited).map(String::len).sum()
     }
 
-    /// Whether a change of this resource is to be told: it is followed, or part of one that is.
+    /// Whether to report a change of this resource: the session subscribed to it, or to a resource
+    /// that contains it.
     pub(super) fn wants(&self, uri: &str) -> bool {
         let is_followed =
             |whole: Option<&str>| whole.is_some_and(|whole| self.agreed.contains(whole));
@@ -72,8 +74,8 @@ impl Followed {
 mod tests {
     use super::*;
 
-    fn followed(uris: &[&str]) -> Followed {
-        let mut followed = Followed::default();
+    fn followed(uris: &[&str]) -> SubscribedResources {
+        let mut followed = SubscribedResources::default();
         for (number, uri) in (1..).map(ExchangeId).zip(uris) {
             followed.begin((*uri).to_owned(), number);
             followed.agree(number);
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn nothing_is_told_until_the_service_has_agreed() {
-        let mut followed = Followed::default();
+        let mut followed = SubscribedResources::default();
         followed.begin("a://b".to_owned(), ExchangeId(1));
         assert!(!followed.wants("a://b"));
         followed.agree(ExchangeId(2));
@@ -107,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_was_not_agreed_on_is_forgotten() {
-        let mut followed = Followed::default();
+        let mut followed = SubscribedResources::default();
         followed.begin("a://b".to_owned(), ExchangeId(1));
         followed.end(ExchangeId(1));
         assert_eq!(followed.len(), 0);
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_client_that_changed_its_mind_is_told_nothing() {
-        let mut followed = Followed::default();
+        let mut followed = SubscribedResources::default();
         followed.begin("a://b".to_owned(), ExchangeId(1));
         followed.begin("a://c".to_owned(), ExchangeId(2));
         followed.stop("a://b");

@@ -1,12 +1,13 @@
-//! Arguments of tools that are mirrored into HTTP headers: finds them, and tools that mark them
-//! wrongly.
+//! Arguments of tools that are mirrored into HTTP headers: finds the marks in a tool's schema, and
+//! refuses tools that mark arguments wrongly.
 //!
-//! A property of a tool's `inputSchema` with `x-mcp-header` is sent as the header
-//! `Mcp-Param-<name>` too, so that gateways need not read bodies ([custom headers]). A client that
-//! speaks HTTP must leave out tools whose marks break the rules; other transports may pass over the
+//! A property of a tool's `inputSchema` with the keyword `x-mcp-header` is also sent as the header
+//! `Mcp-Param-<name>`, so that gateways need not read bodies ([custom headers]). A client that
+//! speaks HTTP must leave out tools whose marks break the rules. Other transports may ignore the
 //! marks, and this client does.
 //!
-//! [custom headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
+//! [custom headers]:
+//! https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 
 use std::collections::HashSet;
 use std::fmt;
@@ -38,29 +39,28 @@ const SCHEMAS: &[&str] = &[
     "contentSchema",
 ];
 
-/// Keywords whose value is an object of schemas; `properties` is the one that may lead to a mark.
+/// Keywords whose value is an object of schemas. Only `properties` may lead to a mark.
 const NAMED_SCHEMAS: &[&str] =
     &["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
 
 /// An argument that is mirrored into a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mirrored {
-    /// The names of the properties that lead from the arguments to the value.
+pub struct MirroredParam {
+    /// The names of the properties from the arguments down to the value.
     pub path: Vec<String>,
-    /// The header without its `Mcp-Param-`.
+    /// The name of the header without `Mcp-Param-`.
     pub name: String,
 }
 
-impl Mirrored {
-    /// A mark with a name on the property that a path leads to.
+impl MirroredParam {
+    /// A mark with this header name, on the property at this path.
     pub fn new<'a>(path: impl IntoIterator<Item = &'a str>, name: &str) -> Self {
         Self { path: path.into_iter().map(str::to_owned).collect(), name: name.to_owned() }
     }
 }
 
-/// Keeps the tools whose marks obey the rules. Of each other one, `warn` is told the tool and the
-/// reason, in words for a log.
+/// Keeps the tools whose marks obey the rules. For each other tool, `warn` gets a line for the log.
 pub fn retain_valid(tools: &mut Vec<ToolDefinition>, mut warn: impl FnMut(&str)) {
     tools.retain(|tool| match mirrored(&tool.input_schema) {
         Ok(_) => true,
@@ -71,32 +71,31 @@ pub fn retain_valid(tools: &mut Vec<ToolDefinition>, mut warn: impl FnMut(&str))
     });
 }
 
-/// The arguments that a tool with this `inputSchema` wants mirrored.
+/// The arguments that a tool with this `inputSchema` marks.
 ///
-/// Whether an integer is one that every reader keeps exact shows only when the tool is called.
+/// Whether an integer is within the exact range is checked when the tool is called.
 ///
 /// # Errors
 ///
 /// If a mark breaks a rule; the whole tool is invalid then.
-pub fn mirrored(schema: &Schema) -> Result<Vec<Mirrored>, InvalidMark> {
+pub fn mirrored(schema: &Schema) -> Result<Vec<MirroredParam>, InvalidHeaderMark> {
     let text = schema.as_str();
-    // Most schemas have no mark, and that shows without reading them; one may be spelled with
-    // escapes.
+    // Most schemas have no mark, so they are not parsed. A mark may be written with escapes.
     if !text.contains(MARK) && !text.contains('\\') {
         return Ok(Vec::new());
     }
-    // What was cut out of a message as JSON is JSON.
+    // The text is part of a parsed message, so it is valid JSON.
     let schema: Value = schema.parse().unwrap_or_default();
-    let mut marks = Marks::default();
+    let mut marks = FoundMarks::default();
     marks.read(&schema, &mut Vec::new(), Reach::Root)?;
     Ok(marks.found)
 }
 
-/// Marks found so far.
+/// The marks found so far.
 #[derive(Default)]
-struct Marks {
-    found: Vec<Mirrored>,
-    /// The names in lower case, since headers know no case.
+struct FoundMarks {
+    found: Vec<MirroredParam>,
+    /// The header names in lower case, because headers ignore case.
     names: HashSet<String>,
 }
 
@@ -111,21 +110,21 @@ enum Reach {
     Other,
 }
 
-impl Marks {
-    /// Looks for marks in a schema and in all schemas within. Values that are data, such as those
-    /// of `enum` and `default`, hold no marks. Messages are not deep, so this may recurse.
+impl FoundMarks {
+    /// Looks for marks in a schema and in all schemas inside it. Data, such as the values of `enum`
+    /// and `default`, holds no marks. Recursion is safe, because messages have a depth limit.
     fn read(
         &mut self,
         schema: &Value,
         path: &mut Vec<String>,
         reach: Reach,
-    ) -> Result<(), InvalidMark> {
+    ) -> Result<(), InvalidHeaderMark> {
         let Some(keywords) = schema.as_object() else { return Ok(()) };
         if let Some(mark) = keywords.get(MARK) {
             let mirrored = check(mark, keywords, reach)
                 .and_then(|name| self.claim(name))
-                .map(|name| Mirrored { path: path.clone(), name });
-            self.found.push(mirrored.map_err(|reason| InvalidMark::new(path, reason))?);
+                .map(|name| MirroredParam { path: path.clone(), name });
+            self.found.push(mirrored.map_err(|reason| InvalidHeaderMark::new(path, reason))?);
         }
         for (keyword, value) in keywords {
             let within = if reach == Reach::Other { Reach::Other } else { Reach::Properties };
@@ -155,7 +154,7 @@ impl Marks {
         schemas: &Value,
         path: &mut Vec<String>,
         reach: Reach,
-    ) -> Result<(), InvalidMark> {
+    ) -> Result<(), InvalidHeaderMark> {
         for (name, schema) in schemas.as_object().into_iter().flatten() {
             path.push(name.clone());
             self.read(schema, path, reach)?;
@@ -164,7 +163,7 @@ impl Marks {
         Ok(())
     }
 
-    /// Takes a name, unless it is taken.
+    /// Takes a header name, unless another mark has it.
     fn claim(&mut self, name: &str) -> Result<String, String> {
         if self.names.insert(name.to_ascii_lowercase()) {
             Ok(name.to_owned())
@@ -174,7 +173,7 @@ impl Marks {
     }
 }
 
-/// The name that a mark gives to the property that these keywords describe.
+/// The header name that a mark gives its property.
 fn check<'a>(
     mark: &'a Value,
     keywords: &Map<String, Value>,
@@ -203,31 +202,31 @@ fn check<'a>(
     }
 }
 
-/// Whether a character may stand in the name of a header (`tchar` of RFC 9110).
+/// Whether a character may be in the name of a header (`tchar` of RFC 9110).
 fn is_token(character: char) -> bool {
     character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
 }
 
 /// Why a tool that marks arguments is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidMark {
+pub struct InvalidHeaderMark {
     path: String,
     reason: String,
 }
 
-impl InvalidMark {
+impl InvalidHeaderMark {
     fn new(path: &[String], reason: String) -> Self {
         Self { path: path.join("."), reason }
     }
 }
 
-impl fmt::Display for InvalidMark {
+impl fmt::Display for InvalidHeaderMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{MARK}` at `inputSchema` `{}`: {}", self.path, self.reason)
     }
 }
 
-impl std::error::Error for InvalidMark {}
+impl std::error::Error for InvalidHeaderMark {}
 
 #[cfg(test)]
 mod tests;

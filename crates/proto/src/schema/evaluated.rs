@@ -1,16 +1,16 @@
-//! Remembers which items or members of a value were looked at, for `unevaluatedItems` and
+//! Remembers which items or members of a value were evaluated, for `unevaluatedItems` and
 //! `unevaluatedProperties`.
 
 use serde_json::Value;
 
-/// Marks by position; nothing is kept where nobody asks.
-pub(super) enum Marks {
+/// A mark for each item or member, kept only if a keyword needs them.
+pub(super) enum EvaluatedParts {
     Unwanted,
     Wanted(Vec<bool>),
 }
 
-impl Marks {
-    /// Blank marks for the parts of a value.
+impl EvaluatedParts {
+    /// Blank marks for the items or members of a value.
     pub(super) fn of(value: &Value) -> Self {
         Self::Wanted(match value {
             Value::Array(items) => vec![false; items.len()],
@@ -19,7 +19,7 @@ impl Marks {
         })
     }
 
-    /// Blank marks for the same value, wanted if these are.
+    /// Blank marks for the same value; unwanted if these are.
     pub(super) fn blank(&self) -> Self {
         match self {
             Self::Unwanted => Self::Unwanted,
@@ -57,7 +57,7 @@ impl Marks {
         matches!(self, Self::Wanted(marks) if marks.get(position) == Some(&true))
     }
 
-    /// Steps for making and merging such marks.
+    /// The steps for making and merging these marks.
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::Unwanted => 0,

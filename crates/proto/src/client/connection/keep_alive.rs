@@ -1,0 +1,71 @@
+//! Pings: asks a server that has been silent whether it is still there.
+//!
+//! A ping is sent only after silence, so a busy connection never sends one. Anything that the
+//! server sends then counts as a sign of life. If nothing comes, the connection has failed.
+
+use std::time::Instant;
+
+use bowline_types::method::Method;
+
+use super::super::keep_alive::KeepAliveState;
+use super::calls::FOREVER;
+use super::{ClientConnection, ClientEvent, NegotiationError, Purpose};
+
+impl ClientConnection {
+    /// Takes note that something arrived, whatever it is.
+    pub(super) fn note_arrival(&mut self, now: Instant) {
+        let Some(state) = &mut self.keep_alive else { return };
+        state.heard = now;
+        if let Some(id) = state.ping {
+            self.waiting.touch(id, now);
+        }
+    }
+
+    /// Starts the clock, once both sides agree.
+    pub(super) fn start_keep_alive(&mut self, now: Instant) {
+        self.keep_alive =
+            self.config.keep_alive().map(|_| KeepAliveState { heard: now, ping: None });
+    }
+
+    /// When to send a ping, if the server stays silent until then.
+    pub(super) fn next_ping(&self) -> Option<Instant> {
+        let (state, keep_alive) = (self.keep_alive.as_ref()?, self.config.keep_alive()?);
+        match state.ping {
+            Some(_) => None,
+            None => state.heard.checked_add(keep_alive.interval),
+        }
+    }
+
+    /// Sends a ping to a server that has been silent for too long.
+    pub(super) fn ping_if_silent(&mut self, now: Instant) {
+        let Some(keep_alive) = self.config.keep_alive() else { return };
+        let Some(profile) = &self.profile else { return };
+        if self.next_ping().is_none_or(|at| now < at) {
+            return;
+        }
+        let pings = Method::Ping.is_from_client(profile.revision);
+        let (method, params) = match pings {
+            true => (Method::Ping, "{}".to_owned()),
+            false => (Method::ServerDiscover, format!("{{\"_meta\":{{{}}}}}", self.always)),
+        };
+        // No maximum: the clock is restarted while the server waits for an answer of the client.
+        let id = self.await_answer(Purpose::KeepAlive, keep_alive.timeout, FOREVER, now);
+        self.send_request(id, method, &params);
+        if let Some(state) = &mut self.keep_alive {
+            state.ping = Some(id);
+        }
+    }
+
+    /// The server answered the ping, with a result or an error.
+    pub(super) fn keep_alive_answered(&mut self) {
+        if let Some(state) = &mut self.keep_alive {
+            state.ping = None;
+        }
+    }
+
+    /// The server did not answer the ping: the connection has failed.
+    pub(super) fn keep_alive_expired(&mut self) {
+        let after = self.config.keep_alive().map(|it| it.timeout).unwrap_or_default();
+        self.events.push_back(ClientEvent::Failed(NegotiationError::Silent(after)));
+    }
+}

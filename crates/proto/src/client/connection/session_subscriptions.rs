@@ -1,0 +1,174 @@
+//! Subscriptions in a session, where `subscriptions/listen` does not exist (up to 2025-11-25).
+//!
+//! A legacy server reports changes of its lists without being asked, and changes of a resource
+//! after `resources/subscribe`. So a subscription becomes one such request per resource. It is
+//! acknowledged when all of them are answered, and every change goes to each subscription that
+//! wants it. Subscriptions may share a resource: the last of them unsubscribes it.
+
+use std::time::Instant;
+
+use bowline_types::error::ErrorObject;
+use bowline_types::json::RawJson;
+use bowline_types::legacy::subscribe::SubscribeParams;
+use bowline_types::method::Method;
+use bowline_types::subscription::{ListenParams, SubscriptionFilter};
+
+use super::super::session_subscriptions::{SessionSubscription, SubscribeRequest};
+use super::{CallError, CallRequest, ClientConnection, ClientEvent, Purpose};
+use crate::request::{Change, ExchangeId};
+use crate::wire::splice;
+
+impl ClientConnection {
+    /// Whether a request opens a subscription that this revision has no method for.
+    pub(super) fn needs_session_subscription(&self, method: Method) -> bool {
+        let profile = self.profile.as_ref();
+        method.streams() && profile.is_some_and(|it| !method.is_from_client(it.revision))
+    }
+
+    /// Opens a subscription.
+    pub(super) fn open_session_subscription(
+        &mut self,
+        exchange: ExchangeId,
+        request: &CallRequest,
+        now: Instant,
+    ) {
+        let filter = match self.honoured_filter(request) {
+            Ok(filter) => filter,
+            Err(error) => return self.end(exchange, Err(error)),
+        };
+        let timeout = request.timeout.unwrap_or(self.config.limits().request_timeout);
+        for uri in &filter.resource_subscriptions {
+            *self.subscriptions.resources.entry(uri.clone()).or_default() += 1;
+            let subscribe =
+                Purpose::Subscribe(SubscribeRequest { exchange, uri: uri.clone(), timeout });
+            let id = self.await_answer(subscribe, timeout, timeout, now);
+            self.send_subscribe(Method::ResourcesSubscribe, id, uri);
+        }
+        let unanswered = filter.resource_subscriptions.len();
+        let subscription = SessionSubscription { filter, unanswered, refusal: None };
+        self.subscriptions.open.insert(exchange, subscription);
+        self.acknowledge(exchange);
+    }
+
+    /// Takes the answer to a `resources/subscribe` request.
+    pub(super) fn subscribe_answered(
+        &mut self,
+        subscribe: &SubscribeRequest,
+        outcome: Result<RawJson, ErrorObject>,
+    ) {
+        let Some(subscription) = self.subscriptions.open.get_mut(&subscribe.exchange) else {
+            return;
+        };
+        // Saturating, because the answer may be for a session that was lost meanwhile.
+        subscription.unanswered = subscription.unanswered.saturating_sub(1);
+        if let Err(error) = outcome {
+            subscription.refusal = Some(error);
+            subscription.filter.resource_subscriptions.retain(|uri| *uri != subscribe.uri);
+            self.subscriptions.release(&subscribe.uri);
+        }
+        self.acknowledge(subscribe.exchange);
+    }
+
+    /// Ends the subscription whose `resources/subscribe` request has no answer.
+    pub(super) fn subscribe_failed(&mut self, subscribe: &SubscribeRequest, error: CallError) {
+        if self.close_session_subscription(subscribe.exchange) {
+            self.end(subscribe.exchange, Err(error));
+        }
+    }
+
+    /// Ends the subscription whose `resources/subscribe` request timed out.
+    pub(super) fn subscribe_expired(&mut self, subscribe: &SubscribeRequest) {
+        self.subscribe_failed(subscribe, CallError::TimedOut(subscribe.timeout));
+    }
+
+    /// Closes a subscription. Gives whether there was one.
+    pub(super) fn close_session_subscription(&mut self, exchange: ExchangeId) -> bool {
+        let Some(resources) = self.subscriptions.remove(exchange) else { return false };
+        for uri in &resources {
+            let id = self.waiting.unawaited();
+            self.send_subscribe(Method::ResourcesUnsubscribe, id, uri);
+        }
+        true
+    }
+
+    /// Subscribes to every resource again, on a new session. A subscriber is notified only if the
+    /// server now refuses one of its resources.
+    pub(super) fn resubscribe(&mut self, now: Instant) {
+        let timeout = self.config.limits().request_timeout;
+        let subscriptions: Vec<_> = self.subscriptions.filters().collect();
+        for (exchange, filter) in subscriptions {
+            let resources = filter.resource_subscriptions;
+            if let Some(subscription) = self.subscriptions.open.get_mut(&exchange) {
+                subscription.unanswered = resources.len();
+            }
+            for uri in resources {
+                let subscribe = SubscribeRequest { exchange, uri: uri.clone(), timeout };
+                let id = self.await_answer(Purpose::Subscribe(subscribe), timeout, timeout, now);
+                self.send_subscribe(Method::ResourcesSubscribe, id, &uri);
+            }
+        }
+    }
+
+    /// Reports a change to every subscription that wants it.
+    pub(super) fn report_to_subscriptions(&mut self, change: &Change) {
+        for (exchange, subscription) in &self.subscriptions.open {
+            if change.is_wanted_by(&subscription.filter) {
+                self.events.push_back(ClientEvent::Change(Some(*exchange), change.clone()));
+            }
+        }
+    }
+
+    /// Ends every subscription: the channel is gone.
+    pub(super) fn end_session_subscriptions(&mut self) {
+        for exchange in std::mem::take(&mut self.subscriptions).open.into_keys() {
+            self.end(exchange, Err(CallError::Closed));
+        }
+    }
+
+    /// The part of the requested filter that the server can honour.
+    pub(super) fn honoured_filter(
+        &self,
+        request: &CallRequest,
+    ) -> Result<SubscriptionFilter, CallError> {
+        let Some(profile) = &self.profile else { return Err(CallError::Closed) };
+        let wish: ListenParams = request
+            .params
+            .parse()
+            .map_err(|error| CallError::Refused(ErrorObject::misread_params(error)))?;
+        let mut filter = wish.notifications.honoured_by(&profile.capabilities);
+        filter.resource_subscriptions.sort_unstable();
+        filter.resource_subscriptions.dedup();
+        if filter.is_empty() {
+            let missing = "any of the changes asked for".to_owned();
+            return Err(CallError::NotOffered { method: request.method, missing });
+        }
+        Ok(filter)
+    }
+
+    /// Acknowledges a subscription once all its requests are answered. Ends it instead if the
+    /// server refused every resource and nothing else was asked for.
+    fn acknowledge(&mut self, exchange: ExchangeId) {
+        let subscriptions = &mut self.subscriptions.open;
+        let Some(subscription) = subscriptions.get_mut(&exchange) else { return };
+        if subscription.unanswered > 0 {
+            return;
+        }
+        match subscription.refusal.take() {
+            Some(error) if subscription.filter.is_empty() => {
+                subscriptions.remove(&exchange);
+                self.end(exchange, Err(CallError::Refused(error)));
+            }
+            _ => {
+                let acknowledged = Change::Acknowledged(subscription.filter.clone());
+                self.events.push_back(ClientEvent::Change(Some(exchange), acknowledged));
+            }
+        }
+    }
+
+    fn send_subscribe(&mut self, method: Method, id: i64, uri: &str) {
+        if self.is_restarting {
+            return;
+        }
+        self.send_request(id, method, &splice::json(&SubscribeParams::new(uri)));
+    }
+}
