@@ -5,18 +5,19 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::ready;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_core::Stream;
 
 use crate::backend::{
     Backend, BoxFuture, BoxStream, Entry, Error, Expect, Key, LogItem, LogSlice, Position, Result,
     Version, Written,
 };
+
+mod topics;
+
+use topics::{TopicListener, TopicStream};
 
 /// The limits of a [`MemoryBackend`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -338,61 +339,6 @@ impl Backend for MemoryBackend {
         let stream = TopicStream { listener, topic: topic.clone(), state: self.state.clone() };
         let stream: BoxStream<'static, Bytes> = Box::pin(stream);
         Box::pin(ready(Ok(stream)))
-    }
-}
-
-/// The most values that wait for one listener. Beyond that the oldest are dropped.
-const WAITING: usize = 64;
-
-#[derive(Default)]
-struct TopicListener {
-    waiting: Mutex<(VecDeque<Bytes>, Option<Waker>)>,
-}
-
-impl TopicListener {
-    fn push(&self, value: Bytes) {
-        let waker = {
-            let mut waiting = lock(&self.waiting);
-            if waiting.0.len() >= WAITING {
-                waiting.0.pop_front();
-            }
-            waiting.0.push_back(value);
-            waiting.1.take()
-        };
-        waker.into_iter().for_each(Waker::wake);
-    }
-}
-
-/// The stream of one listener. Dropping it removes the listener from its topic.
-struct TopicStream {
-    listener: Arc<TopicListener>,
-    topic: Key,
-    state: Arc<Mutex<MemoryState>>,
-}
-
-impl Stream for TopicStream {
-    type Item = Bytes;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut waiting = lock(&self.listener.waiting);
-        if let Some(value) = waiting.0.pop_front() {
-            return Poll::Ready(Some(value));
-        }
-        waiting.1 = Some(cx.waker().clone());
-        Poll::Pending
-    }
-}
-
-impl Drop for TopicStream {
-    fn drop(&mut self) {
-        let mut state = lock(&self.state);
-        let own = Arc::downgrade(&self.listener);
-        if let Some(listeners) = state.topics.get_mut(&self.topic) {
-            listeners.retain(|listener| !listener.ptr_eq(&own));
-            if listeners.is_empty() {
-                state.topics.remove(&self.topic);
-            }
-        }
     }
 }
 

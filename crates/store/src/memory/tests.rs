@@ -1,5 +1,6 @@
 //! The memory backend passes the suite and keeps its limits.
 
+use super::topics::WAITING;
 use super::*;
 use crate::events::{EventLog, ReplayError};
 use crate::suite;
