@@ -261,12 +261,12 @@ impl Sink for Nowhere {
 
 // spec: CANC-5, CANC-7, CANC-10, CANC-20, PROG-7, PROG-8, RPC-6
 #[test]
-fn calls_with_ids_of_their_own_are_answered_once_or_not_at_all() {
+fn each_of_several_calls_with_different_ids_is_answered_at_most_once() {
     play_all(Ids::Different, 7);
 }
 
 // spec: CANC-8, CANC-13, PROG-8, RPC-6
 #[test]
-fn calls_that_share_an_id_are_answered_once_or_not_at_all() {
+fn each_of_several_calls_with_the_same_id_is_answered_at_most_once() {
     play_all(Ids::Same, 8);
 }

@@ -70,7 +70,7 @@ async fn hub(far: &Server, revision: Revision) -> Server {
 const BOTH: [Revision; 2] = [Revision::LATEST_LEGACY, Revision::LATEST];
 
 #[bowline::test]
-async fn a_mounted_server_asks_first(t: Harness) {
+async fn a_tool_of_a_mounted_server_can_ask_the_user(t: Harness) {
     let hub = hub(&far(), Revision::LATEST).await;
     let client = t.connect(hub).answering(|question| question.accept(true)).await;
     let deployed = client.call("near__deploy", json!({ "env": "prod" })).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_mounted_server_asks_first(t: Harness) {
 }
 
 #[bowline::test]
-async fn a_mounted_client_offers_what_its_server_does(t: Harness) {
+async fn a_mounted_client_offers_the_features_of_its_server(t: Harness) {
     for revision in BOTH {
         let client = t.connect(hub(&far(), revision).await).await;
         let tools = client.tools().all().await.unwrap();
@@ -104,7 +104,7 @@ async fn a_mounted_client_offers_what_its_server_does(t: Harness) {
 }
 
 #[bowline::test]
-async fn changes_behind_a_mounted_client_are_told(t: Harness) {
+async fn a_client_gets_changes_of_the_server_behind_a_mounted_client(t: Harness) {
     for revision in BOTH {
         let far = far();
         let client = t.connect(hub(&far, revision).await).await;
@@ -121,7 +121,7 @@ async fn changes_behind_a_mounted_client_are_told(t: Harness) {
 }
 
 #[bowline::test]
-async fn a_call_that_is_dropped_is_cancelled_behind_a_mounted_client(t: Harness) {
+async fn dropping_a_call_cancels_it_behind_a_mounted_client(t: Harness) {
     for revision in BOTH {
         let (sender, dropped) = tokio::sync::oneshot::channel::<()>();
         let (begin, begun) = tokio::sync::oneshot::channel::<()>();
@@ -145,7 +145,7 @@ async fn a_call_that_is_dropped_is_cancelled_behind_a_mounted_client(t: Harness)
 }
 
 #[bowline::test]
-async fn a_server_behind_a_client_that_is_gone_does_not_take_the_others_with_it(t: Harness) {
+async fn a_server_works_without_a_mounted_client_that_is_gone(t: Harness) {
     let far = client_of(&far(), Revision::LATEST).await;
     let near = Server::new("near", "1.0.0").tools(tools![deploy]);
     let hub = Server::new("hub", "1.0.0").mount("far", far.clone()).mount("near", near);

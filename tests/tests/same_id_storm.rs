@@ -84,7 +84,7 @@ impl Random {
 
 // spec: RPC-6, CANC-8, ST-2
 #[tokio::test(start_paused = true)]
-async fn every_answer_reaches_the_call_it_belongs_to() {
+async fn every_answer_reaches_its_call() {
     let server = Server::new("storm", "1.0.0").tools(tools![echo]);
     for seed in 1..=SEEDS {
         let random = |name| Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (name + 1));

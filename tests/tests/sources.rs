@@ -11,7 +11,7 @@ const SAFETY: &str = include_str!("../../crates/bowline/src/manual/_16_safety.md
 
 // spec: SCH-5
 #[test]
-fn the_manual_names_the_dialects_of_json_schema_that_are_supported_and_no_other() {
+fn the_manual_names_exactly_the_supported_json_schema_dialects() {
     let safety = SAFETY.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, rest) = safety.split_once("Their dialect is").expect("a sentence names the dialects");
     let (named, _) = rest.split_once(';').expect("the sentence ends with what is refused");
@@ -30,7 +30,7 @@ fn the_manual_names_the_dialects_of_json_schema_that_are_supported_and_no_other(
 
 // spec: TR-5
 #[test]
-fn the_manual_says_how_a_socket_carries_messages() {
+fn the_manual_describes_the_framing_of_messages_on_a_socket() {
     // Without its programs, in which a line may begin like a heading.
     let prose: String = TRANSPORTS.split("```").step_by(2).collect();
     let mut sections = prose.split("\n# ");
@@ -67,7 +67,7 @@ fn reserved_codes(program: &str) -> Vec<i64> {
 
 // spec: ERR-6, ERR-9
 #[test]
-fn no_crate_makes_up_an_error_code_in_the_reserved_range() {
+fn no_crate_defines_an_error_code_in_the_reserved_range() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut files = Vec::new();
     for entry in fs::read_dir(root).unwrap() {

@@ -79,7 +79,7 @@ async fn refusal(stage: &Stage, request: &Request) -> Answer {
 
 // spec: TOOL-44, COMP-15
 #[tokio::test]
-async fn a_modern_caller_that_asks_too_often_is_told_to_wait() {
+async fn a_modern_caller_over_the_rate_limit_gets_429() {
     let stage = paced(|http| http).await;
     ask_too_often(&stage, 0, &echo(), &json!(1)).await;
     let complete = json!({
@@ -94,7 +94,7 @@ async fn a_modern_caller_that_asks_too_often_is_told_to_wait() {
 
 // spec: TOOL-44, COMP-15
 #[tokio::test]
-async fn without_sessions_a_caller_that_asks_too_often_is_told_to_wait() {
+async fn without_sessions_a_caller_over_the_rate_limit_gets_429() {
     let stage = paced(|http| http.sessions(Sessions::None)).await;
     let list = Request::post(request(7, "tools/list", json!({})))
         .with("MCP-Protocol-Version", "2025-11-25");
@@ -103,7 +103,7 @@ async fn without_sessions_a_caller_that_asks_too_often_is_told_to_wait() {
 
 // spec: TOOL-44, COMP-15
 #[tokio::test]
-async fn sessions_of_one_caller_have_one_pace_and_notifications_none() {
+async fn the_sessions_of_one_caller_share_a_rate_limit_which_ignores_notifications() {
     let stage = paced(|http| http).await;
     let one = stage.session(Revision::V2025_11_25).await;
     let other = stage.session(Revision::V2025_11_25).await;
@@ -132,7 +132,7 @@ async fn sessions_of_one_caller_have_one_pace_and_notifications_none() {
 
 // spec: TOOL-44
 #[tokio::test]
-async fn the_requests_of_a_batch_are_counted_one_by_one() {
+async fn the_rate_limit_counts_each_request_of_a_batch() {
     let stage = paced(|http| http).await;
     let session = stage.session(Revision::V2025_03_26).await;
     let ping = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
@@ -145,7 +145,7 @@ async fn the_requests_of_a_batch_are_counted_one_by_one() {
 }
 
 #[tokio::test]
-async fn who_has_credentials_is_counted_by_them_and_not_by_address() {
+async fn a_caller_with_credentials_is_counted_by_them_and_not_by_address() {
     let mut limits = Limits::default();
     limits.requests_per_minute = 2;
     let endpoint = server().0.limits(limits).http().build().unwrap();
@@ -196,7 +196,7 @@ async fn mount(server: Server) -> SocketAddr {
 
 // spec: SUB-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn thousands_of_subscriptions_keep_nobody_from_calling() {
+async fn thousands_of_subscriptions_do_not_block_calls() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let (mut open, mut refused) = (Vec::new(), 0);
@@ -227,7 +227,7 @@ async fn thousands_of_subscriptions_keep_nobody_from_calling() {
 }
 
 #[tokio::test]
-async fn one_caller_cannot_take_every_place_of_a_call() {
+async fn one_caller_cannot_use_up_the_call_limit_of_the_server() {
     let stage = Stage::limited(|it| (it.calls, it.calls_per_caller) = (4, 2)).await;
     let session = stage.session(Revision::V2025_03_26).await;
     let mut held = vec![
@@ -253,7 +253,7 @@ async fn one_caller_cannot_take_every_place_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_which_request_it_refuses_and_when_to_try_again() {
+async fn a_429_has_the_id_of_the_request_and_retry_after() {
     let stage =
         Stage::with(|http| http.limits(limits(|it| (it.calls, it.sessions) = (1, 1)))).await;
     let session = stage.session(Revision::V2025_11_25).await;

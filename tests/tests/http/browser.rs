@@ -148,7 +148,7 @@ impl Browser {
 
 // spec: HSEC-1, HTTP-13, HTTP-40, SESS-1, RESUME-5, XMH-21
 #[tokio::test]
-async fn a_page_of_an_allowed_origin_speaks_both_eras() {
+async fn a_page_of_an_allowed_origin_can_use_both_eras() {
     let mut site = Site::open().await;
     let origin = site.origin("app.localhost");
     let stage = Stage::with(|http| http.origin(&origin)).await;
@@ -193,7 +193,7 @@ async fn a_page_of_an_allowed_origin_speaks_both_eras() {
 
 // Without any setting, pages of this machine may call.
 #[tokio::test]
-async fn the_typescript_sdk_in_a_page_speaks_both_eras() {
+async fn the_typescript_sdk_in_a_page_can_use_both_eras() {
     let mut site = Site::open().await;
     let stage = Stage::open().await;
     let mut browser = Browser::open(&site.origin("localhost"), "sdk", stage.address);
@@ -222,7 +222,7 @@ async fn the_typescript_sdk_in_a_page_speaks_both_eras() {
 
 // spec: HSEC-1, HSEC-2
 #[tokio::test]
-async fn a_page_of_another_origin_runs_nothing_and_reads_nothing() {
+async fn a_page_of_another_origin_can_call_nothing_and_read_nothing() {
     let mut site = Site::open().await;
     let allowed = site.origin("app.localhost");
     let stage = Stage::with(|http| http.origin(&allowed)).await;

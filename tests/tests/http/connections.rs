@@ -20,7 +20,7 @@ fn echo() -> crate::wire::Request {
 
 // RFC 9112, 9.3: a client may go on with a connection; how long a head may take is another matter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_connection_may_be_idle_for_longer_than_a_head_may_take() {
+async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
     let stage = Stage::limited(|it| it.head = SHORT).await;
     let mut wire = Wire::open(stage.address).await;
     let both = Stage::with(|http| http.http2().limits(limits(|it| it.head = SHORT))).await;
@@ -54,7 +54,7 @@ async fn an_idle_http2_connection_ends_without_an_error() {
 
 // RFC 9113, 6.8: the first GOAWAY leaves room for requests that are on their way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_crosses_the_end_of_an_idle_http2_connection_is_answered() {
+async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_connection() {
     let stage = Stage::with(|http| http.http2().limits(limits(soon_idle))).await;
     let mut frames = Frames::open(stage.address).await;
     frames.request(1, &echo()).await;
@@ -78,7 +78,7 @@ async fn a_request_that_crosses_the_end_of_an_idle_http2_connection_is_answered(
 // RFC 9112, 9.6: a server that closes at once while the client still sends would have the system
 // throw away what the client has not read yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_is_refused_while_it_sends_gets_the_answer() {
+async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
     let stage = Stage::open().await;
     let request = call("echo", json!({ "text": "x".repeat(3 << 20) }));
     let bytes = request.set("Content-Type", "text/plain").bytes();
@@ -92,7 +92,7 @@ async fn a_client_that_is_refused_while_it_sends_gets_the_answer() {
 
 // Half-open connections: the other end vanished, and the network says nothing of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_vanished_is_noticed() {
+async fn the_server_notices_a_client_that_is_gone() {
     let stage = Stage::limited(|it| it.unreachable = Duration::from_secs(3)).await;
     // One to which something is written, one to which nothing is, and one in between two requests.
     let session = stage.session(Revision::V2025_11_25).await;

@@ -61,7 +61,7 @@ fn check_unreadable(head: &Head) {
 }
 
 #[tokio::test]
-async fn a_preflight_of_an_allowed_origin_lists_what_the_protocol_needs() {
+async fn a_preflight_of_an_allowed_origin_lists_the_methods_and_headers_of_the_protocol() {
     let stage = stage().await;
     let needed = [
         "accept",
@@ -92,7 +92,7 @@ async fn a_preflight_of_an_allowed_origin_lists_what_the_protocol_needs() {
 }
 
 #[tokio::test]
-async fn a_preflight_is_answered_on_a_connection_that_goes_on() {
+async fn a_connection_stays_open_after_a_preflight() {
     let stage = stage().await;
     let mut wire = Wire::send(stage.address, &preflight(APP, "POST", "content-type")).await;
     assert_eq!(within(wire.answer()).await.status(), 204);
@@ -136,7 +136,7 @@ async fn without_sessions_pages_may_only_post() {
 }
 
 #[tokio::test]
-async fn an_allowed_origin_may_call_into_a_private_network_if_its_browser_asks() {
+async fn a_preflight_allows_private_network_access_if_the_browser_asks() {
     let stage = stage().await;
     let asked = preflight(APP, "POST", "").with("Access-Control-Request-Private-Network", "true");
     let answer = stage.ask(&asked).await;
@@ -150,7 +150,7 @@ async fn an_allowed_origin_may_call_into_a_private_network_if_its_browser_asks()
 
 // spec: HSEC-1, HSEC-2
 #[tokio::test]
-async fn pages_of_other_origins_are_refused_and_can_read_nothing() {
+async fn the_server_refuses_pages_of_other_origins_without_cors_headers() {
     let stage = stage().await;
     for origin in
         ["https://evil.com", "null", "http://app.example.com", "https://app.example.com:1"]
@@ -170,7 +170,7 @@ async fn pages_of_other_origins_are_refused_and_can_read_nothing() {
 }
 
 #[tokio::test]
-async fn programs_that_are_no_pages_are_told_nothing_about_pages() {
+async fn a_response_to_a_request_without_origin_has_no_cors_headers() {
     let stage = stage().await;
     let answer = stage.ask(&call("echo", json!({ "text": "a" }))).await;
     check_unreadable(&answer.head);
@@ -217,7 +217,7 @@ async fn pages_can_read_every_answer_to_a_message() {
 }
 
 #[tokio::test]
-async fn pages_can_read_that_the_path_is_wrong() {
+async fn pages_can_read_a_404() {
     let stage = stage().await;
     let asked = preflight(APP, "POST", "content-type").target("/other");
     let answer = stage.ask(&asked).await;
@@ -226,7 +226,7 @@ async fn pages_can_read_that_the_path_is_wrong() {
 }
 
 #[tokio::test]
-async fn pages_can_read_when_to_try_again() {
+async fn pages_can_read_retry_after() {
     let stage = Stage::limited(|it| it.calls = 0).await;
     let request = call("echo", json!({ "text": "a" })).with("Origin", "http://localhost:5173");
     let answer = stage.ask(&request).await;

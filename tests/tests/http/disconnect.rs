@@ -20,7 +20,7 @@ fn hang_up(wire: Wire, random: &mut Random) {
 
 // spec: CANC-16, HTTP-37, CANC-20
 #[tokio::test]
-async fn a_modern_call_is_dropped_as_soon_as_its_client_hangs_up() {
+async fn the_server_drops_a_modern_call_when_its_client_disconnects() {
     let stage = Stage::open().await;
     let mut random = Random(11);
     for _ in 0..100 {
@@ -46,7 +46,7 @@ async fn a_modern_call_is_dropped_as_soon_as_its_client_hangs_up() {
 
 // spec: CANC-16
 #[tokio::test]
-async fn a_request_that_breaks_off_anywhere_starts_nothing() {
+async fn an_incomplete_http_request_starts_no_call() {
     let stage = Stage::open().await;
     let bytes = call("hold", json!({})).bytes();
     let mut random = Random(12);
@@ -62,7 +62,7 @@ async fn a_request_that_breaks_off_anywhere_starts_nothing() {
 
 // spec: CANC-16, HTTP-37
 #[tokio::test]
-async fn over_http2_a_stream_is_hung_up_without_the_connection() {
+async fn over_http2_a_client_cancels_one_stream_and_keeps_the_connection() {
     let stage = Stage::with(Http::http2).await;
     let mut client = H2::open(stage.address).await;
     stage.play.step(1);
@@ -77,7 +77,7 @@ async fn over_http2_a_stream_is_hung_up_without_the_connection() {
 
 // spec: SUB-11
 #[tokio::test]
-async fn a_subscription_ends_with_its_stream() {
+async fn a_subscription_ends_when_its_client_disconnects() {
     let stage = Stage::limited(|it| it.streams = 1).await;
     let listen = listen(json!({ "toolsListChanged": true }));
     let mut wire = stage.stream(&listen).await;
@@ -89,7 +89,7 @@ async fn a_subscription_ends_with_its_stream() {
 
 // spec: HTTP-27
 #[tokio::test]
-async fn a_call_of_a_session_goes_on_without_its_client() {
+async fn a_call_of_a_session_runs_on_after_its_client_disconnects() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut random = Random(13);

@@ -25,7 +25,7 @@ async fn ended(stopping: JoinHandle<()>, most: Duration) {
 }
 
 #[tokio::test]
-async fn a_server_without_work_stops_at_once() {
+async fn a_server_without_open_calls_stops_at_once() {
     let stage = draining(LONG).await;
     let idle = Wire::open(stage.address).await;
     let mut used = Wire::send(stage.address, &call("echo", json!({ "text": "a" }))).await;
@@ -37,7 +37,7 @@ async fn a_server_without_work_stops_at_once() {
 
 // spec: HTTP-44
 #[tokio::test]
-async fn an_idle_stream_of_a_session_ends_at_once() {
+async fn a_server_that_stops_ends_idle_session_streams_at_once() {
     let stage = draining(LONG).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut wire = stage.stream(&session.get()).await;
@@ -48,7 +48,7 @@ async fn an_idle_stream_of_a_session_ends_at_once() {
 
 // spec: SUB-13
 #[tokio::test]
-async fn a_subscription_is_answered_at_once() {
+async fn a_server_that_stops_answers_subscriptions_at_once() {
     let stage = draining(LONG).await;
     let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
     ended(stage.stopping(), Duration::ZERO).await;
@@ -58,7 +58,7 @@ async fn a_subscription_is_answered_at_once() {
 }
 
 #[tokio::test]
-async fn a_call_that_ends_in_time_is_answered() {
+async fn a_server_that_stops_answers_a_call_that_ends_within_the_drain_time() {
     let stage = draining(LONG).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let play = stage.play.clone();
@@ -81,7 +81,7 @@ async fn a_call_that_ends_in_time_is_answered() {
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_end_is_answered_with_an_error() {
+async fn a_server_that_stops_answers_a_call_that_does_not_end_with_an_error() {
     let stage = draining(SHORT).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let play = stage.play.clone();
@@ -110,7 +110,7 @@ async fn a_call_that_does_not_end_is_answered_with_an_error() {
 
 // spec: HTTP-25
 #[tokio::test]
-async fn an_open_question_does_not_hold_up_the_end() {
+async fn an_open_question_does_not_delay_the_stop_of_the_server() {
     let stage = draining(SHORT).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut wire = stage.stream(&session.call("ask", json!({}))).await;
@@ -122,7 +122,7 @@ async fn an_open_question_does_not_hold_up_the_end() {
 }
 
 #[tokio::test]
-async fn a_client_of_2024_hears_the_answer_first() {
+async fn a_client_of_2024_gets_its_answer_before_the_server_stops() {
     let limits = crate::stage::limits(|it| it.drain = LONG);
     let stage = Stage::with(|http| http.limits(limits).sse2024()).await;
     let mut wire = stage.stream(&Request::get()).await;
@@ -141,7 +141,7 @@ async fn a_client_of_2024_hears_the_answer_first() {
 }
 
 #[tokio::test]
-async fn nobody_is_served_after_the_end() {
+async fn a_stopped_server_refuses_connections() {
     let stage = draining(SHORT).await;
     let address = stage.address;
     let mut wire = Wire::send(address, &call("forever", json!({}))).await;

@@ -112,7 +112,7 @@ fn check_refusal(body: &str, setting: &str) {
 
 // spec: HSEC-1
 #[tokio::test]
-async fn only_known_hosts_are_answered() {
+async fn the_server_answers_only_known_hosts() {
     let stage = stage().await;
     for (host, status) in HOSTS {
         let answer = stage.ask(&ping().set("Host", host)).await;
@@ -130,7 +130,7 @@ async fn only_known_hosts_are_answered() {
 
 // spec: HSEC-1
 #[tokio::test]
-async fn a_host_counts_in_the_target_too() {
+async fn the_server_checks_the_host_in_the_request_target() {
     let stage = stage().await;
     for (host, status) in HOSTS {
         let target = format!("http://{}/mcp", shown(host));
@@ -148,7 +148,7 @@ async fn a_host_counts_in_the_target_too() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_only_where_it_is_asked_for() {
+async fn the_server_speaks_http2_only_if_it_is_enabled() {
     // Who spoke it would wait for a request longer than we do.
     let stage = Stage::limited(|it| it.head = PATIENCE * 2).await;
     let mut wire = Wire::open(stage.address).await;
@@ -158,7 +158,7 @@ async fn http2_is_spoken_only_where_it_is_asked_for() {
 
 // spec: HSEC-1
 #[tokio::test]
-async fn a_host_counts_as_the_authority_of_http2() {
+async fn the_server_checks_the_authority_of_http2() {
     let stage = stage().await;
     let mut client = H2::open(stage.address).await;
     let mut said = 0;
@@ -175,7 +175,7 @@ async fn a_host_counts_as_the_authority_of_http2() {
 
 // spec: HSEC-1, HSEC-2, HSEC-3
 #[tokio::test]
-async fn only_pages_of_known_origins_are_answered() {
+async fn the_server_answers_only_pages_of_known_origins() {
     let stage = stage().await;
     let mut client = H2::open(stage.address).await;
     for (origin, status) in ORIGINS {
@@ -196,7 +196,7 @@ async fn only_pages_of_known_origins_are_answered() {
 
 // spec: HSEC-1
 #[tokio::test]
-async fn a_browser_that_sends_no_origin_still_says_where_it_comes_from() {
+async fn the_server_checks_sec_fetch_site_if_there_is_no_origin() {
     let stage = stage().await;
     let cases = [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)];
     for (site, status) in cases {
@@ -230,7 +230,7 @@ async fn every_method_and_every_path_is_behind_the_gate() {
 
 // spec: HTTP-15
 #[tokio::test]
-async fn a_body_that_is_no_json_is_refused_unread() {
+async fn the_server_refuses_a_body_of_another_content_type_without_reading_it() {
     let stage = stage().await;
     let types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""];
     for kind in types {
@@ -247,7 +247,7 @@ async fn a_body_that_is_no_json_is_refused_unread() {
 
 // RFC 9110, 8.4 and 12.5.3: a coding that is not spoken is refused, with those that are.
 #[tokio::test]
-async fn a_body_in_a_coding_that_is_not_spoken_is_refused_unread() {
+async fn the_server_refuses_a_body_in_an_unknown_content_coding_without_reading_it() {
     let stage = stage().await;
     for coding in ["gzip", "br", "identity, gzip", "x-unknown", "\u{e4}"] {
         let request = call("echo", json!({ "text": "a" })).with("Content-Encoding", coding);
@@ -268,7 +268,7 @@ async fn a_body_in_a_coding_that_is_not_spoken_is_refused_unread() {
 
 // RFC 6585, 5: one header that is too large, or all of them together.
 #[tokio::test]
-async fn a_head_that_is_too_large_is_refused_as_such() {
+async fn a_head_over_the_limit_is_431() {
     let plain = Stage::open().await;
     let stage = stage().await;
     let one = ping().with("X-Long", "x".repeat(100_000));
@@ -290,7 +290,7 @@ async fn a_head_that_is_too_large_is_refused_as_such() {
 
 // spec: HTTP-4
 #[tokio::test]
-async fn a_client_that_takes_only_one_kind_of_answer_is_refused_unread() {
+async fn the_server_refuses_a_client_that_accepts_only_one_content_type() {
     let stage = stage().await;
     for accept in ["application/json", "text/event-stream", "text/html", ""] {
         let request = ping().set("Accept", accept);
@@ -304,7 +304,7 @@ async fn a_client_that_takes_only_one_kind_of_answer_is_refused_unread() {
 }
 
 #[tokio::test]
-async fn a_request_that_two_readers_could_read_differently_is_refused() {
+async fn the_server_refuses_an_ambiguous_http_request() {
     let stage = stage().await;
     let lengths = ping().with("Content-Length", "5").with("Content-Length", "6");
     let folded = ping().with("Mcp-Name", "a\r\n b");
@@ -316,7 +316,7 @@ async fn a_request_that_two_readers_could_read_differently_is_refused() {
 
 // spec: HSEC-4, HSEC-5
 #[tokio::test]
-async fn the_network_is_listened_to_only_on_demand() {
+async fn the_server_listens_beyond_loopback_only_on_demand() {
     let (server, _) = crate::stage::server();
     let refused = server.http().listen("0.0.0.0:0").await.err().unwrap().to_string();
     assert!(refused.contains("allow_unauthenticated_network"), "{refused}");

@@ -83,7 +83,7 @@ fn endpoint(server: &Server) -> (Endpoint, Notify) {
 
 // spec: HTTP-40, HTTP-46, HTTP-47
 #[tokio::test]
-async fn a_stream_that_is_not_read_keeps_nothing_from_the_one_that_takes_over() {
+async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
     let (endpoint, notify) = endpoint(&server().0);
     let session = session(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
@@ -100,7 +100,7 @@ async fn a_stream_that_is_not_read_keeps_nothing_from_the_one_that_takes_over() 
 
 // spec: HTTP-47, HTTP-48
 #[tokio::test]
-async fn what_is_told_while_another_stream_takes_over_is_told_once() {
+async fn a_change_during_the_replacement_of_a_stream_is_sent_once() {
     let store = Rigged::new();
     let server = server().0;
     let endpoint = server.http().store(store.clone()).build().unwrap();
@@ -123,7 +123,7 @@ async fn what_is_told_while_another_stream_takes_over_is_told_once() {
 
 // spec: RESUME-5, HTTP-25
 #[tokio::test]
-async fn a_stream_that_is_not_read_ends_elsewhere_when_its_endpoint_is_gone() {
+async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
     let store = Arc::new(MemoryBackend::default());
     let (server, play) = server();
     let a = server.http().store(store.clone()).build().unwrap();
@@ -143,7 +143,7 @@ async fn a_stream_that_is_not_read_ends_elsewhere_when_its_endpoint_is_gone() {
 
 // spec: HTTP-27, RESUME-5
 #[tokio::test]
-async fn an_answer_that_waits_behind_another_message_outlives_its_stream() {
+async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
     let (server, play) = server();
     let (endpoint, _) = endpoint(&server);
     let session = session(&endpoint).await;
@@ -162,7 +162,7 @@ async fn an_answer_that_waits_behind_another_message_outlives_its_stream() {
 
 // spec: HTTP-5, HTTP-27
 #[tokio::test]
-async fn the_rest_of_a_batch_goes_on_when_its_client_hangs_up() {
+async fn the_server_runs_the_rest_of_a_batch_after_its_client_disconnects() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_03_26).await;
     let call = |id: u32, name: &str, arguments: Value| {

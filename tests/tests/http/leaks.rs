@@ -104,7 +104,7 @@ fn is_back(held: Held, before: Held) -> bool {
 
 // spec: SESS-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_left_of_clients_that_are_gone() {
+async fn the_server_keeps_nothing_of_clients_that_are_gone() {
     let store = Arc::new(MemoryBackend::default());
     let kept = store.clone();
     let limits = limits(|it| {

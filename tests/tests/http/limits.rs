@@ -55,7 +55,7 @@ fn every_limit_of_http_has_a_test() {
 }
 
 #[test]
-fn every_limit_of_a_message_has_a_test_unless_http_has_no_use_for_it() {
+fn every_limit_of_a_message_has_a_test_unless_http_does_not_use_it() {
     let of_clients = [
         "rounds",
         "request_timeout",

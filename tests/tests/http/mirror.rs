@@ -21,7 +21,7 @@ fn placed() -> Request {
 
 // spec: HDR-6, HDR-7, HDR-8, HDR-9, HDR-10, HDR-12, XMH-21, XMH-22, XMH-23, ERR-10
 #[tokio::test]
-async fn every_mirrored_header_comes_once_and_says_what_the_body_says() {
+async fn a_mirrored_header_must_come_once_and_match_the_body() {
     let stage = Stage::open().await;
     let good = stage.ask(&placed()).await;
     assert_eq!(text_of(&good.json()), "us-west1 42");
@@ -57,7 +57,7 @@ async fn every_mirrored_header_comes_once_and_says_what_the_body_says() {
 
 // spec: HDR-11, HDR-13, HDR-14, XMH-24
 #[tokio::test]
-async fn a_header_may_be_encoded_padded_or_say_a_number_otherwise() {
+async fn a_mirrored_header_may_be_encoded_padded_or_have_another_form_of_the_number() {
     let stage = Stage::open().await;
     let encoded = [
         ("Mcp-Name", "=?base64?cGxhY2U=?="),
@@ -79,7 +79,7 @@ async fn a_header_may_be_encoded_padded_or_say_a_number_otherwise() {
 
 // spec: XMH-20
 #[tokio::test]
-async fn an_argument_that_is_absent_needs_no_header_and_unknown_ones_are_ignored() {
+async fn an_absent_argument_needs_no_header_and_the_server_ignores_unknown_headers() {
     let stage = Stage::open().await;
     let absent = call("place", json!({ "region": "a" })).with("Mcp-Param-Region", "a");
     assert_eq!(stage.ask(&absent).await.status(), 200);
@@ -93,7 +93,7 @@ async fn an_argument_that_is_absent_needs_no_header_and_unknown_ones_are_ignored
 
 // spec: HDR-4, HDR-7, HDR-8
 #[tokio::test]
-async fn every_method_that_names_something_needs_the_name_in_a_header() {
+async fn a_request_that_names_a_feature_needs_the_name_header() {
     let named = [
         ("tools/call", "name"),
         ("resources/read", "uri"),
@@ -127,7 +127,7 @@ async fn every_method_that_names_something_needs_the_name_in_a_header() {
 
 // spec: RQM-4, RQM-5
 #[tokio::test]
-async fn a_body_that_says_less_than_the_headers_is_refused() {
+async fn the_server_refuses_a_body_that_lacks_what_the_headers_have() {
     let stage = Stage::open().await;
     let bare = crate::stage::request(7, "tools/list", json!({}));
     let request = Request::post(bare)

@@ -24,7 +24,7 @@ fn with_meta(change: impl FnOnce(&mut serde_json::Value)) -> Request {
 
 // spec: HTTP-2, HTTP-13, SESS-17, H26-5, H26-6
 #[tokio::test]
-async fn an_answer_that_comes_at_once_is_json_and_knows_no_session() {
+async fn an_answer_without_earlier_messages_is_json_and_has_no_session_header() {
     let stage = Stage::open().await;
     let plain = call("echo", json!({ "text": "hello" }));
     let named = plain.clone().with("Mcp-Session-Id", "made-up").with("Last-Event-ID", "1.1");
@@ -40,7 +40,7 @@ async fn an_answer_that_comes_at_once_is_json_and_knows_no_session() {
 
 // spec: HTTP-13, HTTP-26, HTTP-30, HTTP-33
 #[tokio::test]
-async fn an_answer_after_something_else_is_a_stream_that_ends_with_it() {
+async fn a_call_that_sends_messages_before_its_answer_is_a_stream_that_ends_with_the_answer() {
     let stage = Stage::open().await;
     let mut wire =
         crate::wire::Wire::send(stage.address, &call("tell", json!({ "count": 2 }))).await;
@@ -63,7 +63,7 @@ async fn an_answer_after_something_else_is_a_stream_that_ends_with_it() {
 
 // spec: HTTP-31
 #[tokio::test]
-async fn what_is_said_on_a_stream_belongs_to_its_request() {
+async fn a_stream_has_only_messages_of_its_request() {
     let stage = Stage::open().await;
     let tell = |count: usize| call("tell", json!({ "count": count }));
     let mut two = crate::wire::Wire::send(stage.address, &tell(2)).await;
@@ -84,7 +84,7 @@ async fn what_is_said_on_a_stream_belongs_to_its_request() {
 
 // spec: HTTP-32, TR-7
 #[tokio::test]
-async fn a_tool_that_asks_sends_no_request() {
+async fn a_tool_that_asks_returns_an_input_required_result_and_sends_no_request() {
     let stage = Stage::open().await;
     let mut own = meta();
     own["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
@@ -101,7 +101,7 @@ async fn a_tool_that_asks_sends_no_request() {
 
 // spec: H26-1, ERR-7
 #[tokio::test]
-async fn a_method_that_is_not_served_is_404_with_a_body() {
+async fn an_unknown_method_is_404_with_a_json_body() {
     let stage = Stage::open().await;
     for method in ["no/such", "ping", "initialize", "resources/subscribe", "prompts/list"] {
         let answer = stage.ask(&modern("x", method, json!({}))).await;
@@ -112,7 +112,7 @@ async fn a_method_that_is_not_served_is_404_with_a_body() {
 
 // spec: VER-1, VER-2, ERR-10
 #[tokio::test]
-async fn a_version_that_is_not_spoken_is_400_with_those_that_are() {
+async fn an_unknown_version_is_400_with_the_known_versions() {
     let stage = Stage::open().await;
     for version in ["2099-01-01", "2025-11-25", "nonsense"] {
         let request = with_meta(|meta| {
@@ -130,7 +130,7 @@ async fn a_version_that_is_not_spoken_is_400_with_those_that_are() {
 
 // spec: RQM-4, RQM-5, ERR-2
 #[tokio::test]
-async fn meta_that_lacks_something_is_400_and_names_it() {
+async fn a_missing_key_of_meta_is_400_and_the_error_names_it() {
     let stage = Stage::open().await;
     for key in ["protocolVersion", "clientCapabilities"] {
         let key = format!("io.modelcontextprotocol/{key}");
@@ -150,7 +150,7 @@ async fn meta_that_lacks_something_is_400_and_names_it() {
 
 // spec: RQM-8, RQM-9, ERR-10
 #[tokio::test]
-async fn a_capability_that_is_missing_is_400() {
+async fn a_missing_client_capability_is_400() {
     let stage = Stage::open().await;
     let answer = stage.ask(&call("ask", json!({}))).await;
     assert_eq!((answer.status(), answer.code()), (400, -32021), "{answer:?}");
@@ -182,7 +182,7 @@ async fn a_notification_is_202_without_a_body_or_400() {
 
 // spec: HTTP-7, HTTP-9, HTTP-11, TR-7
 #[tokio::test]
-async fn answers_batches_and_nonsense_are_400() {
+async fn responses_batches_and_invalid_json_are_400() {
     let stage = Stage::open().await;
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for (body, code) in [
@@ -204,7 +204,7 @@ async fn answers_batches_and_nonsense_are_400() {
 
 // spec: RPC-6
 #[tokio::test]
-async fn an_id_comes_back_as_it_was() {
+async fn the_response_repeats_the_id_unchanged() {
     let stage = Stage::open().await;
     for id in [
         json!(0),
@@ -221,7 +221,7 @@ async fn an_id_comes_back_as_it_was() {
 
 // spec: H26-3, H26-4, HTTP-40, SESS-11
 #[tokio::test]
-async fn a_modern_server_takes_post_alone_and_wants_the_version() {
+async fn a_modern_only_server_accepts_only_post_with_a_version() {
     let stage = modern_only().await;
     for request in [Request::get(), Request::delete(), Request::new("PUT", String::new())] {
         let answer = stage.ask(&request.with("Mcp-Session-Id", "x")).await;
@@ -242,7 +242,7 @@ async fn a_modern_server_takes_post_alone_and_wants_the_version() {
 
 // spec: H26-4
 #[tokio::test]
-async fn a_get_that_speaks_the_new_revision_is_405() {
+async fn a_get_with_a_modern_version_is_405() {
     let stage = Stage::open().await;
     for request in [Request::get(), Request::delete()] {
         let request = request.with("MCP-Protocol-Version", "2026-07-28");
@@ -269,7 +269,7 @@ async fn both_eras_share_one_connection() {
 
 // spec: HTTP-34
 #[tokio::test]
-async fn a_silent_stream_is_kept_alive_by_comments() {
+async fn the_server_sends_comments_on_a_silent_stream() {
     let stage = Stage::limited(|it| it.keep_alive = std::time::Duration::from_millis(20)).await;
     let mut wire =
         crate::wire::Wire::send(stage.address, &call("tell", json!({ "count": 1 }))).await;

@@ -110,7 +110,7 @@ async fn stream(proxy: &Nginx, request: &crate::wire::Request) -> Wire {
 
 // spec: HTTP-33
 #[tokio::test]
-async fn events_pass_a_buffering_proxy_as_soon_as_they_are_said() {
+async fn events_pass_a_buffering_proxy_at_once() {
     let stage = Stage::open().await;
     let proxy = Nginx::before(stage.address).await;
     stage.play.step(1);
@@ -133,7 +133,7 @@ async fn events_pass_a_buffering_proxy_as_soon_as_they_are_said() {
 
 // spec: CANC-16
 #[tokio::test]
-async fn a_client_that_hangs_up_behind_a_proxy_cancels_too() {
+async fn a_client_that_disconnects_behind_a_proxy_cancels_its_call() {
     let stage = Stage::open().await;
     let proxy = Nginx::before(stage.address).await;
     let wire = Wire::send(proxy.address, &call("forever", json!({}))).await;
@@ -144,7 +144,7 @@ async fn a_client_that_hangs_up_behind_a_proxy_cancels_too() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn a_stream_is_resumed_through_a_proxy() {
+async fn a_client_resumes_a_stream_through_a_proxy() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let proxy = Nginx::before(stage.address).await;

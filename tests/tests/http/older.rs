@@ -54,7 +54,7 @@ fn echo(id: u32) -> String {
 
 // spec: SSE1-1, SSE1-2, SSE1-3, SSE1-4, BC-1
 #[tokio::test]
-async fn a_client_of_2024_is_served_on_one_stream() {
+async fn the_server_serves_a_client_of_2024_on_one_stream() {
     let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
@@ -72,7 +72,7 @@ async fn a_client_of_2024_is_served_on_one_stream() {
 
 // spec: SSE1-4
 #[tokio::test]
-async fn a_client_of_2024_hears_logs_and_answers_questions() {
+async fn a_client_of_2024_gets_log_messages_and_answers_questions() {
     let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     assert_eq!(old.post(&stage, initialize(Revision::V2025_06_18)).await, 202);
@@ -92,7 +92,7 @@ async fn a_client_of_2024_hears_logs_and_answers_questions() {
 }
 
 #[tokio::test]
-async fn calls_of_a_client_of_2024_are_counted_like_all_others() {
+async fn the_call_limit_counts_calls_of_a_client_of_2024() {
     let limits = limits(|it| (it.calls, it.calls_per_caller) = (1, 1));
     let stage = Stage::with(|http| http.sse2024().limits(limits)).await;
     let mut old = Old::open(&stage).await;
@@ -159,7 +159,7 @@ impl Unread {
 
 // spec: SSE1-4
 #[tokio::test]
-async fn no_answer_is_dropped_while_the_stream_of_2024_is_not_read() {
+async fn the_server_drops_no_answer_while_the_stream_of_2024_is_not_read() {
     let asked = Arc::new(Notify::new());
     let told = asked.clone();
     let server = server().0.on_roots_changed(move |ask: Ask| {
@@ -198,7 +198,7 @@ async fn no_answer_is_dropped_while_the_stream_of_2024_is_not_read() {
 
 // spec: SSE1-2
 #[tokio::test]
-async fn a_client_of_2024_ends_with_its_stream() {
+async fn closing_the_stream_of_2024_ends_its_session() {
     let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
@@ -216,7 +216,7 @@ async fn a_client_of_2024_ends_with_its_stream() {
 }
 
 #[tokio::test]
-async fn the_two_kinds_of_sessions_do_not_mix() {
+async fn a_session_of_2024_cannot_be_used_as_a_streamable_http_session_or_vice_versa() {
     let stage = Stage::with(Http::sse2024).await;
     let mut old = Old::open(&stage).await;
     old.shake_hands(&stage).await;
@@ -242,7 +242,7 @@ async fn stateless() -> Stage {
 
 // spec: SESS-1, SESS-11, PV-3, HTTP-40
 #[tokio::test]
-async fn without_sessions_every_request_stands_for_itself() {
+async fn a_server_without_sessions_serves_each_request_independently() {
     let stage = stateless().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
         let answer = stage.ask(&Request::post(initialize(revision))).await;
@@ -274,7 +274,7 @@ async fn without_sessions_every_request_stands_for_itself() {
 
 // spec: CANC-5, CANC-6
 #[tokio::test]
-async fn without_sessions_hanging_up_is_the_way_to_cancel() {
+async fn on_a_server_without_sessions_a_client_cancels_by_disconnecting() {
     let stage = stateless().await;
     let versioned = |body: String| Request::post(body).with("MCP-Protocol-Version", "2025-11-25");
     let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
@@ -301,7 +301,7 @@ async fn without_sessions_hanging_up_is_the_way_to_cancel() {
 
 // spec: SESS-17
 #[tokio::test]
-async fn without_sessions_a_client_cannot_be_asked_but_a_modern_one_can() {
+async fn a_server_without_sessions_can_ask_only_modern_clients() {
     let stage = stateless().await;
     let ask = request(1, "tools/call", json!({ "name": "ask", "arguments": {} }));
     let answer = stage.ask(&Request::post(ask).with("MCP-Protocol-Version", "2025-11-25")).await;

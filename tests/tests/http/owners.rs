@@ -37,7 +37,7 @@ async fn message(stream: &mut Body) -> Value {
 
 // spec: ELIC-41, ELIC-42, ELIC-43, ELIC-44, ELIC-50
 #[tokio::test]
-async fn a_question_is_answered_by_its_user_alone_even_if_others_know_the_session() {
+async fn only_the_owner_of_a_session_can_answer_its_question() {
     let (server, _) = server();
     let endpoint = server.http().build().unwrap();
     let ann = Owner::known("issuer", "ann");

@@ -73,7 +73,7 @@ async fn pass(
 }
 
 #[tokio::test]
-async fn http_is_forwarded_by_the_proxy_of_the_environment() {
+async fn the_client_forwards_http_through_the_proxy_of_the_environment() {
     let stage = Stage::open().await;
     for (era, variable) in ERAS.into_iter().zip(["HTTP_PROXY", "http_proxy"]) {
         let nginx = Nginx::before(stage.address).await;
@@ -86,7 +86,7 @@ async fn http_is_forwarded_by_the_proxy_of_the_environment() {
 }
 
 #[tokio::test]
-async fn https_is_tunnelled_by_the_proxy_of_the_environment() {
+async fn the_client_tunnels_https_through_the_proxy_of_the_environment() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     for (era, variable) in ERAS.into_iter().zip(["HTTPS_PROXY", "ALL_PROXY"]) {
         let nginx = certificate.http2(stage.address).await;
@@ -111,7 +111,7 @@ fn here(address: SocketAddr) -> String {
 }
 
 #[tokio::test]
-async fn servers_that_the_environment_excepts_are_called_directly() {
+async fn the_client_calls_servers_in_no_proxy_directly() {
     let (stage, proxy) = (Stage::open().await, Deserted::new());
     let nginx = Nginx::before(stage.address).await;
     Caller::of(&here(nginx.address))
@@ -126,7 +126,7 @@ async fn servers_that_the_environment_excepts_are_called_directly() {
 
 /// A proxy elsewhere has no way to them, and one that takes their requests sees secrets.
 #[tokio::test]
-async fn servers_on_this_machine_are_called_directly_whatever_the_environment_names() {
+async fn the_client_calls_loopback_servers_directly() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     let (proxy, nginx) = (Deserted::new(), certificate.http1(stage.address).await);
     let port = stage.address.port();
@@ -151,7 +151,7 @@ async fn servers_on_this_machine_are_called_directly_whatever_the_environment_na
 }
 
 #[tokio::test]
-async fn a_proxy_that_makes_no_tunnel_is_named_with_its_reason() {
+async fn the_error_for_a_refused_tunnel_names_the_proxy_and_its_reason() {
     let certificate = Certificate::new();
     for (answer, expected) in [
         ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "authorization required"),
@@ -170,7 +170,7 @@ async fn a_proxy_that_makes_no_tunnel_is_named_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_cannot_be_reached_is_named_instead_of_the_server() {
+async fn the_error_for_an_unreachable_proxy_names_the_proxy() {
     let certificate = Certificate::new();
     // It is taken, and nobody listens.
     let socket = TcpSocket::new_v4().unwrap();
@@ -188,7 +188,7 @@ async fn a_proxy_that_cannot_be_reached_is_named_instead_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
+async fn the_client_refuses_a_proxy_of_an_unknown_scheme() {
     let (server, proxy, certificate) = (Deserted::new(), Deserted::new(), Certificate::new());
     for kind in ["https", "socks5"] {
         for scheme in ["http", "https"] {
@@ -206,7 +206,7 @@ async fn a_proxy_of_another_kind_is_refused_and_not_passed_by() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_cannot_be_read_is_refused_and_not_passed_by() {
+async fn the_client_refuses_a_proxy_url_that_is_not_valid() {
     let (stage, server) = (Stage::open().await, Deserted::new());
     let nginx = Nginx::before(stage.address).await;
     for (variable, value) in [

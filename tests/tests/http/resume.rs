@@ -28,7 +28,7 @@ async fn resumed(stage: &Stage, session: &Session, id: &str) -> Wire {
 
 // spec: RESUME-4, RESUME-5, RESUME-6, RESUME-7, HTTP-27, HTTP-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_is_heard_whole_however_often_its_connection_is_cut() {
+async fn a_client_gets_every_message_of_a_call_however_often_its_connection_breaks() {
     const WORDS: u64 = 40;
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -74,7 +74,7 @@ async fn a_call_is_heard_whole_however_often_its_connection_is_cut() {
 
 // spec: RESUME-5, HTTP-44, HTTP-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn changes_are_heard_in_order_however_often_the_get_stream_is_cut() {
+async fn a_client_gets_changes_in_order_however_often_the_get_stream_breaks() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut wire = stage.stream(&session.get()).await;
@@ -100,7 +100,7 @@ async fn changes_are_heard_in_order_however_often_the_get_stream_is_cut() {
 
 // spec: RESUME-5, HTTP-27
 #[tokio::test]
-async fn an_answer_waits_for_a_client_that_comes_back_later() {
+async fn a_client_that_resumes_later_gets_its_answer() {
     let stage = Stage::open().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
         let session = stage.session(revision).await;
@@ -126,7 +126,7 @@ async fn an_answer_waits_for_a_client_that_comes_back_later() {
 
 // spec: RESUME-6
 #[tokio::test]
-async fn an_id_that_is_none_of_this_session_is_400() {
+async fn resuming_from_an_event_id_of_another_session_is_400() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     stage.play.step(2);
@@ -163,7 +163,7 @@ async fn an_id_that_is_none_of_this_session_is_400() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn a_gap_is_told_rather_than_passed_over() {
+async fn resuming_after_lost_events_is_an_error_and_skips_nothing() {
     let store = memory(|it| it.log_items = 3);
     let stage = Stage::with(|http| http.store(store)).await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -181,7 +181,7 @@ async fn a_gap_is_told_rather_than_passed_over() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn a_stream_that_ended_long_ago_is_a_gap_and_no_silence() {
+async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
     let stage = Stage::limited(|it| it.resumption = std::time::Duration::ZERO).await;
     let session = stage.session(Revision::V2025_11_25).await;
     stage.play.step(2);
@@ -195,7 +195,7 @@ async fn a_stream_that_ended_long_ago_is_a_gap_and_no_silence() {
 
 // spec: RESUME-2
 #[tokio::test]
-async fn a_stream_that_is_silent_for_long_goes_on_counting() {
+async fn an_open_stream_stays_resumable_while_other_streams_get_messages() {
     // Nothing is kept of streams that have ended; those that go on are kept all the same.
     let stage = Stage::limited(|it| it.resumption = std::time::Duration::ZERO).await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -215,7 +215,7 @@ async fn a_stream_that_is_silent_for_long_goes_on_counting() {
 
 // spec: HTTP-17, HTTP-18, HTTP-19, RESUME-7
 #[tokio::test]
-async fn a_call_may_send_its_client_away_for_a_while() {
+async fn a_call_may_close_its_stream_and_ask_the_client_to_resume_later() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut wire = stage.stream(&session.call("pause", json!({ "milliseconds": 1234 }))).await;
@@ -235,7 +235,7 @@ async fn a_call_may_send_its_client_away_for_a_while() {
 
 // spec: HTTP-24
 #[tokio::test]
-async fn an_older_client_is_not_sent_away() {
+async fn a_call_does_not_close_the_stream_of_an_older_client() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_06_18).await;
     let mut wire = stage.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
@@ -246,7 +246,7 @@ async fn an_older_client_is_not_sent_away() {
 
 // spec: SESS-8
 #[tokio::test]
-async fn nothing_is_kept_of_a_session_that_ended() {
+async fn the_store_keeps_nothing_of_an_ended_session() {
     let store = memory(|it| it.bytes = 1 << 20);
     let kept = store.clone();
     let limits = limits(|it| it.resumption = std::time::Duration::ZERO);

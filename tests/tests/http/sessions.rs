@@ -23,7 +23,7 @@ fn list() -> String {
 
 // spec: SESS-1, SESS-2, SESS-3, SESS-14, SESS-15
 #[tokio::test]
-async fn session_ids_are_long_random_and_plain() {
+async fn session_ids_are_long_random_and_visible_ascii() {
     let stage = Stage::open().await;
     let mut ids = HashSet::new();
     for _ in 0..50 {
@@ -71,7 +71,7 @@ async fn an_unknown_session_is_404_and_so_is_one_that_was_deleted() {
 
 // spec: SESS-1
 #[tokio::test]
-async fn a_handshake_that_fails_leaves_nothing() {
+async fn a_handshake_that_fails_creates_no_session() {
     let stage = Stage::limited(|it| it.sessions = 1).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let bad = [
@@ -118,7 +118,7 @@ pub(crate) async fn asked(
 
 // spec: SESS-12, SESS-13, SESS-16
 #[tokio::test]
-async fn somebody_elses_session_is_as_unknown_as_one_that_never_was() {
+async fn a_session_of_another_owner_is_404_like_an_unknown_one() {
     let (server, _) = server();
     let endpoint = server.http().build().unwrap();
     let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));
@@ -177,7 +177,7 @@ async fn a_revision_that_this_server_does_not_speak_is_400() {
 
 // spec: HTTP-9, HTTP-10
 #[tokio::test]
-async fn batches_are_served_in_the_one_revision_that_has_them() {
+async fn the_server_accepts_batches_only_in_2025_03_26() {
     let stage = Stage::open().await;
     let ping = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
     let echo = |id: u32| {
@@ -226,7 +226,7 @@ async fn notifications_and_answers_are_202_without_a_body() {
 
 // spec: HTTP-16, HTTP-21, HTTP-22, HTTP-26, RESUME-1, RESUME-2, RESUME-3, RESUME-8
 #[tokio::test]
-async fn the_stream_of_a_post_begins_with_a_place_and_ends_with_the_answer() {
+async fn the_stream_of_a_post_begins_with_an_event_id_and_ends_with_the_answer() {
     let stage = Stage::open().await;
     for revision in REVISIONS {
         let session = stage.session(revision).await;
@@ -273,7 +273,7 @@ async fn each_message_goes_to_exactly_one_stream() {
 
 // spec: HTTP-40, HTTP-44, HTTP-45, HTTP-46, HTTP-47
 #[tokio::test]
-async fn the_newest_get_stream_takes_over_from_one_that_stands() {
+async fn a_new_get_stream_replaces_the_open_get_stream_of_its_session() {
     let stage = Stage::open().await;
     for revision in REVISIONS {
         let session = stage.session(revision).await;
@@ -305,7 +305,7 @@ async fn the_newest_get_stream_takes_over_from_one_that_stands() {
 
 // spec: HTTP-39
 #[tokio::test]
-async fn a_get_that_takes_no_stream_is_406() {
+async fn a_get_that_does_not_accept_event_streams_is_406() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let get = session.get().set("Accept", "application/json");
@@ -314,7 +314,7 @@ async fn a_get_that_takes_no_stream_is_406() {
 
 // spec: HTTP-22, HTTP-23, ELIC-1
 #[tokio::test]
-async fn a_question_comes_on_the_stream_of_its_call_and_is_answered_by_another_post() {
+async fn the_server_asks_on_the_stream_of_the_call_and_the_client_answers_by_another_post() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_11_25).await;
     let mut get = stage.stream(&session.get()).await;
@@ -344,7 +344,7 @@ pub(crate) fn answer_to(question: &Value) -> Value {
 
 // spec: CANC-1, CANC-3, HTTP-28
 #[tokio::test]
-async fn a_cancelled_call_has_no_answer_and_its_batch_goes_on() {
+async fn the_server_does_not_answer_a_cancelled_call_of_a_batch_and_answers_the_others() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_03_26).await;
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
@@ -369,7 +369,7 @@ async fn a_cancelled_call_has_no_answer_and_its_batch_goes_on() {
 
 // spec: SESS-7, SESS-8, SESS-15
 #[tokio::test]
-async fn an_idle_session_expires_but_not_one_that_is_used() {
+async fn an_idle_session_expires_and_a_used_one_does_not() {
     let stage = Stage::limited(|it| it.session_idle = Duration::from_millis(300)).await;
     let idle = stage.session(Revision::V2025_11_25).await;
     let (listening, calling) =
@@ -386,7 +386,7 @@ async fn an_idle_session_expires_but_not_one_that_is_used() {
 
 // spec: SESS-7
 #[tokio::test]
-async fn a_session_that_is_never_opened_expires_sooner() {
+async fn a_session_without_a_finished_handshake_expires_sooner() {
     let stage = Stage::limited(|it| it.session_opening = Duration::from_millis(100)).await;
     let opened = stage.session(Revision::V2025_11_25).await;
     let answer = stage.ask(&Request::post(initialize(Revision::V2025_11_25))).await;
@@ -403,7 +403,7 @@ async fn expired(stage: &Stage, session: &Session) {
 
 // spec: SESS-7, SESS-8
 #[tokio::test]
-async fn the_session_that_was_idle_longest_makes_room_and_none_that_is_used() {
+async fn the_server_removes_the_longest_idle_session_to_make_room_and_no_used_one() {
     let stage = Stage::limited(|it| it.sessions = 2).await;
     let used = stage.session(Revision::V2025_11_25).await;
     let mut stream = stage.stream(&used.get()).await;

@@ -78,7 +78,7 @@ async fn heard(stage: &Stage, get: &mut Wire) -> Value {
 
 // spec: SESS-5
 #[tokio::test]
-async fn a_session_is_served_by_whoever_shares_the_store() {
+async fn every_endpoint_that_shares_the_store_serves_a_session() {
     let Pair { a, b, .. } = Pair::open().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
         let session = a.session(revision).await;
@@ -90,7 +90,7 @@ async fn a_session_is_served_by_whoever_shares_the_store() {
 }
 
 #[tokio::test]
-async fn a_handshake_is_finished_elsewhere() {
+async fn a_client_can_finish_its_handshake_at_another_endpoint() {
     let pair = Pair::open().await;
     let answer = pair.a.ask(&Request::post(initialize(Revision::V2025_11_25))).await;
     let id = answer.header("mcp-session-id").unwrap().to_owned();
@@ -102,7 +102,7 @@ async fn a_handshake_is_finished_elsewhere() {
 }
 
 #[tokio::test]
-async fn what_a_client_set_at_one_endpoint_counts_at_the_other() {
+async fn settings_of_a_client_at_one_endpoint_hold_at_the_other() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     // Known at both, so that each has to take over what the other is told.
@@ -123,7 +123,7 @@ async fn what_a_client_set_at_one_endpoint_counts_at_the_other() {
 
 // spec: RSRC-8
 #[tokio::test]
-async fn what_is_subscribed_to_at_one_endpoint_is_told_by_the_other() {
+async fn an_endpoint_sends_changes_for_a_subscription_made_at_the_other() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut get = b.stream(&session.get()).await;
@@ -142,7 +142,7 @@ async fn what_is_subscribed_to_at_one_endpoint_is_told_by_the_other() {
 }
 
 #[tokio::test]
-async fn what_is_set_at_both_at_once_counts_from_both() {
+async fn settings_made_at_both_endpoints_at_once_both_hold() {
     let store = Rigged::new();
     let stage = Stage::with(|http| http.store(store.clone())).await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -162,7 +162,7 @@ async fn what_is_set_at_both_at_once_counts_from_both() {
 
 // spec: RESUME-5, RESUME-7
 #[tokio::test]
-async fn a_stream_is_resumed_elsewhere_while_its_call_runs_and_afterwards() {
+async fn a_client_resumes_a_stream_at_another_endpoint_during_and_after_its_call() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     a.play.step(1);
@@ -183,7 +183,7 @@ async fn a_stream_is_resumed_elsewhere_while_its_call_runs_and_afterwards() {
 
 // spec: RESUME-5, HTTP-17
 #[tokio::test]
-async fn a_client_that_was_sent_away_comes_back_elsewhere() {
+async fn a_client_that_was_asked_to_resume_later_resumes_at_another_endpoint() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut wire = a.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
@@ -197,7 +197,7 @@ async fn a_client_that_was_sent_away_comes_back_elsewhere() {
 
 // spec: RESUME-5, RESUME-6
 #[tokio::test]
-async fn a_stream_that_is_forgotten_is_an_error_elsewhere_too() {
+async fn resuming_a_removed_stream_is_an_error_at_another_endpoint_too() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.resumption = Duration::ZERO);
     let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
@@ -215,7 +215,7 @@ async fn a_stream_that_is_forgotten_is_an_error_elsewhere_too() {
 
 // spec: RESUME-5, HTTP-25
 #[tokio::test]
-async fn a_stream_whose_endpoint_stops_ends_elsewhere_too() {
+async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_stops() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.drain = Duration::ZERO);
     let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
@@ -238,7 +238,7 @@ async fn a_stream_whose_endpoint_stops_ends_elsewhere_too() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn a_stream_whose_endpoint_is_gone_is_no_silence() {
+async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_is_gone() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.session_idle = Duration::from_millis(100));
     let stage = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
@@ -257,7 +257,7 @@ async fn a_stream_whose_endpoint_is_gone_is_no_silence() {
 
 // spec: SESS-8, SESS-10
 #[tokio::test]
-async fn a_session_that_is_deleted_ends_everywhere() {
+async fn a_deleted_session_ends_at_every_endpoint() {
     let pair = Pair::open().await;
     let session = pair.a.session(Revision::V2025_11_25).await;
     let mut call = Wire::send(pair.b.address, &session.call("forever", json!({}))).await;
@@ -286,7 +286,7 @@ async fn a_session_that_is_deleted_ends_everywhere() {
 
 // spec: HTTP-22, ELIC-1
 #[tokio::test]
-async fn a_question_of_one_endpoint_is_answered_through_the_other() {
+async fn a_client_answers_a_question_of_one_endpoint_through_the_other() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     for (here, there) in [(&a, &b), (&b, &a)] {
@@ -301,7 +301,7 @@ async fn a_question_of_one_endpoint_is_answered_through_the_other() {
 
 // spec: CANC-1, CANC-3
 #[tokio::test]
-async fn a_call_is_cancelled_through_another_endpoint() {
+async fn a_client_cancels_a_call_through_another_endpoint() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut wire = Wire::send(a.address, &session.call("forever", json!({}))).await;
@@ -315,7 +315,7 @@ async fn a_call_is_cancelled_through_another_endpoint() {
 
 // spec: RESUME-2, RPC-4
 #[tokio::test]
-async fn streams_and_questions_of_two_endpoints_are_told_apart() {
+async fn stream_and_question_ids_of_two_endpoints_differ() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut seen = HashSet::new();
@@ -333,7 +333,7 @@ async fn streams_and_questions_of_two_endpoints_are_told_apart() {
 
 // spec: HTTP-47, HTTP-48
 #[tokio::test]
-async fn the_newest_get_stream_is_the_one_that_is_told() {
+async fn only_the_newest_get_stream_of_all_endpoints_gets_changes() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut first = a.stream(&session.get()).await;
@@ -349,7 +349,7 @@ async fn the_newest_get_stream_is_the_one_that_is_told() {
 
 // spec: HTTP-41, HTTP-47
 #[tokio::test]
-async fn what_one_endpoint_has_to_say_is_told_on_the_get_stream_of_the_other() {
+async fn messages_of_one_endpoint_go_to_the_get_stream_at_the_other() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut get = b.stream(&session.get()).await;
@@ -361,7 +361,7 @@ async fn what_one_endpoint_has_to_say_is_told_on_the_get_stream_of_the_other() {
 
 // spec: RESUME-5, HTTP-44
 #[tokio::test]
-async fn the_get_stream_is_resumed_elsewhere() {
+async fn a_client_resumes_the_get_stream_at_another_endpoint() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut get = a.stream(&session.get()).await;
@@ -386,7 +386,7 @@ async fn a_session_outlives_the_endpoint_that_opened_it() {
 
 // spec: SESS-7
 #[tokio::test]
-async fn a_session_that_has_to_make_room_is_only_forgotten_here() {
+async fn an_endpoint_that_evicts_a_session_keeps_it_in_the_store() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.sessions = 1);
     let stage = Stage::with(|http| http.store(store).limits(limits)).await;
@@ -400,7 +400,7 @@ async fn a_session_that_has_to_make_room_is_only_forgotten_here() {
 
 // spec: SESS-7, SESS-8, SESS-15
 #[tokio::test]
-async fn a_session_expires_unless_it_is_used_somewhere() {
+async fn a_session_expires_unless_some_endpoint_uses_it() {
     let store = Arc::new(MemoryBackend::default());
     let set = || limits(|it| it.session_idle = Duration::from_millis(100));
     let a = Stage::with(|http| http.store(store.clone()).limits(set())).await;
@@ -425,7 +425,7 @@ async fn a_session_expires_unless_it_is_used_somewhere() {
 
 // spec: SESS-16
 #[tokio::test]
-async fn somebody_elses_session_is_unknown_everywhere() {
+async fn a_session_of_another_owner_is_unknown_at_every_endpoint() {
     let store = Arc::new(MemoryBackend::default());
     let endpoint = || server().0.http().store(store.clone()).build().unwrap();
     let (a, b) = (endpoint(), endpoint());
@@ -442,7 +442,7 @@ async fn somebody_elses_session_is_unknown_everywhere() {
 }
 
 #[tokio::test]
-async fn a_record_in_another_format_is_an_unknown_session() {
+async fn a_stored_session_in_another_format_counts_as_unknown() {
     let Pair { a, b, store } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let other = Bytes::from_static(br#"{"format":2}"#);
@@ -457,7 +457,7 @@ async fn a_record_in_another_format_is_an_unknown_session() {
 }
 
 #[tokio::test]
-async fn an_id_that_cannot_be_ours_reaches_no_store() {
+async fn the_server_does_not_look_up_an_invalid_session_id() {
     let store = Rigged::new();
     store.rig(Rig::Fails);
     let stage = Stage::with(|http| http.store(store)).await;
@@ -468,7 +468,7 @@ async fn an_id_that_cannot_be_ours_reaches_no_store() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_is_503_and_says_so() {
+async fn a_request_is_503_when_the_store_fails() {
     let store = Rigged::new();
     let stage = Stage::with(|http| http.store(store.clone())).await;
     let session = stage.session(Revision::V2025_11_25).await;
@@ -486,7 +486,7 @@ async fn a_store_that_fails_is_503_and_says_so() {
 
 // spec: RESUME-5
 #[tokio::test]
-async fn a_client_that_waits_for_an_answer_which_the_store_refuses_is_not_left_waiting() {
+async fn a_resumed_stream_ends_if_the_store_refuses_its_answer() {
     let store = Rigged::new();
     let a = Stage::with(|http| http.store(store.clone())).await;
     let b = Stage::with(|http| http.store(store.clone())).await;
@@ -512,7 +512,7 @@ async fn a_client_that_waits_for_an_answer_which_the_store_refuses_is_not_left_w
 }
 
 #[tokio::test]
-async fn a_call_that_has_run_is_not_to_be_sent_again_if_the_store_fails() {
+async fn a_call_that_has_run_is_not_answered_as_retryable_when_the_store_fails() {
     let store = Rigged::new();
     let stage = Stage::with(|http| http.store(store.clone())).await;
     let session = stage.session(Revision::V2025_11_25).await;

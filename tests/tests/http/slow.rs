@@ -47,8 +47,8 @@ pub(crate) async fn is_alone(test: &str) -> bool {
 
 // spec: HTTP-37
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_stalled_reader_of_twenty_is_cut_and_the_others_go_on() {
-    if !is_alone("slow::one_stalled_reader_of_twenty_is_cut_and_the_others_go_on").await {
+async fn the_server_closes_the_one_stalled_stream_of_twenty() {
+    if !is_alone("slow::the_server_closes_the_one_stalled_stream_of_twenty").await {
         return;
     }
     let stage = Stage::limited(|it| it.stall = STALL).await;
@@ -84,7 +84,7 @@ async fn one_stalled_reader_of_twenty_is_cut_and_the_others_go_on() {
 
 // spec: RESUME-5, HTTP-27
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_survives_a_stream_that_stalled() {
+async fn a_session_survives_a_stalled_stream() {
     let stage = Stage::limited(|it| it.stall = STALL).await;
     let session = stage.session(Revision::V2025_11_25).await;
     let flood = session.call("flood", json!({ "count": 400, "bytes": 16384 }));
@@ -154,7 +154,7 @@ async fn over_http2_a_client_that_reads_slowly_gets_the_whole_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn over_http2_a_stream_whose_window_stays_shut_is_reset_and_the_others_go_on() {
+async fn over_http2_the_server_resets_only_the_stream_whose_window_stays_closed() {
     let limits = limits(|it| it.stall = STALL);
     let stage = Stage::with(|http| http.http2().limits(limits)).await;
     let mut client = H2::with_window(stage.address, 64 * 1024).await;

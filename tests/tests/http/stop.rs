@@ -62,7 +62,7 @@ impl Process {
 }
 
 #[tokio::test]
-async fn a_process_that_is_told_to_stop_brings_calls_to_their_end() {
+async fn a_process_that_gets_a_signal_finishes_its_calls() {
     for signal in ["TERM", "INT"] {
         let mut server = Process::start().await;
         let call = server.sleep(0.5).await;
@@ -73,7 +73,7 @@ async fn a_process_that_is_told_to_stop_brings_calls_to_their_end() {
 }
 
 #[tokio::test]
-async fn a_process_that_is_told_twice_ends_at_once() {
+async fn a_process_that_gets_two_signals_exits_at_once() {
     for (first, second, number) in [("TERM", "TERM", 15), ("INT", "TERM", 15), ("TERM", "INT", 2)] {
         let mut server = Process::start().await;
         let call = server.sleep(3600.0).await;

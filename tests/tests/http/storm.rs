@@ -11,7 +11,7 @@ const CALLS: u64 = 64;
 
 // spec: RPC-6, ST-2, HTTP-3
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_answer_reaches_the_call_it_belongs_to() {
+async fn every_answer_reaches_its_call() {
     let stage = Stage::open().await;
     let session = stage.session(Revision::V2025_06_18).await;
     let clients: Vec<_> = (0..CONNECTIONS)

@@ -8,7 +8,7 @@ const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 // spec: SUB-3, SUB-4, SUB-6, SUB-8
 #[tokio::test]
-async fn the_acknowledgement_comes_first_and_nothing_after_it_is_lost() {
+async fn a_subscription_gets_its_acknowledgement_first_and_then_every_change() {
     let stage = Stage::open().await;
     let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["note://a"] });
     let mut wire = stage.stream(&listen(filter.clone())).await;
@@ -30,7 +30,7 @@ async fn the_acknowledgement_comes_first_and_nothing_after_it_is_lost() {
 
 // spec: SUB-2, SUB-12
 #[tokio::test]
-async fn what_the_filter_does_not_name_is_not_told() {
+async fn a_subscription_does_not_get_changes_outside_of_its_filter() {
     let stage = Stage::open().await;
     let filter = json!({ "toolsListChanged": false, "resourceSubscriptions": ["note://b"] });
     let mut wire = stage.stream(&listen(filter)).await;
@@ -45,7 +45,7 @@ async fn what_the_filter_does_not_name_is_not_told() {
 
 // spec: SUB-10
 #[tokio::test]
-async fn many_subscriptions_hear_the_same_change() {
+async fn every_subscription_gets_the_same_change() {
     let stage = Stage::open().await;
     let mut wires = Vec::new();
     for _ in 0..20 {

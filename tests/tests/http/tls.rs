@@ -93,7 +93,7 @@ pub(crate) fn all_are(requests: &[Logged], target_and_version: &str, host: &str)
 }
 
 #[tokio::test]
-async fn a_server_with_tls_is_called_over_http_1() {
+async fn the_client_calls_a_tls_server_over_http_1() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     for era in ERAS {
         let nginx = certificate.http1(stage.address).await;
@@ -105,7 +105,7 @@ async fn a_server_with_tls_is_called_over_http_1() {
 }
 
 #[tokio::test]
-async fn a_server_that_offers_http_2_gets_all_requests_over_one_connection() {
+async fn the_client_sends_all_requests_over_one_http_2_connection() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     for era in ERAS {
         let nginx = certificate.http2(stage.address).await;
@@ -120,7 +120,7 @@ async fn a_server_that_offers_http_2_gets_all_requests_over_one_connection() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_is_not_trusted_ends_the_connection_before_a_request() {
+async fn the_client_sends_no_request_to_a_server_with_an_untrusted_certificate() {
     let (stage, certificate) = (Stage::open().await, Certificate::new());
     let nginx = certificate.http2(stage.address).await;
     let port = nginx.address.port();
@@ -138,7 +138,7 @@ async fn a_certificate_that_is_not_trusted_ends_the_connection_before_a_request(
 }
 
 #[tokio::test]
-async fn without_a_certificate_to_trust_nothing_is_sent() {
+async fn the_client_sends_nothing_if_it_has_no_trusted_certificates() {
     let (server, empty) = (Deserted::new(), tempfile::tempdir().unwrap());
     for file in ["/dev/null", "/there/is/no/such/file"] {
         let error = Caller::of(&format!("https://{}/mcp", server.address()))

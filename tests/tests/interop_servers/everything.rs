@@ -23,7 +23,7 @@ const PROGRAM: [&str; 2] =
 
 // spec: ERA-5, ERA-6
 #[tokio::test]
-async fn the_everything_server_is_found_to_be_legacy_and_serves_everything() {
+async fn the_client_detects_the_legacy_everything_server_and_uses_every_feature() {
     let notes = Notes::default();
     let client = application(&notes).connect(server(&PROGRAM).arg("stdio")).await.unwrap();
     visit(client, notes).await;

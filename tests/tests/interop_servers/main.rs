@@ -96,7 +96,7 @@ async fn introduction(stage: &Stage) {
 
 // spec: ERA-3, ERA-4, ERA-5, ERA-6
 #[tokio::test]
-async fn the_newest_revision_that_both_speak_is_found_out() {
+async fn the_client_finds_the_newest_revision_that_both_sides_speak() {
     for peer in Peer::ALL {
         for over in [Over::Stdio, Over::Http] {
             let (client, _server) = stage::connect(stage::builder(Revision::ALL), peer, over).await;

@@ -16,7 +16,7 @@ fn shop() -> Server {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_says_who_it_is_as_far_as_its_revision_can(t: Harness) {
+async fn a_client_gets_the_members_of_the_servers_implementation_that_the_revision_has(t: Harness) {
     let client = t.connect(shop()).await;
     let server = client.server_info().unwrap();
     assert_eq!((server.name.as_str(), server.version.as_str()), ("shop", "1.2.3"));
@@ -27,13 +27,13 @@ async fn a_server_says_who_it_is_as_far_as_its_revision_can(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn instructions_reach_the_host(t: Harness) {
+async fn a_client_gets_the_instructions_of_the_server(t: Harness) {
     let client = t.connect(shop()).await;
     assert_eq!(client.instructions(), Some("Look at the list before you order."));
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_offers_what_it_has_and_nothing_else(t: Harness) {
+async fn a_server_declares_only_the_capabilities_that_it_has(t: Harness) {
     let client = t.connect(shop()).await;
     let offered = client.capabilities();
     assert!(offered.tools.is_some());
@@ -43,7 +43,7 @@ async fn a_server_offers_what_it_has_and_nothing_else(t: Harness) {
 
 // spec: PING-1
 #[bowline::test(every_revision, stateless)]
-async fn a_server_that_is_there_answers_a_ping(t: Harness) {
+async fn a_server_answers_a_ping(t: Harness) {
     let client = t.connect(shop()).await;
     client.ping().await.unwrap();
     client.close().await;
@@ -52,7 +52,7 @@ async fn a_server_that_is_there_answers_a_ping(t: Harness) {
 
 // spec: PING-3, PING-4
 #[bowline::test(every_revision, stateless)]
-async fn a_server_that_is_only_silent_is_kept(t: Harness) {
+async fn a_client_keeps_a_connection_to_a_silent_server(t: Harness) {
     let (interval, timeout) = (Duration::from_secs(60), Duration::from_secs(10));
     let client = t.connect(shop()).client(|client| client.keep_alive(interval, timeout)).await;
     sleep(Duration::from_secs(3600)).await;

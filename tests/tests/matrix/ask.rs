@@ -29,7 +29,7 @@ fn deployer() -> Server {
 type Reaction = fn(&Question) -> Answer;
 
 #[bowline::test(every_revision, stateless)]
-async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
+async fn a_user_can_accept_refuse_decline_or_cancel_a_question(t: Harness) {
     let answers: [(Reaction, &str); 4] = [
         (|question| question.accept(true), "deployed"),
         (|question| question.accept(false), "not deployed"),
@@ -45,7 +45,7 @@ async fn a_user_accepts_refuses_declines_or_closes_the_question(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_client_that_cannot_be_asked_is_not_asked(t: Harness) {
+async fn a_server_does_not_ask_a_client_without_elicitation(t: Harness) {
     let client = t.connect(deployer()).await;
     assert_eq!(client.call("deploy", ()).await.unwrap().text(), "cannot ask");
 }
@@ -57,7 +57,7 @@ async fn insist(ask: Ask) -> bowline::Result<bool> {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn what_stands_in_the_way_of_an_answer_is_told_to_who_can_act_on_it(t: Harness) {
+async fn a_failed_question_is_reported_to_the_side_that_can_act_on_it(t: Harness) {
     let server = Server::new("insistent", "1.0.0").tools(tools![insist]);
     match t.connect(server.clone()).await.call("insist", ()).await {
         Ok(outcome) => {
@@ -101,7 +101,7 @@ fn airline(held: Arc<AtomicUsize>) -> Server {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_step_is_done_once_however_often_the_handler_runs(t: Harness) {
+async fn a_step_in_once_runs_once_however_often_the_handler_runs(t: Harness) {
     let held = Arc::<AtomicUsize>::default();
     let server = airline(Arc::clone(&held));
     let client = t.connect(server).answering(|question| question.accept(true)).await;
@@ -124,7 +124,7 @@ async fn shift(ask: Ask) -> bowline::Result<String> {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn questions_of_one_moment_reach_the_user_together(t: Harness) {
+async fn questions_asked_at_the_same_time_reach_the_user_together(t: Harness) {
     let server = Server::new("calendar", "1.0.0").tools(tools![shift]);
     // Each is answered only when the other has been asked too.
     let both = Arc::new(Barrier::new(2));

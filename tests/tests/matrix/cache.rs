@@ -39,7 +39,7 @@ fn keeping(client: ClientBuilder) -> ClientBuilder {
 
 // spec: CACHE-8, CACHE-10
 #[bowline::test(every_revision, stateless)]
-async fn what_may_be_kept_is_asked_for_once_a_minute(t: Harness) {
+async fn the_client_caches_a_list_for_its_ttl(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
     let kept = t.revision().is_modern();
@@ -54,7 +54,7 @@ async fn what_may_be_kept_is_asked_for_once_a_minute(t: Harness) {
 
 // spec: CACHE-7, CACHE-8
 #[bowline::test(every_revision, stateless)]
-async fn each_resource_has_a_time_of_its_own(t: Harness) {
+async fn the_client_caches_each_resource_for_its_own_ttl(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
     let kept = if t.revision().is_modern() { 1 } else { 2 };
@@ -70,7 +70,7 @@ async fn each_resource_has_a_time_of_its_own(t: Harness) {
 
 // spec: CACHE-17
 #[bowline::test(every_revision)]
-async fn what_changed_is_forgotten(t: Harness) {
+async fn a_change_removes_its_entry_from_the_cache(t: Harness) {
     let (server, _) = counting();
     let client = t.connect(server.clone()).client(keeping).await;
     let mut changes = client.subscribe().tools().open().await.unwrap();
@@ -81,7 +81,7 @@ async fn what_changed_is_forgotten(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_client_without_a_cache_always_asks(t: Harness) {
+async fn a_client_without_a_cache_sends_every_request(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).await;
     client.tools().all().await.unwrap();

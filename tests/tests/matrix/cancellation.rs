@@ -82,7 +82,7 @@ fn careful(grace: Duration) -> (Server, UnboundedReceiver<&'static str>) {
 }
 
 #[bowline::test(every_revision)]
-async fn a_handler_that_asked_for_it_cleans_up(t: Harness) {
+async fn a_handler_can_clean_up_after_its_cancellation(t: Harness) {
     let (server, mut events) = careful(Duration::from_secs(3));
     let client = t.connect(server).await;
     tokio::select! {
@@ -93,7 +93,7 @@ async fn a_handler_that_asked_for_it_cleans_up(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn cleaning_up_ends_with_the_grace(t: Harness) {
+async fn a_clean_up_ends_after_the_grace_period(t: Harness) {
     let (server, mut events) = careful(Duration::from_secs(1));
     let client = t.connect(server).await;
     tokio::select! {

@@ -11,7 +11,7 @@ fn board() -> Server {
 
 // spec: RSRC-6, PRMT-6
 #[bowline::test(every_revision)]
-async fn lists_that_change_are_told(t: Harness) {
+async fn a_client_gets_changes_of_lists(t: Harness) {
     let server = board();
     let client = t.connect(server.clone()).await;
     let mut changes = client.subscribe().tools().prompts().resources().open().await.unwrap();
@@ -34,7 +34,7 @@ async fn lists_that_change_are_told(t: Harness) {
 
 // spec: RSRC-8, RSRC-9, SUB-2
 #[bowline::test(every_revision)]
-async fn contents_that_change_are_told_to_those_who_follow_them(t: Harness) {
+async fn a_subscriber_gets_changes_of_a_resource(t: Harness) {
     let server = board();
     let client = t.connect(server.clone()).await;
     let mut changes = client.subscribe().resource("board://sprint").open().await.unwrap();
@@ -47,7 +47,7 @@ async fn contents_that_change_are_told_to_those_who_follow_them(t: Harness) {
 
 // spec: SUB-10, SUB-11
 #[bowline::test(every_revision)]
-async fn a_subscription_that_is_dropped_leaves_the_others_alone(t: Harness) {
+async fn dropping_one_subscription_does_not_end_the_others(t: Harness) {
     let server = board();
     let client = t.connect(server.clone()).await;
     let dropped = client.subscribe().resource("board://sprint").open().await.unwrap();
@@ -61,7 +61,7 @@ async fn a_subscription_that_is_dropped_leaves_the_others_alone(t: Harness) {
 
 // spec: SUB-6, SUB-7
 #[bowline::test(every_revision)]
-async fn what_a_server_does_not_tell_is_said_to_be_missing(t: Harness) {
+async fn a_subscription_lists_the_resources_that_the_server_does_not_offer(t: Harness) {
     let client = t.connect(board().without_subscriptions()).await;
     let asked = client.subscribe().tools().resource("board://sprint");
     let changes = asked.open().await.unwrap();
@@ -70,7 +70,7 @@ async fn what_a_server_does_not_tell_is_said_to_be_missing(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_that_cannot_reach_its_clients_promises_no_changes(t: Harness) {
+async fn a_server_without_sessions_does_not_declare_changes(t: Harness) {
     let client = t.connect(board()).await;
     let opened = client.subscribe().tools().resource("board://sprint").open().await;
     match opened {

@@ -30,14 +30,14 @@ fn code() -> Server {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn arguments_of_prompts_are_completed(t: Harness) {
+async fn the_server_completes_arguments_of_prompts(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::prompt("summarize")).argument("owner", "a");
     assert_eq!(asked.await.unwrap().values(), ["ada", "alan"]);
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn variables_of_templates_are_completed(t: Harness) {
+async fn the_server_completes_variables_of_templates(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::resource("logs://{service}")).argument("service", "");
     assert_eq!(asked.await.unwrap().values(), ["mailer", "web"]);
@@ -45,7 +45,7 @@ async fn variables_of_templates_are_completed(t: Harness) {
 
 // spec: COMP-4
 #[bowline::test(every_revision, stateless)]
-async fn what_was_chosen_before_counts_where_the_revision_can_say_it(t: Harness) {
+async fn a_completion_depends_on_earlier_arguments_in_revisions_that_send_them(t: Harness) {
     let client = t.connect(code()).await;
     let asked = client.complete(Reference::prompt("summarize")).argument("repository", "");
     let values = asked.context("owner", "ada").await.unwrap();
@@ -56,7 +56,7 @@ async fn what_was_chosen_before_counts_where_the_revision_can_say_it(t: Harness)
 
 // spec: COMP-2
 #[bowline::test(every_revision, stateless)]
-async fn more_than_fits_is_counted(t: Harness) {
+async fn a_completion_has_the_total_number_of_suggestions(t: Harness) {
     let years = Prompt::new("year", || async { "" })
         .argument(bowline::types::prompt::PromptArgument::new("year"))
         .complete("year", |_| async { (0..250).map(|n| n.to_string()).collect::<Vec<_>>() });
@@ -68,7 +68,7 @@ async fn more_than_fits_is_counted(t: Harness) {
 
 // spec: COMP-1
 #[bowline::test(every_revision, stateless)]
-async fn a_server_that_completes_nothing_says_so(t: Harness) {
+async fn a_server_without_completions_does_not_declare_them(t: Harness) {
     let client = t.connect(Server::new("mute", "1.0.0")).await;
     let error = client.complete(Reference::prompt("x")).argument("y", "").await.unwrap_err();
     // Before 2025-03-26 no server could say beforehand whether it completes.

@@ -54,7 +54,7 @@ fn shop() -> Server {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn every_kind_of_field_is_asked_and_understood(t: Harness) {
+async fn a_form_may_have_every_kind_of_field(t: Harness) {
     let of_several = match t.revision().has_elicitation_modes() {
         true => json!(["Ribbon", "Card"]),
         // Forms of 2025-06-18 have no choice of several, so it is text.
@@ -74,7 +74,7 @@ async fn every_kind_of_field_is_asked_and_understood(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn fields_that_are_left_out_have_their_defaults(t: Harness) {
+async fn fields_without_an_answer_get_their_defaults(t: Harness) {
     let answer = |question: &Question| question.accept(json!({ "name": "Ada" }));
     let client = t.connect(shop()).answering(answer).await;
     let ordered: Value = client.call("order", ()).await.unwrap().parse().unwrap();
@@ -85,7 +85,7 @@ async fn fields_that_are_left_out_have_their_defaults(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn an_answer_that_does_not_fit_is_not_sent(t: Harness) {
+async fn the_client_does_not_send_an_answer_that_does_not_fit(t: Harness) {
     let answer = |question: &Question| {
         let answer = question.accept(json!({ "name": "Ada", "amount": 10 }));
         assert!(answer.problem().unwrap().contains("amount"), "{answer:?}");
@@ -98,7 +98,7 @@ async fn an_answer_that_does_not_fit_is_not_sent(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_form_is_asked_before_a_handler_runs(t: Harness) {
+async fn the_server_asks_an_elicited_form_before_the_handler_runs(t: Harness) {
     let order = |Elicited(order): Elicited<Order>| async move { order.name };
     let server = Server::new("shop", "1.0.0").tool(Tool::new("order", order));
     let answer = |question: &Question| question.accept(json!({ "name": "Ada" }));
@@ -118,7 +118,7 @@ async fn a_form_is_asked_before_a_handler_runs(t: Harness) {
 
 // spec: RSRC-28, PRMT-20
 #[bowline::test(every_revision, stateless)]
-async fn prompts_and_resources_ask_as_well(t: Harness) {
+async fn prompts_and_resources_can_ask(t: Harness) {
     let sure = |ask: Ask| async move {
         Ok::<_, AskError>(if ask.confirm("Sure?").await? { "sure" } else { "not sure" })
     };

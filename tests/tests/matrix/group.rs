@@ -19,7 +19,7 @@ async fn group(t: &Harness) -> (Group, Client) {
 
 // spec: TOOL-24, TOOL-25
 #[bowline::test(every_revision, stateless)]
-async fn each_call_goes_to_the_server_that_its_name_says(t: Harness) {
+async fn a_group_sends_each_call_to_the_server_of_its_name(t: Harness) {
     let (group, _) = group(&t).await;
     assert_eq!(group.call("git__status", ()).await.unwrap().text(), "git");
     assert_eq!(group.call("mail__status", ()).await.unwrap().text(), "mail");
@@ -30,7 +30,7 @@ async fn each_call_goes_to_the_server_that_its_name_says(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn lists_hold_what_all_servers_offer(t: Harness) {
+async fn a_group_lists_the_features_of_all_servers(t: Harness) {
     let (group, _) = group(&t).await;
     let tools = group.tools().await;
     let names: Vec<_> = tools.items.iter().map(|tool| tool.name.as_str()).collect();
@@ -41,7 +41,7 @@ async fn lists_hold_what_all_servers_offer(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_that_is_gone_does_not_hide_the_others(t: Harness) {
+async fn a_group_works_without_a_server_that_is_gone(t: Harness) {
     let (group, mail) = group(&t).await;
     mail.close().await;
     let tools = group.tools().await;

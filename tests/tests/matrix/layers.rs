@@ -21,7 +21,7 @@ fn render() -> Tool {
 
 // spec: TOOL-44
 #[bowline::test(every_revision, stateless)]
-async fn calls_that_come_too_fast_are_refused_for_a_while(t: Harness) {
+async fn a_rate_limit_refuses_calls_for_a_while(t: Harness) {
     let roll = Tool::new("roll", || async { "4" }).layer(RateLimit::per_minute(2));
     let client = t.connect(studio(roll)).await;
     for _ in 0..2 {
@@ -34,7 +34,7 @@ async fn calls_that_come_too_fast_are_refused_for_a_while(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn calls_wait_their_turn_and_are_refused_if_too_many_wait(t: Harness) {
+async fn a_concurrency_limit_queues_calls_and_refuses_them_if_too_many_wait(t: Harness) {
     let limit = ConcurrencyLimit::new(1).waiting(1);
     let client = t.connect(studio(render().layer(limit))).await;
     let begin = Instant::now();
@@ -48,7 +48,7 @@ async fn calls_wait_their_turn_and_are_refused_if_too_many_wait(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn calls_that_take_too_long_are_ended(t: Harness) {
+async fn a_timeout_ends_calls_that_take_too_long(t: Harness) {
     let client = t.connect(studio(render().layer(Timeout::new(Duration::from_secs(3))))).await;
     let begin = Instant::now();
     let ended = client.call("render", ()).await.unwrap();
@@ -57,7 +57,7 @@ async fn calls_that_take_too_long_are_ended(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn results_that_are_too_long_are_refused(t: Harness) {
+async fn a_size_limit_replaces_results_that_are_too_long(t: Harness) {
     let talk = Tool::new("talk", || async { "word ".repeat(1000) });
     let server = studio(talk).layer(ResultSizeLimit::new(1024));
     let refused = t.connect(server).await.call("talk", ()).await.unwrap();

@@ -45,7 +45,7 @@ fn deployer() -> Server {
 
 // spec: LOG-19
 #[bowline::test(every_revision)]
-async fn messages_below_the_threshold_are_not_heard(t: Harness) {
+async fn a_client_gets_no_log_messages_below_its_level(t: Harness) {
     let heard = Heard::default();
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Warning)).await;
     assert_eq!(client.call("deploy", ()).await.unwrap().text(), "deployed");
@@ -53,7 +53,7 @@ async fn messages_below_the_threshold_are_not_heard(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn everything_is_heard_by_those_who_want_everything(t: Harness) {
+async fn a_client_with_the_lowest_level_gets_every_log_message(t: Harness) {
     let heard = Heard::default();
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Debug)).await;
     client.call("deploy", ()).await.unwrap();
@@ -64,7 +64,7 @@ async fn everything_is_heard_by_those_who_want_everything(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn a_call_may_have_a_threshold_of_its_own_where_requests_say_it(t: Harness) {
+async fn a_call_may_have_its_own_log_level_in_modern_requests(t: Harness) {
     let heard = Heard::default();
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Warning)).await;
     client.call("deploy", ()).log_level(LoggingLevel::Error).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_call_may_have_a_threshold_of_its_own_where_requests_say_it(t: Harness
 }
 
 #[bowline::test(every_revision)]
-async fn events_of_handlers_are_heard_too(t: Harness) {
+async fn tracing_events_of_handlers_become_log_messages(t: Harness) {
     let chat = Tool::new("chat", || async {
         tracing::info!("packing");
         tracing::warn!("careful");

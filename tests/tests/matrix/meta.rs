@@ -27,7 +27,7 @@ fn shown(outcome: &ToolOutcome) -> Value {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn what_is_sent_along_reaches_the_handler_and_comes_back(t: Harness) {
+async fn meta_of_a_call_reaches_the_handler_and_meta_of_the_result_the_client(t: Harness) {
     let client = t.connect(Server::new("mirror", "1.0.0").tools(tools![show])).await;
     let outcome = client.call("show", ()).meta("com.example/tenant", 7).await.unwrap();
     assert_eq!(shown(&outcome)["tenant"], 7);
@@ -36,7 +36,7 @@ async fn what_is_sent_along_reaches_the_handler_and_comes_back(t: Harness) {
 
 // spec: META-11
 #[bowline::test(every_revision, stateless)]
-async fn the_context_of_a_trace_passes_through(t: Harness) {
+async fn the_trace_context_reaches_the_handler(t: Harness) {
     let client = t.connect(Server::new("mirror", "1.0.0").tools(tools![show])).await;
     let call = client.call("show", ()).meta("traceparent", TRACE).meta("tracestate", "a=1");
     let shown = shown(&call.meta("baggage", "user=ada").await.unwrap());
@@ -45,7 +45,7 @@ async fn the_context_of_a_trace_passes_through(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn what_a_tool_bears_is_listed_where_items_have_it(t: Harness) {
+async fn the_list_has_the_meta_of_a_tool_in_revisions_that_have_it(t: Harness) {
     let tool = Tool::new("order", || async {}).meta("com.example/team", "shop");
     let client = t.connect(Server::new("shop", "1.0.0").tool(tool)).await;
     let listed = client.tools().all().await.unwrap().remove(0);

@@ -20,7 +20,7 @@ fn alphabet() -> Server {
 
 // spec: PAGE-1, PAGE-4, PAGE-5, PAGE-10, PRMT-17
 #[bowline::test(every_revision, stateless)]
-async fn every_list_is_whole(t: Harness) {
+async fn all_reads_every_page_of_a_list(t: Harness) {
     let client = t.connect(alphabet()).await;
     let tools = client.tools().all().await.unwrap().into_iter().map(|tool| tool.name);
     assert_eq!(tools.collect::<String>(), "abcde");
@@ -31,7 +31,7 @@ async fn every_list_is_whole(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_list_is_read_one_by_one(t: Harness) {
+async fn a_client_can_read_a_list_item_by_item(t: Harness) {
     let client = t.connect(alphabet()).await;
     let mut tools = client.tools();
     let mut names = String::new();

@@ -16,7 +16,7 @@ async fn start(revision: Revision) -> Client {
 }
 
 #[tokio::test]
-async fn a_process_is_called_and_ends_with_its_client() {
+async fn a_child_process_exits_with_its_client() {
     for revision in Revision::ALL {
         let client = start(revision).await;
         assert_eq!(client.revision(), revision);
@@ -28,7 +28,7 @@ async fn a_process_is_called_and_ends_with_its_client() {
 }
 
 #[tokio::test]
-async fn a_process_asks_the_user_where_it_can() {
+async fn a_child_process_asks_the_user() {
     for revision in Revision::ALL {
         let client = start(revision).await;
         let greeted = client.call("greet", ()).await.unwrap();

@@ -24,7 +24,7 @@ fn files() -> Server {
 
 // spec: PROG-3, PROG-4
 #[bowline::test(every_revision, stateless)]
-async fn every_step_is_told_in_order(t: Harness) {
+async fn the_client_gets_every_progress_step_in_order(t: Harness) {
     let client = t.connect(files()).await;
     let mut seen = Vec::new();
     let call = client.call("process", json!({ "files": ["a", "b", "c"] }));

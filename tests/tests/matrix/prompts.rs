@@ -33,7 +33,7 @@ fn reviewer() -> Server {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_prompt_is_filled_in_with_arguments(t: Harness) {
+async fn a_prompt_gets_its_arguments(t: Harness) {
     let client = t.connect(reviewer()).await;
     let asked = client.prompt("review").argument("language", "Rust").argument("lines", "60");
     let prompt = asked.await.unwrap();
@@ -45,7 +45,7 @@ async fn a_prompt_is_filled_in_with_arguments(t: Harness) {
 
 // spec: PRMT-8, PRMT-9
 #[bowline::test(every_revision, stateless)]
-async fn a_conversation_has_both_sides(t: Harness) {
+async fn a_prompt_may_have_messages_of_both_roles(t: Harness) {
     let client = t.connect(reviewer()).await;
     let mut expected = describe();
     if !t.revision().has_audio() {
@@ -56,7 +56,7 @@ async fn a_conversation_has_both_sides(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn prompts_are_listed_with_their_arguments(t: Harness) {
+async fn the_list_of_prompts_has_their_arguments(t: Harness) {
     let client = t.connect(reviewer()).await;
     let listed = client.prompts().all().await.unwrap();
     let names: Vec<_> = listed.iter().map(|prompt| prompt.name.as_str()).collect();
@@ -70,7 +70,7 @@ async fn prompts_are_listed_with_their_arguments(t: Harness) {
 
 // spec: PRMT-14, PRMT-16
 #[bowline::test(every_revision, stateless)]
-async fn arguments_that_are_missing_or_do_not_fit_are_refused_by_name(t: Harness) {
+async fn the_server_refuses_missing_or_invalid_prompt_arguments_by_name(t: Harness) {
     let client = t.connect(reviewer()).await;
     let missing = client.prompt("review");
     let unfit = client.prompt("review").argument("language", "Rust").argument("lines", "many");
@@ -84,7 +84,7 @@ async fn arguments_that_are_missing_or_do_not_fit_are_refused_by_name(t: Harness
 
 // spec: PRMT-13
 #[bowline::test(every_revision, stateless)]
-async fn a_prompt_that_is_not_there_is_refused(t: Harness) {
+async fn the_server_refuses_an_unknown_prompt(t: Harness) {
     let client = t.connect(reviewer()).await;
     let error = client.prompt("rewrite").await.unwrap_err();
     assert_eq!(error.rpc().unwrap().code, code::INVALID_PARAMS);

@@ -29,7 +29,7 @@ fn library() -> Server {
 
 // spec: RSRC-11, RSRC-25
 #[bowline::test(every_revision, stateless)]
-async fn text_and_bytes_are_read_as_they_are(t: Harness) {
+async fn a_client_reads_text_and_bytes_unchanged(t: Harness) {
     let client = t.connect(library()).await;
     assert_eq!(client.read("config://app").await.unwrap().text(), "log_level=info");
     let picture = client.read("pictures://dot").await.unwrap();
@@ -40,14 +40,14 @@ async fn text_and_bytes_are_read_as_they_are(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn one_function_reads_all_that_match_its_template(t: Harness) {
+async fn one_function_reads_every_uri_that_matches_its_template(t: Harness) {
     let client = t.connect(library()).await;
     assert_eq!(client.read("users://42/profile").await.unwrap().text(), r#"{"name":"Ada"}"#);
 }
 
 // spec: RSRC-18, RSRC-19, RSRC-20, RSRC-21
 #[bowline::test(every_revision, stateless)]
-async fn what_is_not_there_has_the_code_of_its_revision(t: Harness) {
+async fn an_unknown_resource_has_the_error_code_of_the_revision(t: Harness) {
     let client = t.connect(library()).await;
     for uri in ["users://7/profile", "users://ada/profile", "config://other"] {
         let error = client.read(uri).await.unwrap_err();
@@ -62,7 +62,7 @@ async fn what_is_not_there_has_the_code_of_its_revision(t: Harness) {
 
 // spec: RSRC-2, RSRC-10
 #[bowline::test(every_revision, stateless)]
-async fn resources_and_templates_are_listed_apart(t: Harness) {
+async fn resources_and_templates_have_separate_lists(t: Harness) {
     let client = t.connect(library()).await;
     let listed = client.resources().all().await.unwrap();
     let uris: Vec<_> = listed.iter().map(|resource| resource.uri.as_str()).collect();
@@ -74,7 +74,7 @@ async fn resources_and_templates_are_listed_apart(t: Harness) {
 
 // spec: RSRC-22
 #[bowline::test(every_revision, stateless)]
-async fn a_failure_to_read_is_told_to_the_client(t: Harness) {
+async fn a_failed_read_is_an_error_of_the_call(t: Harness) {
     let torn = || async { Err::<String, _>(bowline::Error::from("the page is torn")) };
     let client =
         t.connect(Server::new("library", "1.0.0").resource(Resource::new("page://1", torn)));
@@ -84,7 +84,7 @@ async fn a_failure_to_read_is_told_to_the_client(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_without_resources_is_not_asked_for_any(t: Harness) {
+async fn the_client_does_not_ask_a_server_without_resources(t: Harness) {
     let client = t.connect(Server::new("empty", "1.0.0")).await;
     assert!(client.read("config://app").await.unwrap_err().is_not_offered());
 }

@@ -28,14 +28,14 @@ fn indexer() -> Server {
 }
 
 #[bowline::test(every_revision)]
-async fn a_server_is_told_the_roots_it_asks_for(t: Harness) {
+async fn a_server_gets_the_roots_of_its_client(t: Harness) {
     let roots = [root("file:///tmp"), root("file:///usr")];
     let client = t.connect(indexer()).client(|client| client.roots(roots)).await;
     assert_eq!(client.call("whereabouts", ()).await.unwrap().text(), "/tmp /usr");
 }
 
 #[bowline::test(every_revision)]
-async fn a_root_that_is_not_permitted_is_not_told(t: Harness) {
+async fn the_client_does_not_send_a_root_that_is_not_permitted(t: Harness) {
     let roots = [root("file:///tmp"), root("file:///usr")];
     let permit = |root: Root| async move { root.uri == "file:///usr" };
     let described =
@@ -45,14 +45,14 @@ async fn a_root_that_is_not_permitted_is_not_told(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_client_without_roots_is_not_asked(t: Harness) {
+async fn a_server_does_not_ask_a_client_without_roots(t: Harness) {
     let client = t.connect(indexer()).await;
     let outcome = client.call("whereabouts", ()).await.unwrap();
     assert_eq!(outcome.text(), "the client does not say");
 }
 
 #[bowline::test(every_revision)]
-async fn changed_roots_are_told_or_asked_for_anew(t: Harness) {
+async fn a_server_gets_changed_roots(t: Harness) {
     let (sender, mut changed) = unbounded_channel();
     let server = indexer().on_roots_changed(move |ask: Ask| {
         let sender = sender.clone();
@@ -72,7 +72,7 @@ async fn changed_roots_are_told_or_asked_for_anew(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn a_path_is_held_against_the_roots(t: Harness) {
+async fn a_tool_checks_a_path_against_the_roots(t: Harness) {
     let check = |ask: Ask| async move {
         let roots = ask.roots().await?;
         let inside = ["/tmp/a", "/tmp/../etc", "/tmpa"].map(|path| roots.contain(path));

@@ -42,7 +42,7 @@ fn model<A: Into<SamplingAnswer> + Send + 'static>(
 }
 
 #[bowline::test(every_revision)]
-async fn a_model_is_asked_and_answers(t: Harness) {
+async fn a_tool_asks_the_model_and_gets_its_answer(t: Harness) {
     let answer = |request: SamplingRequest| {
         let params = request.params();
         assert_eq!(params.messages[0].content[0].as_text(), Some("Summarize: tea is hot."));
@@ -56,7 +56,7 @@ async fn a_model_is_asked_and_answers(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn a_model_is_shown_a_picture(t: Harness) {
+async fn a_tool_sends_the_model_an_image(t: Harness) {
     let answer = |request: SamplingRequest| {
         let last = request.params().messages.last().unwrap();
         assert_eq!(last.content, [Content::image(b"png", "image/png")]);
@@ -84,7 +84,7 @@ fn looks_at_the_clock(params: &CreateMessageParams) -> CreateMessageResult {
 }
 
 #[bowline::test(every_revision)]
-async fn a_model_calls_tools_where_the_revision_has_them(t: Harness) {
+async fn the_model_calls_tools_in_revisions_with_sampling_tools(t: Harness) {
     let answer = model(|request| looks_at_the_clock(request.params()));
     let client = t.connect(thinker()).client(|client| answer(client).allow_sampling_tools()).await;
     let outcome = client.call("lunch", ()).await.unwrap();
@@ -97,7 +97,7 @@ async fn a_model_calls_tools_where_the_revision_has_them(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn the_user_may_change_or_deny_what_is_asked(t: Harness) {
+async fn the_user_may_change_or_deny_a_sampling_request(t: Harness) {
     let review = |mut request: SamplingRequest| async move {
         if request.params().system_prompt.is_none() {
             return Review::Deny("not now".into());
@@ -120,7 +120,7 @@ async fn the_user_may_change_or_deny_what_is_asked(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_client_without_a_model_is_not_asked(t: Harness) {
+async fn a_server_does_not_ask_a_client_without_sampling(t: Harness) {
     let client = t.connect(thinker()).await;
     match client.call("summarize", ()).await {
         Ok(outcome) => {
@@ -135,7 +135,7 @@ async fn a_client_without_a_model_is_not_asked(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_server_can_do_without_a_model(t: Harness) {
+async fn a_tool_can_work_without_sampling(t: Harness) {
     let guess = |ask: Ask| async move {
         match ask.sample("Guess a number.").await {
             Ok(answer) => answer.text(),

@@ -24,7 +24,7 @@ fn worker() -> Server {
 
 // spec: TIME-1, TIME-4, TOOL-49
 #[bowline::test(every_revision, stateless)]
-async fn a_call_is_given_up_when_its_time_is_over(t: Harness) {
+async fn the_client_cancels_a_call_after_its_timeout(t: Harness) {
     let client = t.connect(worker()).await;
     let begin = Instant::now();
     let error = client.call("work", ()).timeout(Duration::from_secs(5)).await.unwrap_err();
@@ -44,7 +44,7 @@ async fn progress_does_not_move_a_deadline(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn the_limits_of_a_client_hold_for_all_of_its_calls(t: Harness) {
+async fn the_time_limits_of_a_client_hold_for_all_of_its_calls(t: Harness) {
     let mut limits = Limits::default();
     limits.request_timeout = Duration::from_secs(2);
     let client = t.connect(worker()).client(|client| client.limits(limits)).await;

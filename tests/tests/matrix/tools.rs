@@ -20,7 +20,7 @@ fn gallery() -> Vec<Content> {
 
 // spec: TOOL-32, TOOL-39, TOOL-40
 #[bowline::test(every_revision, stateless)]
-async fn every_kind_of_content_arrives_or_is_said_in_words(t: Harness) {
+async fn content_that_the_revision_lacks_arrives_as_text(t: Harness) {
     let client = t.connect(Server::new("gallery", "1.0.0").tools(tools![gallery])).await;
     let mut expected = gallery();
     if !t.revision().has_audio() {
@@ -41,7 +41,7 @@ fn echo(value: Value) -> Json<Value> {
 
 // spec: TOOL-31
 #[bowline::test(every_revision, stateless)]
-async fn structured_output_is_any_json(t: Harness) {
+async fn structured_output_may_be_any_json(t: Harness) {
     let client = t.connect(Server::new("echo", "1.0.0").tools(tools![echo])).await;
     for value in [json!({ "a": 1 }), json!([2, 3, 5]), json!("text"), json!(7.5), json!(false)] {
         let outcome = client.call("echo", json!({ "value": value })).await.unwrap();
@@ -64,7 +64,7 @@ fn primes() -> Json<Vec<u32>> {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn structured_output_is_read_as_what_it_was(t: Harness) {
+async fn the_client_reads_structured_output_into_its_type(t: Harness) {
     let client = t.connect(Server::new("numbers", "1.0.0").tools(tools![primes])).await;
     let outcome = client.call("primes", ()).await.unwrap();
     assert_eq!(outcome.parse::<Vec<u32>>().unwrap(), [2, 3, 5]);
@@ -72,7 +72,7 @@ async fn structured_output_is_read_as_what_it_was(t: Harness) {
 
 // spec: TOOL-26
 #[bowline::test(every_revision, stateless)]
-async fn a_tool_is_listed_with_what_the_revision_has_words_for(t: Harness) {
+async fn the_list_of_tools_has_the_members_of_the_revision(t: Harness) {
     let client = t.connect(Server::new("numbers", "1.0.0").tools(tools![primes])).await;
     let listed = client.tools().all().await.unwrap().remove(0);
     assert_eq!(listed.name, "primes");
@@ -117,7 +117,7 @@ fn house() -> Server {
 
 // spec: TOOL-35, TOOL-37
 #[bowline::test(every_revision, stateless)]
-async fn a_failure_is_told_to_the_model(t: Harness) {
+async fn a_failure_of_a_tool_is_a_result_with_an_error(t: Harness) {
     let client = t.connect(house()).await;
     let outcome = client.call("open", json!({ "door": "cellar" })).await.unwrap();
     assert!(outcome.is_error());
@@ -126,7 +126,7 @@ async fn a_failure_is_told_to_the_model(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn an_error_of_the_protocol_is_told_to_the_client(t: Harness) {
+async fn a_protocol_error_of_a_tool_is_an_error_of_the_call(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("open", json!({ "door": "vault" })).await.unwrap_err();
     let error = error.rpc().unwrap();
@@ -136,7 +136,7 @@ async fn an_error_of_the_protocol_is_told_to_the_client(t: Harness) {
 
 // spec: TOOL-36, TOOL-42
 #[bowline::test(every_revision, stateless)]
-async fn arguments_that_do_not_fit_are_told_to_the_model(t: Harness) {
+async fn invalid_arguments_are_a_result_with_an_error(t: Harness) {
     let client = t.connect(house()).await;
     let outcome = client.call("open", json!({ "door": 7 })).await.unwrap();
     assert!(outcome.is_error());
@@ -145,7 +145,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model(t: Harness) {
 
 // spec: TOOL-33
 #[bowline::test(every_revision, stateless)]
-async fn a_tool_that_is_not_there_is_refused(t: Harness) {
+async fn the_server_refuses_an_unknown_tool(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("close", ()).await.unwrap_err();
     let error = error.rpc().unwrap();
@@ -154,7 +154,7 @@ async fn a_tool_that_is_not_there_is_refused(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_panic_harms_its_own_call_only(t: Harness) {
+async fn a_panic_fails_only_its_own_call(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("open", json!({ "door": "trap" })).await.unwrap_err();
     assert_eq!(error.rpc().unwrap().code, code::INTERNAL_ERROR);

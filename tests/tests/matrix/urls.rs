@@ -54,14 +54,14 @@ async fn a_user_declines_to_visit_a_page(t: Harness) {
 }
 
 #[bowline::test(every_revision, stateless)]
-async fn a_client_that_allows_forms_alone_is_sent_nowhere(t: Harness) {
+async fn the_server_sends_no_url_to_a_client_that_allows_forms_only(t: Harness) {
     let client = t.connect(mail()).answering(|question| question.accept(true)).await;
     assert_eq!(client.call("sign_in", ()).await.unwrap().text(), "cannot be sent");
     assert!(t.questions().is_empty());
 }
 
 #[bowline::test(every_revision)]
-async fn a_client_hears_that_a_page_is_done_where_the_revision_tells(t: Harness) {
+async fn a_client_gets_the_completion_of_a_url_elicitation_in_revisions_that_have_it(t: Harness) {
     let (sender, mut done) = unbounded_channel();
     let hearing = |client: ClientBuilder| {
         client.allow_urls().on_elicitation_complete(move |id| sender.send(id.to_owned()).unwrap())
@@ -97,7 +97,7 @@ fn mailbox(signed_in: Arc<AtomicBool>) -> Server {
 }
 
 #[bowline::test(every_revision)]
-async fn a_call_that_needs_a_page_first_says_so_or_asks(t: Harness) {
+async fn a_call_that_needs_a_url_elicitation_first_fails_or_asks(t: Harness) {
     let signed_in = Arc::<AtomicBool>::default();
     let signs_in = Arc::clone(&signed_in);
     let visit = move |question: &Question| {

@@ -38,7 +38,7 @@ fn called(name: &str) -> impl FnOnce(ClientBuilder) -> ClientBuilder {
 }
 
 #[bowline::test(every_revision)]
-async fn a_caller_sees_what_is_meant_for_it(t: Harness) {
+async fn a_caller_sees_features_that_are_visible_to_it(t: Harness) {
     let client = t.connect(office()).client(called("ada")).await;
     assert_eq!(client.tools().all().await.unwrap().len(), 2);
     assert_eq!(client.prompts().all().await.unwrap().len(), 2);
@@ -48,7 +48,7 @@ async fn a_caller_sees_what_is_meant_for_it(t: Harness) {
 
 // spec: TOOL-11, RSRC-5, PRMT-5, CACHE-24
 #[bowline::test(every_revision, stateless)]
-async fn for_others_it_is_as_if_it_were_not_there(t: Harness) {
+async fn a_hidden_feature_does_not_exist_for_other_callers(t: Harness) {
     let client = t.connect(office()).client(called("eve")).await;
     assert_eq!(client.tools().all().await.unwrap().len(), 1);
     assert_eq!(client.prompts().all().await.unwrap().len(), 1);
@@ -61,7 +61,7 @@ async fn for_others_it_is_as_if_it_were_not_there(t: Harness) {
 }
 
 #[bowline::test(every_revision)]
-async fn two_callers_of_one_server_see_each_their_own(t: Harness) {
+async fn two_callers_of_one_server_see_different_features(t: Harness) {
     let server = office();
     let ada = t.connect(server.clone()).client(called("ada")).await;
     let eve = t.connect(server).client(called("eve")).await;
