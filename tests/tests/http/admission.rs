@@ -18,17 +18,18 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::sessions::asked;
-use crate::stage::{
-    NEIGHBOUR, Stage, call, initialize, limits, listen, modern, request, server, text_of, within,
+use crate::test_server::{
+    NEIGHBOUR, TestServer, call, initialize, limits, listen, modern, request, sample_server,
+    text_of, within,
 };
 use crate::wire::{Answer, Request, Wire};
 
 /// A server whose callers may ask ten times a minute.
-async fn paced(change: impl FnOnce(Http) -> Http) -> Stage {
+async fn paced(change: impl FnOnce(Http) -> Http) -> TestServer {
     let mut limits = Limits::default();
     limits.requests_per_minute = 10;
-    let (server, play) = server();
-    Stage::of((server.limits(limits), play), change).await
+    let (server, handlers) = sample_server();
+    TestServer::of((server.limits(limits), handlers), change).await
 }
 
 fn echo() -> Request {
@@ -51,11 +52,11 @@ fn assert_too_soon(answer: &Answer, id: &Value) {
 }
 
 /// Asks twenty times where ten are allowed, of which some are used.
-async fn ask_too_often(stage: &Stage, used: usize, request: &Request, id: &Value) {
+async fn ask_too_often(server: &TestServer, used: usize, request: &Request, id: &Value) {
     let begun = Instant::now();
     let mut served = used;
     for _ in 0..20 {
-        let answer = stage.ask(request).await;
+        let answer = server.ask(request).await;
         match answer.status() {
             200 => served += 1,
             _ => assert_too_soon(&answer, id),
@@ -67,9 +68,9 @@ async fn ask_too_often(stage: &Stage, used: usize, request: &Request, id: &Value
 }
 
 /// The refusal of one that is asked when no more are allowed: at once, unless six seconds pass.
-async fn refusal(stage: &Stage, request: &Request) -> Answer {
+async fn refusal(server: &TestServer, request: &Request) -> Answer {
     for _ in 0..20 {
-        let answer = stage.ask(request).await;
+        let answer = server.ask(request).await;
         if answer.status() != 200 {
             return answer;
         }
@@ -80,75 +81,79 @@ async fn refusal(stage: &Stage, request: &Request) -> Answer {
 // spec: TOOL-44, COMP-15
 #[tokio::test]
 async fn a_modern_caller_over_the_rate_limit_gets_429() {
-    let stage = paced(|http| http).await;
-    ask_too_often(&stage, 0, &echo(), &json!(1)).await;
+    let server = paced(|http| http).await;
+    ask_too_often(&server, 0, &echo(), &json!(1)).await;
     let complete = json!({
         "ref": { "type": "ref/prompt", "name": "none" },
         "argument": { "name": "a", "value": "b" },
     });
     let complete = modern("c", "completion/complete", complete);
-    assert_too_soon(&refusal(&stage, &complete).await, &json!("c"));
-    let answer = stage.ask_from(NEIGHBOUR, &echo()).await;
+    assert_too_soon(&refusal(&server, &complete).await, &json!("c"));
+    let answer = server.ask_from(NEIGHBOUR, &echo()).await;
     assert_eq!(text_of(&answer.json()), "a", "another caller has a pace of its own");
 }
 
 // spec: TOOL-44, COMP-15
 #[tokio::test]
 async fn without_sessions_a_caller_over_the_rate_limit_gets_429() {
-    let stage = paced(|http| http.sessions(Sessions::None)).await;
+    let server = paced(|http| http.sessions(Sessions::None)).await;
     let list = Request::post(request(7, "tools/list", json!({})))
         .with("MCP-Protocol-Version", "2025-11-25");
-    ask_too_often(&stage, 0, &list, &json!(7)).await;
+    ask_too_often(&server, 0, &list, &json!(7)).await;
 }
 
 // spec: TOOL-44, COMP-15
 #[tokio::test]
 async fn the_sessions_of_one_caller_share_a_rate_limit_which_ignores_notifications() {
-    let stage = paced(|http| http).await;
-    let one = stage.session(Revision::V2025_11_25).await;
-    let other = stage.session(Revision::V2025_11_25).await;
+    let server = paced(|http| http).await;
+    let one = server.session(Revision::V2025_11_25).await;
+    let other = server.session(Revision::V2025_11_25).await;
     let notice = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
     for _ in 0..20 {
-        assert_eq!(stage.ask(&one.post(notice)).await.status(), 202, "not a request");
+        assert_eq!(server.ask(&one.post(notice)).await.status(), 202, "not a request");
     }
     let list = |id: u64| request(id, "tools/list", json!({}));
     for id in 0..4 {
-        assert_eq!(stage.ask(&one.post(list(id))).await.status(), 200, "two handshakes came first");
+        assert_eq!(
+            server.ask(&one.post(list(id))).await.status(),
+            200,
+            "two handshakes came first"
+        );
     }
-    ask_too_often(&stage, 6, &other.post(list(8)), &json!(8)).await;
+    ask_too_often(&server, 6, &other.post(list(8)), &json!(8)).await;
     // Another session is no way around it, and neither is the other era.
-    assert_too_soon(&refusal(&stage, &one.post(list(9))).await, &json!(9));
-    assert_too_soon(&refusal(&stage, &echo()).await, &json!(1));
+    assert_too_soon(&refusal(&server, &one.post(list(9))).await, &json!(9));
+    assert_too_soon(&refusal(&server, &echo()).await, &json!(1));
     let handshake = Request::post(initialize(Revision::V2025_11_25));
-    assert_too_soon(&refusal(&stage, &handshake).await, &json!(0));
+    assert_too_soon(&refusal(&server, &handshake).await, &json!(0));
     // What frees something is taken at any time.
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     for body in [notice, cancel, answer] {
-        assert_eq!(stage.ask(&one.post(body)).await.status(), 202, "{body}");
+        assert_eq!(server.ask(&one.post(body)).await.status(), 202, "{body}");
     }
-    assert_eq!(stage.ask(&one.delete()).await.status(), 204);
+    assert_eq!(server.ask(&one.delete()).await.status(), 204);
 }
 
 // spec: TOOL-44
 #[tokio::test]
 async fn the_rate_limit_counts_each_request_of_a_batch() {
-    let stage = paced(|http| http).await;
-    let session = stage.session(Revision::V2025_03_26).await;
+    let server = paced(|http| http).await;
+    let session = server.session(Revision::V2025_03_26).await;
     let ping = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
     let batch = |most: u64| session.post(Value::from_iter((0..most).map(ping)).to_string());
-    assert_eq!(stage.ask(&batch(5)).await.status(), 200);
-    let refused = stage.ask(&batch(9)).await;
+    assert_eq!(server.ask(&batch(5)).await.status(), 200);
+    let refused = server.ask(&batch(9)).await;
     assert_eq!((refused.status(), refused.code()), (429, 429), "{refused:?}");
     assert!(refused.header("retry-after").is_some());
-    assert_eq!(stage.ask(&batch(4)).await.status(), 200, "those refused did not count");
+    assert_eq!(server.ask(&batch(4)).await.status(), 200, "those refused did not count");
 }
 
 #[tokio::test]
 async fn a_caller_with_credentials_is_counted_by_them_and_not_by_address() {
     let mut limits = Limits::default();
     limits.requests_per_minute = 2;
-    let endpoint = server().0.limits(limits).http().build().unwrap();
+    let endpoint = sample_server().0.limits(limits).http().build().unwrap();
     let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));
     for owner in [&ann, &bob, &Owner::anonymous()] {
         for status in [200, 200, 429] {
@@ -162,8 +167,8 @@ async fn a_caller_with_credentials_is_counted_by_them_and_not_by_address() {
 async fn a_mounted_endpoint_counts_by_the_address_that_a_layer_names() {
     let mut limits = Limits::default();
     limits.requests_per_minute = 2;
-    let paced = server().0.limits(limits);
-    let layered = server().0.layer(RateLimit::per_minute(2));
+    let paced = sample_server().0.limits(limits);
+    let layered = sample_server().0.layer(RateLimit::per_minute(2));
     for (server, refused) in [(paced, 429), (layered, 200)] {
         let address = mount(server).await;
         for from in [IpAddr::V4(Ipv4Addr::LOCALHOST), NEIGHBOUR] {
@@ -197,11 +202,11 @@ async fn mount(server: Server) -> SocketAddr {
 // spec: SUB-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thousands_of_subscriptions_do_not_block_calls() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
     let (mut open, mut refused) = (Vec::new(), 0);
     for _ in 0..4200 {
-        let mut wire = Wire::send(stage.address, &changes()).await;
+        let mut wire = Wire::send(server.address, &changes()).await;
         let head = within(wire.head()).await;
         match head.is_stream() {
             true => open.push(wire),
@@ -210,57 +215,57 @@ async fn thousands_of_subscriptions_do_not_block_calls() {
     }
     let most = Limits::default().subscriptions;
     assert_eq!((open.len(), refused), (most, 4200 - most));
-    let answer = stage.ask(&changes()).await;
+    let answer = server.ask(&changes()).await;
     assert_eq!((answer.status(), answer.code()), (400, -32600), "{answer:?}");
     assert_eq!(answer.json()["id"], "sub");
     assert!(answer.reason().contains("end one first"), "{answer:?}");
     // The one who listens may call, and so may everybody else; and others may listen.
-    assert_eq!(text_of(&stage.ask(&echo()).await.json()), "a");
+    assert_eq!(text_of(&server.ask(&echo()).await.json()), "a");
     let legacy = session.call("echo", json!({ "text": "b" }));
-    assert_eq!(text_of(&stage.ask(&legacy).await.json()), "b");
-    assert_eq!(stage.ask_from(NEIGHBOUR, &echo()).await.status(), 200);
-    let mut other = Wire::send_from(NEIGHBOUR, stage.address, &changes()).await;
+    assert_eq!(text_of(&server.ask(&legacy).await.json()), "b");
+    assert_eq!(server.ask_from(NEIGHBOUR, &echo()).await.status(), 200);
+    let mut other = Wire::send_from(NEIGHBOUR, server.address, &changes()).await;
     assert!(within(other.head()).await.is_stream());
     // A caller that ends one may open another.
     drop(open.pop());
-    within(async { while stage.ask_head(&changes()).await.status != 200 {} }).await;
+    within(async { while server.ask_head(&changes()).await.status != 200 {} }).await;
 }
 
 #[tokio::test]
 async fn one_caller_cannot_use_up_the_call_limit_of_the_server() {
-    let stage = Stage::limited(|it| (it.calls, it.calls_per_caller) = (4, 2)).await;
-    let session = stage.session(Revision::V2025_03_26).await;
+    let server = TestServer::limited(|it| (it.calls, it.calls_per_caller) = (4, 2)).await;
+    let session = server.session(Revision::V2025_03_26).await;
     let mut held = vec![
-        Wire::send(stage.address, &call("hold", json!({}))).await,
-        Wire::send(stage.address, &session.call("hold", json!({}))).await,
+        Wire::send(server.address, &call("hold", json!({}))).await,
+        Wire::send(server.address, &session.call("hold", json!({}))).await,
     ];
-    stage.play.running(2).await;
+    server.handlers.running(2).await;
     for (request, id) in [(echo(), 1), (session.call("echo", json!({ "text": "a" })), 1)] {
-        let answer = stage.ask(&request).await;
+        let answer = server.ask(&request).await;
         assert_eq!((answer.status(), answer.code()), (429, 429), "{answer:?}");
         assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("1"), &json!(id)));
     }
     for _ in 0..2 {
         let hold = call("hold", json!({}));
-        held.push(Wire::send_from(NEIGHBOUR, stage.address, &hold).await);
+        held.push(Wire::send_from(NEIGHBOUR, server.address, &hold).await);
     }
-    stage.play.running(4).await;
-    stage.play.step(4);
+    server.handlers.running(4).await;
+    server.handlers.step(4);
     for wire in &mut held {
         assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
     }
-    within(async { while stage.ask(&echo()).await.status() != 200 {} }).await;
+    within(async { while server.ask(&echo()).await.status() != 200 {} }).await;
 }
 
 #[tokio::test]
 async fn a_429_has_the_id_of_the_request_and_retry_after() {
-    let stage =
-        Stage::with(|http| http.limits(limits(|it| (it.calls, it.sessions) = (1, 1)))).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut get = stage.stream(&session.get()).await;
+    let server =
+        TestServer::with(|http| http.limits(limits(|it| (it.calls, it.sessions) = (1, 1)))).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut get = server.stream(&session.get()).await;
     within(get.event()).await.unwrap();
-    let held = Wire::send(stage.address, &call("hold", json!({}))).await;
-    stage.play.running(1).await;
+    let held = Wire::send(server.address, &call("hold", json!({}))).await;
+    server.handlers.running(1).await;
     let legacy = request("seven", "tools/list", json!({}));
     let refused = [
         (modern("m", "tools/list", json!({})), json!("m")),
@@ -268,7 +273,7 @@ async fn a_429_has_the_id_of_the_request_and_retry_after() {
         (Request::post(initialize(Revision::V2025_11_25)), json!(0)),
     ];
     for (request, id) in refused {
-        let answer = stage.ask(&request).await;
+        let answer = server.ask(&request).await;
         assert_eq!((answer.status(), answer.code()), (503, 503), "{answer:?}");
         assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("1"), &id));
         assert_eq!(answer.json()["error"]["data"]["retryAfterMs"], 1000);

@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::stage::Stage;
+use crate::test_server::TestServer;
 
 /// How long a page may take from the start of the browser: seconds, unless the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -151,10 +151,10 @@ impl Browser {
 async fn a_page_of_an_allowed_origin_can_use_both_eras() {
     let mut site = Site::open().await;
     let origin = site.origin("app.localhost");
-    let stage = Stage::with(|http| http.origin(&origin)).await;
-    let mut browser = Browser::open(&origin, "fetch", stage.address);
+    let server = TestServer::with(|http| http.origin(&origin)).await;
+    let mut browser = Browser::open(&origin, "fetch", server.address);
     assert_eq!(site.report(&mut browser).await, "listening");
-    stage.notify.tools_changed();
+    server.notify.tools_changed();
     let seen = &site.report(&mut browser).await["done"];
     assert_eq!(
         seen["legacy"],
@@ -195,8 +195,8 @@ async fn a_page_of_an_allowed_origin_can_use_both_eras() {
 #[tokio::test]
 async fn the_typescript_sdk_in_a_page_can_use_both_eras() {
     let mut site = Site::open().await;
-    let stage = Stage::open().await;
-    let mut browser = Browser::open(&site.origin("localhost"), "sdk", stage.address);
+    let server = TestServer::open().await;
+    let mut browser = Browser::open(&site.origin("localhost"), "sdk", server.address);
     let seen = &site.report(&mut browser).await["done"];
     let eras = [
         ("legacy", "2025-11-25", "string"),
@@ -225,10 +225,10 @@ async fn the_typescript_sdk_in_a_page_can_use_both_eras() {
 async fn a_page_of_another_origin_can_call_nothing_and_read_nothing() {
     let mut site = Site::open().await;
     let allowed = site.origin("app.localhost");
-    let stage = Stage::with(|http| http.origin(&allowed)).await;
+    let server = TestServer::with(|http| http.origin(&allowed)).await;
     // The tool that the page wants to call would come to its end at once.
-    stage.play.step(1);
-    let mut browser = Browser::open(&site.origin("other.localhost"), "refused", stage.address);
+    server.handlers.step(1);
+    let mut browser = Browser::open(&site.origin("other.localhost"), "refused", server.address);
     let seen = site.report(&mut browser).await;
     assert_eq!(
         seen["done"],
@@ -240,7 +240,7 @@ async fn a_page_of_another_origin_can_call_nothing_and_read_nothing() {
             "ended": "TypeError",
         })
     );
-    stage.play.ended(0).await;
-    assert_eq!(stage.endpoint.sessions(), 0);
+    server.handlers.ended(0).await;
+    assert_eq!(server.endpoint.sessions(), 0);
     browser.close().await;
 }

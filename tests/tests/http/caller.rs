@@ -4,15 +4,15 @@ use std::ffi::OsStr;
 
 use tokio::process::Command;
 
-use crate::stage::within;
+use crate::test_server::within;
 
 /// One revision of each era.
 pub(crate) const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// A client whose environment holds nothing but what it is given.
-pub(crate) struct Caller(Command);
+pub(crate) struct CallerProcess(Command);
 
-impl Caller {
+impl CallerProcess {
     /// In the newest revision.
     pub(crate) fn of(url: &str) -> Self {
         Self::speaking(ERAS[1], url)

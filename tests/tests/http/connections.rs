@@ -8,8 +8,8 @@ use serde_json::json;
 use socket2::{SockFilter, SockRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::h2::{Frames, H2, LAST, kind};
-use crate::stage::{Stage, call, limits, within};
+use crate::http2::{Frames, Http2Client, LAST, kind};
+use crate::test_server::{TestServer, call, limits, within};
 use crate::wire::Wire;
 
 const SHORT: Duration = Duration::from_millis(200);
@@ -21,10 +21,10 @@ fn echo() -> crate::wire::Request {
 // RFC 9112, 9.3: a client may go on with a connection; how long a head may take is another matter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
-    let stage = Stage::limited(|it| it.head = SHORT).await;
-    let mut wire = Wire::open(stage.address).await;
-    let both = Stage::with(|http| http.http2().limits(limits(|it| it.head = SHORT))).await;
-    let mut client = H2::open(both.address).await;
+    let server = TestServer::limited(|it| it.head = SHORT).await;
+    let mut wire = Wire::open(server.address).await;
+    let both = TestServer::with(|http| http.http2().limits(limits(|it| it.head = SHORT))).await;
+    let mut client = Http2Client::open(both.address).await;
     let mut pause = tokio::time::interval(SHORT * 4);
     for _ in 0..3 {
         pause.tick().await;
@@ -46,8 +46,8 @@ fn soon_idle(it: &mut HttpLimits) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idle_http2_connection_ends_without_an_error() {
-    let stage = Stage::with(|http| http.http2().limits(limits(soon_idle))).await;
-    let (mut client, ended) = H2::watched(stage.address).await;
+    let server = TestServer::with(|http| http.http2().limits(limits(soon_idle))).await;
+    let (mut client, ended) = Http2Client::watched(server.address).await;
     assert_eq!(within(client.ask(b"localhost", &echo())).await.unwrap().0, 200);
     within(ended).await.unwrap().expect("GOAWAY, not a reset");
 }
@@ -55,8 +55,8 @@ async fn an_idle_http2_connection_ends_without_an_error() {
 // RFC 9113, 6.8: the first GOAWAY leaves room for requests that are on their way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_connection() {
-    let stage = Stage::with(|http| http.http2().limits(limits(soon_idle))).await;
-    let mut frames = Frames::open(stage.address).await;
+    let server = TestServer::with(|http| http.http2().limits(limits(soon_idle))).await;
+    let mut frames = Frames::open(server.address).await;
     frames.request(1, &echo()).await;
     within(frames.read_kind(kind::GOAWAY)).await;
     frames.request(3, &echo()).await;
@@ -79,11 +79,11 @@ async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_conn
 // throw away what the client has not read yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
-    let stage = Stage::open().await;
+    let server = TestServer::open().await;
     let request = call("echo", json!({ "text": "x".repeat(3 << 20) }));
     let bytes = request.set("Content-Type", "text/plain").bytes();
     let (half, rest) = bytes.split_at(bytes.len() / 2);
-    let mut wire = Wire::open(stage.address).await;
+    let mut wire = Wire::open(server.address).await;
     wire.stream.write_all(half).await.unwrap();
     assert_eq!(within(wire.answer()).await.status(), 415);
     within(wire.stream.write_all(rest)).await.expect("the rest is taken");
@@ -93,21 +93,21 @@ async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
 // Half-open connections: the other end vanished, and the network says nothing of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_notices_a_client_that_is_gone() {
-    let stage = Stage::limited(|it| it.unreachable = Duration::from_secs(3)).await;
+    let server = TestServer::limited(|it| it.unreachable = Duration::from_secs(3)).await;
     // One to which something is written, one to which nothing is, and one in between two requests.
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut told = stage.stream(&session.get()).await;
-    stage.notify.tools_changed();
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut told = server.stream(&session.get()).await;
+    server.notify.tools_changed();
     within(told.message()).await.unwrap();
-    let waiting = Wire::send(stage.address, &call("forever", json!({}))).await;
-    stage.play.running(1).await;
+    let waiting = Wire::send(server.address, &call("forever", json!({}))).await;
+    server.handlers.running(1).await;
     for wire in [&told, &waiting] {
         // Whatever comes is dropped before TCP sees it: nothing is acknowledged any more.
         let nothing = SockFilter::new(0x06, 0, 0, 0);
         SockRef::from(&wire.stream).attach_filter(&[nothing]).unwrap();
     }
     let begun = Instant::now();
-    stage.notify.tools_changed();
-    stage.play.running(0).await;
+    server.notify.tools_changed();
+    server.handlers.running(0).await;
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }

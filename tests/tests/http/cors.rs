@@ -3,7 +3,7 @@
 use bowline::types::revision::Revision;
 use serde_json::json;
 
-use crate::stage::{Stage, call, modern, request, text_of, within};
+use crate::test_server::{TestServer, call, modern, request, text_of, within};
 use crate::wire::{Head, Request, Wire};
 
 const APP: &str = "https://app.example.com";
@@ -19,8 +19,8 @@ const FOR_PAGES: [&str; 7] = [
     "access-control-max-age",
 ];
 
-async fn stage() -> Stage {
-    Stage::with(|http| http.origin(APP).public_url("https://mcp.example.com/mcp")).await
+async fn server() -> TestServer {
+    TestServer::with(|http| http.origin(APP).public_url("https://mcp.example.com/mcp")).await
 }
 
 fn preflight(origin: &str, method: &str, headers: &str) -> Request {
@@ -62,7 +62,7 @@ fn check_unreadable(head: &Head) {
 
 #[tokio::test]
 async fn a_preflight_of_an_allowed_origin_lists_the_methods_and_headers_of_the_protocol() {
-    let stage = stage().await;
+    let server = server().await;
     let needed = [
         "accept",
         "authorization",
@@ -77,7 +77,7 @@ async fn a_preflight_of_an_allowed_origin_lists_the_methods_and_headers_of_the_p
     ];
     // Where `.origin` and `.public_url` name it, and on this machine.
     for origin in [APP, "https://mcp.example.com", "http://localhost:5173", "http://[::1]:80"] {
-        let answer = stage.ask(&preflight(origin, "POST", &needed.join(","))).await;
+        let answer = server.ask(&preflight(origin, "POST", &needed.join(","))).await;
         assert_eq!((answer.status(), answer.body.as_str()), (204, ""), "{answer:?}");
         check_readable(&answer.head, origin);
         let methods = listed(&answer.head, "access-control-allow-methods");
@@ -93,8 +93,8 @@ async fn a_preflight_of_an_allowed_origin_lists_the_methods_and_headers_of_the_p
 
 #[tokio::test]
 async fn a_connection_stays_open_after_a_preflight() {
-    let stage = stage().await;
-    let mut wire = Wire::send(stage.address, &preflight(APP, "POST", "content-type")).await;
+    let server = server().await;
+    let mut wire = Wire::send(server.address, &preflight(APP, "POST", "content-type")).await;
     assert_eq!(within(wire.answer()).await.status(), 204);
     wire.write(&call("echo", json!({ "text": "a" })).with("Origin", APP).bytes()).await;
     let answer = within(wire.answer()).await;
@@ -104,10 +104,10 @@ async fn a_connection_stays_open_after_a_preflight() {
 
 #[tokio::test]
 async fn a_preflight_allows_no_other_method_and_no_other_header() {
-    let stage = stage().await;
+    let server = server().await;
     let asked =
         "x-api-key, cookie, mcp-param-, mcp-param-a b, mcp-param-\u{e9}, Mcp-Param-Ok, *, mcp";
-    let answer = stage.ask(&preflight(APP, "PUT", asked)).await;
+    let answer = server.ask(&preflight(APP, "PUT", asked)).await;
     assert_eq!(answer.status(), 204);
     assert_eq!(listed(&answer.head, "access-control-allow-methods"), ["get", "post", "delete"]);
     let headers = listed(&answer.head, "access-control-allow-headers");
@@ -120,30 +120,30 @@ async fn a_preflight_allows_no_other_method_and_no_other_header() {
 
 #[tokio::test]
 async fn only_options_is_a_preflight_whatever_its_headers() {
-    let stage = stage().await;
+    let server = server().await;
     let call = call("echo", json!({ "text": "a" }));
     let call = call.with("Origin", APP).with("Access-Control-Request-Method", "POST");
-    assert_eq!(text_of(&stage.ask(&call).await.json()), "a");
+    assert_eq!(text_of(&server.ask(&call).await.json()), "a");
 }
 
 #[tokio::test]
 async fn without_sessions_pages_may_only_post() {
-    let stage = Stage::with(|http| http.sessions(bowline_server::http::Sessions::None)).await;
-    let answer = stage.ask(&preflight("http://localhost", "DELETE", "")).await;
+    let server = TestServer::with(|http| http.sessions(bowline_server::http::Sessions::None)).await;
+    let answer = server.ask(&preflight("http://localhost", "DELETE", "")).await;
     assert_eq!(listed(&answer.head, "access-control-allow-methods"), ["post"]);
-    let answer = stage.ask(&Request::new("OPTIONS", String::new())).await;
+    let answer = server.ask(&Request::new("OPTIONS", String::new())).await;
     assert_eq!((answer.status(), answer.header("allow")), (204, Some("POST, OPTIONS")));
 }
 
 #[tokio::test]
 async fn a_preflight_allows_private_network_access_if_the_browser_asks() {
-    let stage = stage().await;
+    let server = server().await;
     let asked = preflight(APP, "POST", "").with("Access-Control-Request-Private-Network", "true");
-    let answer = stage.ask(&asked).await;
+    let answer = server.ask(&asked).await;
     assert_eq!(answer.header("access-control-allow-private-network"), Some("true"));
-    let answer = stage.ask(&preflight(APP, "POST", "")).await;
+    let answer = server.ask(&preflight(APP, "POST", "")).await;
     assert_eq!(answer.header("access-control-allow-private-network"), None);
-    let answer = stage.ask(&asked.set("Origin", "https://evil.com")).await;
+    let answer = server.ask(&asked.set("Origin", "https://evil.com")).await;
     assert_eq!(answer.status(), 403);
     check_unreadable(&answer.head);
 }
@@ -151,7 +151,7 @@ async fn a_preflight_allows_private_network_access_if_the_browser_asks() {
 // spec: HSEC-1, HSEC-2
 #[tokio::test]
 async fn the_server_refuses_pages_of_other_origins_without_cors_headers() {
-    let stage = stage().await;
+    let server = server().await;
     for origin in
         ["https://evil.com", "null", "http://app.example.com", "https://app.example.com:1"]
     {
@@ -162,7 +162,7 @@ async fn the_server_refuses_pages_of_other_origins_without_cors_headers() {
             Request::get().with("Origin", origin),
             Request::get().target("/other").with("Origin", origin),
         ] {
-            let answer = stage.ask(&request).await;
+            let answer = server.ask(&request).await;
             assert_eq!(answer.status(), 403, "{origin}");
             check_unreadable(&answer.head);
         }
@@ -171,12 +171,12 @@ async fn the_server_refuses_pages_of_other_origins_without_cors_headers() {
 
 #[tokio::test]
 async fn a_response_to_a_request_without_origin_has_no_cors_headers() {
-    let stage = stage().await;
-    let answer = stage.ask(&call("echo", json!({ "text": "a" }))).await;
+    let server = server().await;
+    let answer = server.ask(&call("echo", json!({ "text": "a" }))).await;
     check_unreadable(&answer.head);
     assert_eq!(answer.header("vary"), None);
     // Without an `Origin`, this is no preflight.
-    let answer = stage.ask(&preflight("", "POST", "content-type").without("Origin")).await;
+    let answer = server.ask(&preflight("", "POST", "content-type").without("Origin")).await;
     assert_eq!(answer.status(), 204);
     assert_eq!(answer.header("allow"), Some("GET, POST, DELETE, OPTIONS"));
     check_unreadable(&answer.head);
@@ -185,14 +185,14 @@ async fn a_response_to_a_request_without_origin_has_no_cors_headers() {
 // spec: HTTP-10, HTTP-11, SESS-1
 #[tokio::test]
 async fn pages_can_read_every_answer_to_a_message() {
-    let stage = stage().await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = server().await;
+    let session = server.session(Revision::V2025_11_25).await;
     let notification =
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
     let put = Request::new("PUT", String::new());
     let elsewhere = Request::get().target("/other");
     for (request, status) in [
-        (Request::post(crate::stage::initialize(Revision::V2025_06_18)), 200),
+        (Request::post(crate::test_server::initialize(Revision::V2025_06_18)), 200),
         (session.call("echo", json!({ "text": "a" })), 200),
         (session.post(notification), 202),
         (call("echo", json!({ "text": "a" })), 200),
@@ -210,7 +210,7 @@ async fn pages_can_read_every_answer_to_a_message() {
         (session.post("{}").with("Content-Encoding", "gzip"), 415),
         (session.delete(), 204),
     ] {
-        let answer = stage.ask(&request.with("Origin", APP)).await;
+        let answer = server.ask(&request.with("Origin", APP)).await;
         assert_eq!(answer.status(), status, "{answer:?}");
         check_readable(&answer.head, APP);
     }
@@ -218,33 +218,33 @@ async fn pages_can_read_every_answer_to_a_message() {
 
 #[tokio::test]
 async fn pages_can_read_a_404() {
-    let stage = stage().await;
+    let server = server().await;
     let asked = preflight(APP, "POST", "content-type").target("/other");
-    let answer = stage.ask(&asked).await;
+    let answer = server.ask(&asked).await;
     assert_eq!(answer.status(), 204, "or the browser would not send the request");
     check_readable(&answer.head, APP);
 }
 
 #[tokio::test]
 async fn pages_can_read_retry_after() {
-    let stage = Stage::limited(|it| it.calls = 0).await;
+    let server = TestServer::limited(|it| it.calls = 0).await;
     let request = call("echo", json!({ "text": "a" })).with("Origin", "http://localhost:5173");
-    let answer = stage.ask(&request).await;
+    let answer = server.ask(&request).await;
     assert_eq!((answer.status(), answer.header("retry-after")), (503, Some("1")));
     check_readable(&answer.head, "http://localhost:5173");
 }
 
 #[tokio::test]
 async fn pages_can_read_streams() {
-    let stage = stage().await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = server().await;
+    let session = server.session(Revision::V2025_11_25).await;
     let told = json!({ "count": 1 });
-    let listening = crate::stage::listen(json!({ "toolsListChanged": true }));
+    let listening = crate::test_server::listen(json!({ "toolsListChanged": true }));
     for request in
         [session.call("tell", told.clone()), session.get(), call("tell", told), listening]
     {
-        stage.play.step(2);
-        let mut wire = Wire::send(stage.address, &request.with("Origin", APP)).await;
+        server.handlers.step(2);
+        let mut wire = Wire::send(server.address, &request.with("Origin", APP)).await;
         let head = within(wire.head()).await;
         assert!(head.status == 200 && head.is_stream(), "{head:?}");
         check_readable(&head, APP);

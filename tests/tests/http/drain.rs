@@ -6,15 +6,15 @@ use bowline::types::revision::Revision;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use crate::stage::{Stage, call, initialize, listen, request, text_of, within};
+use crate::test_server::{TestServer, call, initialize, listen, request, text_of, within};
 use crate::wire::{Request, Wire};
 
 /// Long enough that nobody should have to wait for it.
 const LONG: Duration = Duration::from_secs(15);
 const SHORT: Duration = Duration::from_millis(300);
 
-async fn draining(drain: Duration) -> Stage {
-    Stage::limited(|it| it.drain = drain).await
+async fn draining(drain: Duration) -> TestServer {
+    TestServer::limited(|it| it.drain = drain).await
 }
 
 /// Waits for a server that was told to stop, and checks how long that takes.
@@ -26,11 +26,11 @@ async fn ended(stopping: JoinHandle<()>, most: Duration) {
 
 #[tokio::test]
 async fn a_server_without_open_calls_stops_at_once() {
-    let stage = draining(LONG).await;
-    let idle = Wire::open(stage.address).await;
-    let mut used = Wire::send(stage.address, &call("echo", json!({ "text": "a" }))).await;
+    let server = draining(LONG).await;
+    let idle = Wire::open(server.address).await;
+    let mut used = Wire::send(server.address, &call("echo", json!({ "text": "a" }))).await;
     within(used.answer()).await;
-    ended(stage.stopping(), Duration::ZERO).await;
+    ended(server.stopping(), Duration::ZERO).await;
     within(used.closed()).await;
     drop(idle);
 }
@@ -38,10 +38,10 @@ async fn a_server_without_open_calls_stops_at_once() {
 // spec: HTTP-44
 #[tokio::test]
 async fn a_server_that_stops_ends_idle_session_streams_at_once() {
-    let stage = draining(LONG).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut wire = stage.stream(&session.get()).await;
-    ended(stage.stopping(), Duration::ZERO).await;
+    let server = draining(LONG).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut wire = server.stream(&session.get()).await;
+    ended(server.stopping(), Duration::ZERO).await;
     assert_eq!(within(wire.messages()).await, []);
     assert!(wire.is_whole());
 }
@@ -49,9 +49,9 @@ async fn a_server_that_stops_ends_idle_session_streams_at_once() {
 // spec: SUB-13
 #[tokio::test]
 async fn a_server_that_stops_answers_subscriptions_at_once() {
-    let stage = draining(LONG).await;
-    let mut wire = stage.stream(&listen(json!({ "toolsListChanged": true }))).await;
-    ended(stage.stopping(), Duration::ZERO).await;
+    let server = draining(LONG).await;
+    let mut wire = server.stream(&listen(json!({ "toolsListChanged": true }))).await;
+    ended(server.stopping(), Duration::ZERO).await;
     let messages = within(wire.messages()).await;
     assert_eq!(messages.last().unwrap().json()["result"]["resultType"], "complete");
     assert!(wire.is_whole());
@@ -59,19 +59,19 @@ async fn a_server_that_stops_answers_subscriptions_at_once() {
 
 #[tokio::test]
 async fn a_server_that_stops_answers_a_call_that_ends_within_the_drain_time() {
-    let stage = draining(LONG).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let play = stage.play.clone();
-    play.step(1);
-    let mut told = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    let server = draining(LONG).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let handlers = server.handlers.clone();
+    handlers.step(1);
+    let mut told = server.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let held = [call("hold", json!({})), session.call("hold", json!({}))];
     let mut wires = Vec::new();
     for request in &held {
-        wires.push(Wire::send(stage.address, request).await);
+        wires.push(Wire::send(server.address, request).await);
     }
-    play.running(3).await;
-    let stopping = stage.stopping();
-    play.step(10);
+    handlers.running(3).await;
+    let stopping = server.stopping();
+    handlers.step(10);
     for wire in &mut wires {
         assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
     }
@@ -82,20 +82,20 @@ async fn a_server_that_stops_answers_a_call_that_ends_within_the_drain_time() {
 
 #[tokio::test]
 async fn a_server_that_stops_answers_a_call_that_does_not_end_with_an_error() {
-    let stage = draining(SHORT).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let play = stage.play.clone();
-    let mut modern = Wire::send(stage.address, &call("forever", json!({}))).await;
-    let mut legacy = Wire::send(stage.address, &session.call("forever", json!({}))).await;
-    play.running(2).await;
+    let server = draining(SHORT).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let handlers = server.handlers.clone();
+    let mut modern = Wire::send(server.address, &call("forever", json!({}))).await;
+    let mut legacy = Wire::send(server.address, &session.call("forever", json!({}))).await;
+    handlers.running(2).await;
     let mut streams = Vec::new();
     let said = json!({ "count": 1, "bytes": 1 });
     for request in [call("flood", said.clone()), session.call("flood", said)] {
-        let mut wire = stage.stream(&request).await;
+        let mut wire = server.stream(&request).await;
         within(wire.message()).await.unwrap();
         streams.push(wire);
     }
-    ended(stage.stopping(), SHORT).await;
+    ended(server.stopping(), SHORT).await;
     let answer = within(modern.answer()).await;
     assert_eq!((answer.status(), answer.code()), (503, -32603), "{answer:?}");
     assert_eq!(answer.json()["id"], 1);
@@ -105,36 +105,36 @@ async fn a_server_that_stops_answers_a_call_that_does_not_end_with_an_error() {
     assert_eq!(last.last().unwrap().json()["error"]["code"], -32603, "{last:?}");
     within(streams[1].messages()).await;
     assert!(streams.iter().all(Wire::is_whole), "nothing is cut in the middle");
-    play.running(0).await;
+    handlers.running(0).await;
 }
 
 // spec: HTTP-25
 #[tokio::test]
 async fn an_open_question_does_not_delay_the_stop_of_the_server() {
-    let stage = draining(SHORT).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut wire = stage.stream(&session.call("ask", json!({}))).await;
+    let server = draining(SHORT).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut wire = server.stream(&session.call("ask", json!({}))).await;
     let question = within(wire.message()).await.unwrap().json();
     assert_eq!(question["method"], "elicitation/create");
-    ended(stage.stopping(), SHORT).await;
+    ended(server.stopping(), SHORT).await;
     within(wire.messages()).await;
     assert!(wire.is_whole());
 }
 
 #[tokio::test]
 async fn a_client_of_2024_gets_its_answer_before_the_server_stops() {
-    let limits = crate::stage::limits(|it| it.drain = LONG);
-    let stage = Stage::with(|http| http.limits(limits).sse2024()).await;
-    let mut wire = stage.stream(&Request::get()).await;
+    let limits = crate::test_server::limits(|it| it.drain = LONG);
+    let server = TestServer::with(|http| http.limits(limits).sse2024()).await;
+    let mut wire = server.stream(&Request::get()).await;
     let target = within(wire.event()).await.unwrap().data.unwrap();
     let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
     for body in [initialize(Revision::V2024_11_05), hold] {
-        assert_eq!(stage.ask(&Request::post(body).target(&target)).await.status(), 202);
+        assert_eq!(server.ask(&Request::post(body).target(&target)).await.status(), 202);
     }
-    let play = stage.play.clone();
-    play.running(1).await;
-    let stopping = stage.stopping();
-    play.step(1);
+    let handlers = server.handlers.clone();
+    handlers.running(1).await;
+    let stopping = server.stopping();
+    handlers.step(1);
     let messages = within(wire.messages()).await;
     assert_eq!(text_of(&messages.last().unwrap().json()), "held");
     ended(stopping, Duration::ZERO).await;
@@ -142,11 +142,11 @@ async fn a_client_of_2024_gets_its_answer_before_the_server_stops() {
 
 #[tokio::test]
 async fn a_stopped_server_refuses_connections() {
-    let stage = draining(SHORT).await;
-    let address = stage.address;
+    let server = draining(SHORT).await;
+    let address = server.address;
     let mut wire = Wire::send(address, &call("forever", json!({}))).await;
-    stage.play.running(1).await;
-    ended(stage.stopping(), SHORT).await;
+    server.handlers.running(1).await;
+    ended(server.stopping(), SHORT).await;
     within(wire.answer()).await;
     within(wire.closed()).await;
     assert!(tokio::net::TcpStream::connect(address).await.is_err(), "nobody listens");

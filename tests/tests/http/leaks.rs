@@ -7,7 +7,7 @@ use bowline::types::revision::Revision;
 use bowline_http::store::MemoryBackend;
 use serde_json::json;
 
-use crate::stage::{Random, Stage, call, initialize, limits, listen, request, within};
+use crate::test_server::{Random, TestServer, call, initialize, limits, listen, request, within};
 use crate::wire::{Request, Wire};
 
 const CYCLES: u64 = 5000;
@@ -16,11 +16,11 @@ const CLIENTS: u64 = 8;
 const WAYS: u64 = 12;
 
 /// Comes, and goes in one of many ways.
-async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
-    let address = stage.address;
+async fn come_and_go(server: &TestServer, way: u64, random: &mut Random) {
+    let address = server.address;
     let whole = call("echo", json!({ "text": "a" })).bytes();
     let some = random.below(whole.len() as u64) as usize;
-    let session = || stage.session(Revision::V2025_11_25);
+    let session = || server.session(Revision::V2025_11_25);
     match way {
         0 => drop(Wire::open(address).await),
         1 => {
@@ -33,31 +33,31 @@ async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
             wire.write(&whole[..some]).await;
         }
         3 => drop(Wire::send(address, &Request::post(initialize(Revision::V2025_11_25))).await),
-        4 => drop(stage.ask(&Request::post(initialize(Revision::V2025_11_25))).await),
-        5 => drop(stage.ask(&Request::post(request(0, "initialize", json!({})))).await),
+        4 => drop(server.ask(&Request::post(initialize(Revision::V2025_11_25))).await),
+        5 => drop(server.ask(&Request::post(request(0, "initialize", json!({})))).await),
         6 => {
             let session = session().await;
             assert_eq!(
-                stage.ask(&session.call("echo", json!({ "text": "a" }))).await.status(),
+                server.ask(&session.call("echo", json!({ "text": "a" }))).await.status(),
                 200
             );
-            assert_eq!(stage.ask(&session.delete()).await.status(), 204);
+            assert_eq!(server.ask(&session.delete()).await.status(), 204);
         }
-        7 => stage.stream(&session().await.get()).await.reset(),
+        7 => server.stream(&session().await.get()).await.reset(),
         8 => {
             let session = session().await;
-            let mut wire = stage.stream(&session.call("tell", json!({ "count": 3 }))).await;
+            let mut wire = server.stream(&session.call("tell", json!({ "count": 3 }))).await;
             within(wire.message()).await.unwrap();
         }
-        9 => stage.stream(&listen(json!({ "toolsListChanged": true }))).await.reset(),
+        9 => server.stream(&listen(json!({ "toolsListChanged": true }))).await.reset(),
         10 => drop(Wire::send(address, &call("forever", json!({}))).await),
         _ => {
-            let mut wire = stage.stream(&Request::get()).await;
+            let mut wire = server.stream(&Request::get()).await;
             let target = within(wire.event()).await.unwrap().data.unwrap();
             let forever = request(1, "tools/call", json!({ "name": "forever", "arguments": {} }));
             for body in [initialize(Revision::V2024_11_05), forever] {
                 let posted = Request::post(body).target(&target);
-                assert_eq!(stage.ask(&posted).await.status(), 202);
+                assert_eq!(server.ask(&posted).await.status(), 202);
             }
         }
     }
@@ -66,21 +66,21 @@ async fn come_and_go(stage: &Stage, way: u64, random: &mut Random) {
 /// What a server holds for its clients: sessions, tasks, descriptors, bytes in its store.
 type Held = (usize, usize, usize, usize);
 
-fn held(stage: &Stage, store: &MemoryBackend) -> Held {
+fn held(server: &TestServer, store: &Memory) -> Held {
     let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
-    (stage.endpoint.sessions(), tasks, descriptors, store.bytes())
+    (server.endpoint.sessions(), tasks, descriptors, store.bytes())
 }
 
 /// Waits until what is held is as it should be; gives what it is if that takes too long.
 async fn settled(
-    stage: &Stage,
-    store: &MemoryBackend,
+    server: &TestServer,
+    store: &Memory,
     is_settled: impl Fn(Held) -> bool,
 ) -> Result<Held, Held> {
     let begun = Instant::now();
     loop {
-        let held = held(stage, store);
+        let held = held(server, store);
         if is_settled(held) {
             return Ok(held);
         }
@@ -112,28 +112,28 @@ async fn the_server_keeps_nothing_of_clients_that_are_gone() {
         it.session_opening = Duration::from_millis(500);
         it.resumption = Duration::from_millis(500);
     });
-    let stage = Stage::with(|http| http.store(store).limits(limits).sse2024()).await;
-    stage.play.step(CYCLES as usize * 4);
+    let server = TestServer::with(|http| http.store(store).limits(limits).sse2024()).await;
+    server.handlers.step(CYCLES as usize * 4);
     // The first ones start what stays: the sweep, and the sockets of the runtime.
     for way in 0..WAYS {
-        come_and_go(&stage, way, &mut Random(1)).await;
+        come_and_go(&server, way, &mut Random(1)).await;
     }
     let is_settled = |(sessions, _, _, bytes): Held| sessions == 0 && bytes == 0;
-    let before = settled(&stage, &kept, is_settled).await.unwrap();
-    let stage = Arc::new(stage);
+    let before = settled(&server, &kept, is_settled).await.unwrap();
+    let server = Arc::new(server);
     let clients = (0..CLIENTS).map(|client| {
-        let stage = stage.clone();
+        let server = server.clone();
         async move {
             let mut random = Random(client + 1);
             for cycle in 0..CYCLES / CLIENTS {
-                come_and_go(&stage, (client + cycle) % WAYS, &mut random).await;
+                come_and_go(&server, (client + cycle) % WAYS, &mut random).await;
             }
         }
     });
     for client in clients.map(tokio::spawn).collect::<Vec<_>>() {
         client.await.unwrap();
     }
-    let after = settled(&stage, &kept, |held| is_back(held, before)).await;
+    let after = settled(&server, &kept, |held| is_back(held, before)).await;
     assert!(after.is_ok(), "{before:?} became {after:?}: sessions, tasks, descriptors, bytes");
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::stage::{Stage, call, listen, text_of, within};
+use crate::test_server::{TestServer, call, listen, text_of, within};
 use crate::wire::Wire;
 
 /// nginx in front of a server; it ends with this.
@@ -111,21 +111,21 @@ async fn stream(proxy: &Nginx, request: &crate::wire::Request) -> Wire {
 // spec: HTTP-33
 #[tokio::test]
 async fn events_pass_a_buffering_proxy_at_once() {
-    let stage = Stage::open().await;
-    let proxy = Nginx::before(stage.address).await;
-    stage.play.step(1);
+    let server = TestServer::open().await;
+    let proxy = Nginx::before(server.address).await;
+    server.handlers.step(1);
     let mut told = stream(&proxy, &call("tell", json!({ "count": 3 }))).await;
     for number in 1..=3 {
         let event = within(told.message()).await.unwrap();
         assert_eq!(event.json()["params"]["data"], number.to_string());
         // Only now is there more to say.
-        stage.play.step(1);
+        server.handlers.step(1);
     }
     assert_eq!(text_of(&within(told.messages()).await[0].json()), "told 3");
     let mut changes = stream(&proxy, &listen(json!({ "toolsListChanged": true }))).await;
     within(changes.message()).await.unwrap();
     for _ in 0..3 {
-        stage.notify.tools_changed();
+        server.notify.tools_changed();
         let told = within(changes.message()).await.unwrap().json();
         assert_eq!(told["method"], "notifications/tools/list_changed");
     }
@@ -134,25 +134,25 @@ async fn events_pass_a_buffering_proxy_at_once() {
 // spec: CANC-16
 #[tokio::test]
 async fn a_client_that_disconnects_behind_a_proxy_cancels_its_call() {
-    let stage = Stage::open().await;
-    let proxy = Nginx::before(stage.address).await;
+    let server = TestServer::open().await;
+    let proxy = Nginx::before(server.address).await;
     let wire = Wire::send(proxy.address, &call("forever", json!({}))).await;
-    stage.play.running(1).await;
+    server.handlers.running(1).await;
     drop(wire);
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
 }
 
 // spec: RESUME-5
 #[tokio::test]
 async fn a_client_resumes_a_stream_through_a_proxy() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let proxy = Nginx::before(stage.address).await;
-    stage.play.step(1);
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let proxy = Nginx::before(server.address).await;
+    server.handlers.step(1);
     let mut wire = stream(&proxy, &session.call("tell", json!({ "count": 2 }))).await;
     let first = within(wire.message()).await.unwrap().id.unwrap();
     drop(wire);
-    stage.play.step(2);
+    server.handlers.step(2);
     let mut wire = stream(&proxy, &session.resume(&first)).await;
     let rest = within(wire.messages()).await;
     assert_eq!(text_of(&rest[1].json()), "told 2");

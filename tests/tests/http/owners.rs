@@ -10,7 +10,7 @@ use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 
 use crate::sessions::answer_to;
-use crate::stage::{Session, initialize, server, text_of, within};
+use crate::test_server::{Session, initialize, sample_server, text_of, within};
 use crate::wire::Request;
 
 /// The answer of an endpoint without a socket to a request of this owner.
@@ -38,7 +38,7 @@ async fn message(stream: &mut Body) -> Value {
 // spec: ELIC-41, ELIC-42, ELIC-43, ELIC-44, ELIC-50
 #[tokio::test]
 async fn only_the_owner_of_a_session_can_answer_its_question() {
-    let (server, _) = server();
+    let (server, _) = sample_server();
     let endpoint = server.http().build().unwrap();
     let ann = Owner::known("issuer", "ann");
     let handshake = Request::post(initialize(Revision::V2025_11_25));

@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
-use crate::caller::{Caller, ERAS};
+use crate::caller::{CallerProcess, ERAS};
 use crate::nginx::Nginx;
-use crate::stage::Stage;
-use crate::tls::{Certificate, Deserted, all_are};
+use crate::test_server::TestServer;
+use crate::tls::{Certificate, UnusedListener, all_are};
 
 /// `user` and `pass:word`, as an address has them and as a header does.
 const USER: &str = "user:pass%3Aword";
@@ -74,10 +74,10 @@ async fn pass(
 
 #[tokio::test]
 async fn the_client_forwards_http_through_the_proxy_of_the_environment() {
-    let stage = Stage::open().await;
+    let server = TestServer::open().await;
     for (era, variable) in ERAS.into_iter().zip(["HTTP_PROXY", "http_proxy"]) {
-        let nginx = Nginx::before(stage.address).await;
-        let caller = Caller::speaking(era, "http://server.invalid/mcp");
+        let nginx = Nginx::before(server.address).await;
+        let caller = CallerProcess::speaking(era, "http://server.invalid/mcp");
         caller.with(variable, format!("http://{USER}@{}", nginx.address)).succeeds().await;
         let requests = nginx.requests();
         all_are(&requests, "http://server.invalid/mcp HTTP/1.1", "server.invalid");
@@ -87,11 +87,11 @@ async fn the_client_forwards_http_through_the_proxy_of_the_environment() {
 
 #[tokio::test]
 async fn the_client_tunnels_https_through_the_proxy_of_the_environment() {
-    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    let (server, certificate) = (TestServer::open().await, Certificate::new());
     for (era, variable) in ERAS.into_iter().zip(["HTTPS_PROXY", "ALL_PROXY"]) {
-        let nginx = certificate.http2(stage.address).await;
+        let nginx = certificate.http2(server.address).await;
         let proxy = Proxy::to(nginx.address).await;
-        Caller::speaking(era, "https://server.invalid/mcp")
+        CallerProcess::speaking(era, "https://server.invalid/mcp")
             .with("SSL_CERT_FILE", certificate.file())
             .with(variable, format!("http://{USER}@{}", proxy.address))
             .succeeds()
@@ -105,38 +105,38 @@ async fn the_client_tunnels_https_through_the_proxy_of_the_environment() {
     }
 }
 
-/// Leads to this machine, as `localhost` does, but is not known for that.
+/// A URL to this machine that the client does not count as loopback.
 fn here(address: SocketAddr) -> String {
     format!("http://0.0.0.0:{}/mcp", address.port())
 }
 
 #[tokio::test]
 async fn the_client_calls_servers_in_no_proxy_directly() {
-    let (stage, proxy) = (Stage::open().await, Deserted::new());
-    let nginx = Nginx::before(stage.address).await;
-    Caller::of(&here(nginx.address))
+    let (server, proxy) = (TestServer::open().await, UnusedListener::new());
+    let nginx = Nginx::before(server.address).await;
+    CallerProcess::of(&here(nginx.address))
         .with("ALL_PROXY", format!("http://{USER}@{}", proxy.address()))
         .with("NO_PROXY", "example.com, 0.0.0.0/8, localhost")
         .succeeds()
         .await;
-    proxy.is_deserted();
+    proxy.assert_unused();
     let requests = nginx.requests();
     assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
 }
 
-/// A proxy elsewhere has no way to them, and one that takes their requests sees secrets.
+/// A proxy on another machine cannot reach them, and would see their secrets.
 #[tokio::test]
 async fn the_client_calls_loopback_servers_directly() {
-    let (stage, certificate) = (Stage::open().await, Certificate::new());
-    let (proxy, nginx) = (Deserted::new(), certificate.http1(stage.address).await);
-    let port = stage.address.port();
+    let (server, certificate) = (TestServer::open().await, Certificate::new());
+    let (proxy, nginx) = (UnusedListener::new(), certificate.http1(server.address).await);
+    let port = server.address.port();
     for url in [
         format!("http://127.0.0.1:{port}/mcp"),
         format!("http://LOCALHOST:{port}/mcp"),
         format!("https://localhost:{}/mcp", nginx.address.port()),
     ] {
         for proxy in [format!("http://{USER}@{}", proxy.address()), "no proxy".to_owned()] {
-            Caller::of(&url)
+            CallerProcess::of(&url)
                 .with("SSL_CERT_FILE", certificate.file())
                 .with("HTTP_PROXY", &proxy)
                 .with("HTTPS_PROXY", &proxy)
@@ -145,7 +145,7 @@ async fn the_client_calls_loopback_servers_directly() {
                 .await;
         }
     }
-    proxy.is_deserted();
+    proxy.assert_unused();
     let requests = nginx.requests();
     assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
 }
@@ -159,7 +159,7 @@ async fn the_error_for_a_refused_tunnel_names_the_proxy_and_its_reason() {
         ("", "end of file"),
     ] {
         let proxy = Proxy::refusing(answer).await;
-        let error = Caller::of("https://server.invalid/mcp")
+        let error = CallerProcess::of("https://server.invalid/mcp")
             .with("SSL_CERT_FILE", certificate.file())
             .with("HTTPS_PROXY", format!("http://{USER}@{}", proxy.address))
             .cannot_connect()
@@ -177,7 +177,7 @@ async fn the_error_for_an_unreachable_proxy_names_the_proxy() {
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();
     for url in ["http://server.invalid/mcp", "https://server.invalid/mcp"] {
-        let error = Caller::of(url)
+        let error = CallerProcess::of(url)
             .with("SSL_CERT_FILE", certificate.file())
             .with("ALL_PROXY", format!("http://{USER}@{address}"))
             .cannot_connect()
@@ -189,39 +189,41 @@ async fn the_error_for_an_unreachable_proxy_names_the_proxy() {
 
 #[tokio::test]
 async fn the_client_refuses_a_proxy_of_an_unknown_scheme() {
-    let (server, proxy, certificate) = (Deserted::new(), Deserted::new(), Certificate::new());
+    let (server, proxy, certificate) =
+        (UnusedListener::new(), UnusedListener::new(), Certificate::new());
     for kind in ["https", "socks5"] {
         for scheme in ["http", "https"] {
-            let error = Caller::of(&format!("{scheme}://0.0.0.0:{}/mcp", server.address().port()))
-                .with("SSL_CERT_FILE", certificate.file())
-                .with("ALL_PROXY", format!("{kind}://{USER}@{}", proxy.address()))
-                .cannot_connect()
-                .await;
+            let error =
+                CallerProcess::of(&format!("{scheme}://0.0.0.0:{}/mcp", server.address().port()))
+                    .with("SSL_CERT_FILE", certificate.file())
+                    .with("ALL_PROXY", format!("{kind}://{USER}@{}", proxy.address()))
+                    .cannot_connect()
+                    .await;
             assert!(error.contains(&format!("the proxy {kind}://{}/", proxy.address())), "{error}");
             assert!(error.contains("not an `http` one") && !error.contains("word"), "{error}");
         }
     }
-    server.is_deserted();
-    proxy.is_deserted();
+    server.assert_unused();
+    proxy.assert_unused();
 }
 
 #[tokio::test]
 async fn the_client_refuses_a_proxy_url_that_is_not_valid() {
-    let (stage, server) = (Stage::open().await, Deserted::new());
-    let nginx = Nginx::before(stage.address).await;
+    let (server, unused) = (TestServer::open().await, UnusedListener::new());
+    let nginx = Nginx::before(server.address).await;
     for (variable, value) in [
         ("HTTP_PROXY", "ftp://127.0.0.1:21"),
         ("http_proxy", "http://two words:1"),
         ("ALL_PROXY", ":::"),
     ] {
-        let error = Caller::of(&here(server.address()))
+        let error = CallerProcess::of(&here(unused.address()))
             .with(variable, value)
             .with("NO_PROXY", "example.com")
             .cannot_connect()
             .await;
         assert!(error.contains(&format!("`{variable}`")) && !error.contains(value), "{error}");
-        let excepted = Caller::of(&here(nginx.address));
+        let excepted = CallerProcess::of(&here(nginx.address));
         excepted.with(variable, value).with("NO_PROXY", "0.0.0.0").succeeds().await;
     }
-    server.is_deserted();
+    unused.assert_unused();
 }

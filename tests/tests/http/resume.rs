@@ -7,7 +7,7 @@ use bowline_http::store::MemoryBackend;
 use bowline_http::store::memory::MemoryLimits;
 use serde_json::json;
 
-use crate::stage::{Random, Session, Stage, limits, text_of, within};
+use crate::test_server::{Random, Session, TestServer, limits, text_of, within};
 use crate::wire::{Event, Wire};
 
 fn memory(change: impl FnOnce(&mut MemoryLimits)) -> Arc<MemoryBackend> {
@@ -22,27 +22,27 @@ fn place(event: &Event) -> (u64, u64) {
 }
 
 /// Resumes after an event; waits until the server lets us.
-async fn resumed(stage: &Stage, session: &Session, id: &str) -> Wire {
-    stage.stream(&session.resume(id)).await
+async fn resumed(server: &TestServer, session: &Session, id: &str) -> Wire {
+    server.stream(&session.resume(id)).await
 }
 
 // spec: RESUME-4, RESUME-5, RESUME-6, RESUME-7, HTTP-27, HTTP-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_gets_every_message_of_a_call_however_often_its_connection_breaks() {
     const WORDS: u64 = 40;
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
     for seed in 1..=10 {
         let mut random = Random(seed * 0x9E37_79B9);
-        stage.play.step(1);
-        let mut wire = stage.stream(&session.call("tell", json!({ "count": WORDS }))).await;
+        server.handlers.step(1);
+        let mut wire = server.stream(&session.call("tell", json!({ "count": WORDS }))).await;
         let mut last = within(wire.event()).await.unwrap();
         let mut heard = Vec::new();
         let mut given = 1;
         loop {
             let steps = random.below(6);
             given += steps;
-            stage.play.step(steps as usize);
+            server.handlers.step(steps as usize);
             for _ in 0..random.below(4).min(given - heard.len() as u64) {
                 if let Some(event) = within(wire.message()).await {
                     heard.push(event.clone());
@@ -56,7 +56,7 @@ async fn a_client_gets_every_message_of_a_call_however_often_its_connection_brea
                 0 => wire.reset(),
                 _ => drop(wire),
             }
-            wire = resumed(&stage, &session, last.id.as_ref().unwrap()).await;
+            wire = resumed(&server, &session, last.id.as_ref().unwrap()).await;
         }
         heard.extend(within(wire.messages()).await);
         let stream = place(&last).0;
@@ -68,29 +68,29 @@ async fn a_client_gets_every_message_of_a_call_however_often_its_connection_brea
         }
         assert_eq!(text_of(&heard.last().unwrap().json()), format!("told {WORDS}"));
         // What was given in excess must not reach the next call.
-        stage.play.take_back();
+        server.handlers.take_back();
     }
 }
 
 // spec: RESUME-5, HTTP-44, HTTP-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_gets_changes_in_order_however_often_the_get_stream_breaks() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut wire = stage.stream(&session.get()).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut wire = server.stream(&session.get()).await;
     let mut last = within(wire.event()).await.unwrap();
     let mut random = Random(7);
     for position in 1..=100 {
         let is_open = random.below(2) == 0;
         if is_open {
-            stage.notify.tools_changed();
+            server.notify.tools_changed();
         }
         if random.below(2) == 0 {
             drop(wire);
-            wire = resumed(&stage, &session, last.id.as_ref().unwrap()).await;
+            wire = resumed(&server, &session, last.id.as_ref().unwrap()).await;
         }
         if !is_open {
-            stage.notify.tools_changed();
+            server.notify.tools_changed();
         }
         let event = within(wire.message()).await.unwrap();
         assert_eq!(place(&event), (0, position), "nothing lost, nothing twice");
@@ -101,25 +101,25 @@ async fn a_client_gets_changes_in_order_however_often_the_get_stream_breaks() {
 // spec: RESUME-5, HTTP-27
 #[tokio::test]
 async fn a_client_that_resumes_later_gets_its_answer() {
-    let stage = Stage::open().await;
+    let server = TestServer::open().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
-        let session = stage.session(revision).await;
-        stage.play.step(1);
-        let mut wire = stage.stream(&session.call("tell", json!({ "count": 2 }))).await;
+        let session = server.session(revision).await;
+        server.handlers.step(1);
+        let mut wire = server.stream(&session.call("tell", json!({ "count": 2 }))).await;
         let first = within(wire.message()).await.unwrap();
         drop(wire);
-        stage.play.step(2);
-        stage.play.running(0).await;
+        server.handlers.step(2);
+        server.handlers.running(0).await;
         // As often as it likes: the end of a stream can be told again.
         for _ in 0..2 {
-            let mut wire = resumed(&stage, &session, first.id.as_ref().unwrap()).await;
+            let mut wire = resumed(&server, &session, first.id.as_ref().unwrap()).await;
             let rest = within(wire.messages()).await;
             assert_eq!(rest.iter().map(|event| place(event).1).collect::<Vec<_>>(), [2, 3]);
             assert_eq!(text_of(&rest[1].json()), "told 2");
             assert!(wire.is_whole());
         }
         let end = format!("{}.3", place(&first).0);
-        let mut wire = resumed(&stage, &session, &end).await;
+        let mut wire = resumed(&server, &session, &end).await;
         assert_eq!(within(wire.messages()).await, [], "after the end there is nothing to wait for");
     }
 }
@@ -127,10 +127,10 @@ async fn a_client_that_resumes_later_gets_its_answer() {
 // spec: RESUME-6
 #[tokio::test]
 async fn resuming_from_an_event_id_of_another_session_is_400() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    stage.play.step(2);
-    let mut wire = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
+    server.handlers.step(2);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let stream = place(&within(wire.messages()).await[0]).0;
     let others = [
         "".to_owned(),
@@ -150,14 +150,14 @@ async fn resuming_from_an_event_id_of_another_session_is_400() {
         "99999999999999999999.0".to_owned(),
     ];
     for id in others {
-        let answer = stage.ask(&session.resume(&id)).await;
+        let answer = server.ask(&session.resume(&id)).await;
         assert_eq!(answer.status(), 400, "{id}: {answer:?}");
     }
     let twice = session.resume("1.0").with("Last-Event-ID", "1.0");
-    assert_eq!(stage.ask(&twice).await.status(), 400);
+    assert_eq!(server.ask(&twice).await.status(), 400);
     // What another session said is not told in this one.
-    let other = stage.session(Revision::V2025_11_25).await;
-    let answer = stage.ask(&other.resume(&format!("{stream}.1"))).await;
+    let other = server.session(Revision::V2025_11_25).await;
+    let answer = server.ask(&other.resume(&format!("{stream}.1"))).await;
     assert_eq!(answer.status(), 400, "{answer:?}");
 }
 
@@ -165,30 +165,30 @@ async fn resuming_from_an_event_id_of_another_session_is_400() {
 #[tokio::test]
 async fn resuming_after_lost_events_is_an_error_and_skips_nothing() {
     let store = memory(|it| it.log_items = 3);
-    let stage = Stage::with(|http| http.store(store)).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    stage.play.step(9);
-    let mut wire = stage.stream(&session.call("tell", json!({ "count": 8 }))).await;
+    let server = TestServer::with(|http| http.store(store)).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    server.handlers.step(9);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 8 }))).await;
     let stream = place(&within(wire.messages()).await[0]).0;
     for position in 0..=5 {
-        let answer = stage.ask(&session.resume(&format!("{stream}.{position}"))).await;
+        let answer = server.ask(&session.resume(&format!("{stream}.{position}"))).await;
         assert_eq!(answer.status(), 400, "{position}: {answer:?}");
         assert!(answer.reason().contains("not kept any more"), "{answer:?}");
     }
-    let mut wire = resumed(&stage, &session, &format!("{stream}.6")).await;
+    let mut wire = resumed(&server, &session, &format!("{stream}.6")).await;
     assert_eq!(within(wire.messages()).await.len(), 3);
 }
 
 // spec: RESUME-5
 #[tokio::test]
 async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
-    let stage = Stage::limited(|it| it.resumption = std::time::Duration::ZERO).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    stage.play.step(2);
-    let mut wire = stage.stream(&session.call("tell", json!({ "count": 1 }))).await;
+    let server = TestServer::limited(|it| it.resumption = std::time::Duration::ZERO).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    server.handlers.step(2);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let stream = place(&within(wire.messages()).await[0]).0;
     for position in 0..=2 {
-        let answer = stage.ask(&session.resume(&format!("{stream}.{position}"))).await;
+        let answer = server.ask(&session.resume(&format!("{stream}.{position}"))).await;
         assert_eq!(answer.status(), 400, "{position}: {answer:?}");
     }
 }
@@ -197,28 +197,28 @@ async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
 #[tokio::test]
 async fn an_open_stream_stays_resumable_while_other_streams_get_messages() {
     // Nothing is kept of streams that have ended; those that go on are kept all the same.
-    let stage = Stage::limited(|it| it.resumption = std::time::Duration::ZERO).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut get = stage.stream(&session.get()).await;
-    stage.play.step(1);
-    let mut post = stage.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    let server = TestServer::limited(|it| it.resumption = std::time::Duration::ZERO).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut get = server.stream(&session.get()).await;
+    server.handlers.step(1);
+    let mut post = server.stream(&session.call("tell", json!({ "count": 2 }))).await;
     let first = within(post.message()).await.unwrap();
     drop(post);
     for position in 1..=3 {
-        stage.notify.tools_changed();
+        server.notify.tools_changed();
         assert_eq!(place(&within(get.message()).await.unwrap()), (0, position));
     }
-    let mut post = resumed(&stage, &session, first.id.as_ref().unwrap()).await;
-    stage.play.step(1);
+    let mut post = resumed(&server, &session, first.id.as_ref().unwrap()).await;
+    server.handlers.step(1);
     assert_eq!(place(&within(post.message()).await.unwrap()).1, 2);
 }
 
 // spec: HTTP-17, HTTP-18, HTTP-19, RESUME-7
 #[tokio::test]
 async fn a_call_may_close_its_stream_and_ask_the_client_to_resume_later() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut wire = stage.stream(&session.call("pause", json!({ "milliseconds": 1234 }))).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut wire = server.stream(&session.call("pause", json!({ "milliseconds": 1234 }))).await;
     let mut events = Vec::new();
     while let Some(event) = within(wire.event()).await {
         events.push(event);
@@ -227,8 +227,8 @@ async fn a_call_may_close_its_stream_and_ask_the_client_to_resume_later() {
     let place = events[0].id.clone().expect("a place to come back to");
     assert_eq!(events.last().unwrap().retry, Some(1234));
     assert!(events.iter().all(|event| !event.has_message()));
-    let mut wire = resumed(&stage, &session, &place).await;
-    stage.play.step(1);
+    let mut wire = resumed(&server, &session, &place).await;
+    server.handlers.step(1);
     let answer = within(wire.messages()).await;
     assert_eq!(text_of(&answer[0].json()), "back again");
 }
@@ -236,10 +236,10 @@ async fn a_call_may_close_its_stream_and_ask_the_client_to_resume_later() {
 // spec: HTTP-24
 #[tokio::test]
 async fn a_call_does_not_close_the_stream_of_an_older_client() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_06_18).await;
-    let mut wire = stage.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
-    stage.play.step(1);
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_06_18).await;
+    let mut wire = server.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
+    server.handlers.step(1);
     let answer = within(wire.messages()).await;
     assert_eq!(text_of(&answer[0].json()), "back again");
 }
@@ -250,16 +250,16 @@ async fn the_store_keeps_nothing_of_an_ended_session() {
     let store = memory(|it| it.bytes = 1 << 20);
     let kept = store.clone();
     let limits = limits(|it| it.resumption = std::time::Duration::ZERO);
-    let stage = Stage::with(|http| http.store(store).limits(limits)).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    let mut get = stage.stream(&session.get()).await;
-    stage.notify.tools_changed();
+    let server = TestServer::with(|http| http.store(store).limits(limits)).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut get = server.stream(&session.get()).await;
+    server.notify.tools_changed();
     within(get.message()).await.unwrap();
-    stage.play.step(1);
-    let mut post = stage.stream(&session.call("tell", json!({ "count": 2 }))).await;
+    server.handlers.step(1);
+    let mut post = server.stream(&session.call("tell", json!({ "count": 2 }))).await;
     within(post.message()).await.unwrap();
     assert!(kept.bytes() > 0);
-    assert_eq!(stage.ask(&session.delete()).await.status(), 204);
+    assert_eq!(server.ask(&session.delete()).await.status(), 204);
     assert_eq!(within(post.messages()).await, [], "a call ends with its session");
     within(async {
         while kept.bytes() > 0 {

@@ -12,16 +12,18 @@ use bowline_http::store::events::EventLog;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::rigged::{Rig, Rigged};
+use crate::faulty_store::{Fault, FaultyStore};
 use crate::sessions::{answer_to, asked};
-use crate::stage::{Session, Stage, initialize, limits, request, server, text_of, within};
+use crate::test_server::{
+    Session, TestServer, initialize, limits, request, sample_server, text_of, within,
+};
 use crate::wire::{Request, Wire};
 
 /// Two servers that are built alike, on one store.
 struct Pair {
-    a: Stage,
-    b: Stage,
-    store: Arc<MemoryBackend>,
+    a: TestServer,
+    b: TestServer,
+    store: Arc<Memory>,
 }
 
 impl Pair {
@@ -29,9 +31,9 @@ impl Pair {
         Self::on(Arc::new(MemoryBackend::default())).await
     }
 
-    async fn on(store: Arc<MemoryBackend>) -> Self {
-        let a = Stage::with(|http| http.store(store.clone())).await;
-        let b = Stage::with(|http| http.store(store.clone())).await;
+    async fn on(store: Arc<Memory>) -> Self {
+        let a = TestServer::with(|http| http.store(store.clone())).await;
+        let b = TestServer::with(|http| http.store(store.clone())).await;
         Self { a, b, store }
     }
 
@@ -61,11 +63,11 @@ fn cancel(session: &Session) -> Request {
 }
 
 /// Tells of changes until somebody has heard, since it takes a moment to become the one who is told.
-async fn heard(stage: &Stage, get: &mut Wire) -> Value {
+async fn heard(server: &TestServer, get: &mut Wire) -> Value {
     let mut told = std::pin::pin!(get.message());
     within(async {
         loop {
-            stage.notify.tools_changed();
+            server.notify.tools_changed();
             tokio::select! {
                 biased;
                 event = &mut told => return event.expect("a message").json(),
@@ -82,8 +84,8 @@ async fn every_endpoint_that_shares_the_store_serves_a_session() {
     let Pair { a, b, .. } = Pair::open().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
         let session = a.session(revision).await;
-        for stage in [&b, &a, &b] {
-            assert_eq!(text_of(&stage.ask(&echo(&session)).await.json()), "hello", "{revision}");
+        for server in [&b, &a, &b] {
+            assert_eq!(text_of(&server.ask(&echo(&session)).await.json()), "hello", "{revision}");
         }
     }
     assert_eq!((a.endpoint.sessions(), b.endpoint.sessions()), (3, 3));
@@ -111,11 +113,11 @@ async fn settings_of_a_client_at_one_endpoint_hold_at_the_other() {
     let tell = session.call("tell", json!({ "count": 1 }));
     for (here, there) in [(&a, &b), (&b, &a)] {
         assert_eq!(here.ask(&level("error")).await.status(), 200);
-        there.play.step(2);
+        there.handlers.step(2);
         let answer = there.ask(&tell).await;
         assert_eq!(text_of(&answer.json()), "told 1", "an info is not told, so this is no stream");
         assert_eq!(here.ask(&level("info")).await.status(), 200);
-        there.play.step(2);
+        there.handlers.step(2);
         let told = within(there.stream(&tell).await.messages()).await;
         assert_eq!(told[0].json()["method"], "notifications/message");
     }
@@ -143,19 +145,19 @@ async fn an_endpoint_sends_changes_for_a_subscription_made_at_the_other() {
 
 #[tokio::test]
 async fn settings_made_at_both_endpoints_at_once_both_hold() {
-    let store = Rigged::new();
-    let stage = Stage::with(|http| http.store(store.clone())).await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let store = FaultyStore::new();
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
     let key = record(&session);
-    store.rig(Rig::Meddles(key.clone()));
+    store.set_fault(Fault::ConcurrentWrite(key.clone()));
     let level = method(&session, 2, "logging/setLevel", json!({ "level": "alert" }));
-    assert_eq!(stage.ask(&level).await.status(), 200);
+    assert_eq!(server.ask(&level).await.status(), 200);
     let kept = store.memory.get(&key).await.unwrap().unwrap();
     let kept: Value = serde_json::from_slice(&kept.value).unwrap();
     assert_eq!(kept["session"]["followed"], json!(["note://a"]));
     assert_eq!(kept["session"]["logLevel"], "alert");
-    let mut get = stage.stream(&session.get()).await;
-    stage.notify.resource_updated("note://a");
+    let mut get = server.stream(&session.get()).await;
+    server.notify.resource_updated("note://a");
     let told = within(get.message()).await.unwrap().json();
     assert_eq!(told["params"]["uri"], "note://a");
 }
@@ -165,15 +167,15 @@ async fn settings_made_at_both_endpoints_at_once_both_hold() {
 async fn a_client_resumes_a_stream_at_another_endpoint_during_and_after_its_call() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
-    a.play.step(1);
+    a.handlers.step(1);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 2 }))).await;
     let first = within(wire.message()).await.unwrap().id.unwrap();
     drop(wire);
     let mut wire = b.stream(&session.resume(&first)).await;
-    a.play.step(1);
+    a.handlers.step(1);
     let second = within(wire.message()).await.unwrap();
     assert_eq!(second.json()["params"]["data"], "2");
-    a.play.step(1);
+    a.handlers.step(1);
     let rest = within(wire.messages()).await;
     assert_eq!(text_of(&rest[0].json()), "told 2");
     assert!(wire.is_whole());
@@ -191,7 +193,7 @@ async fn a_client_that_was_asked_to_resume_later_resumes_at_another_endpoint() {
     within(wire.messages()).await;
     // Nothing has been said yet, and still it is known that there is something to wait for.
     let mut wire = b.stream(&session.resume(&place)).await;
-    a.play.step(1);
+    a.handlers.step(1);
     assert_eq!(text_of(&within(wire.messages()).await[0].json()), "back again");
 }
 
@@ -200,10 +202,10 @@ async fn a_client_that_was_asked_to_resume_later_resumes_at_another_endpoint() {
 async fn resuming_a_removed_stream_is_an_error_at_another_endpoint_too() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.resumption = Duration::ZERO);
-    let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
-    let b = Stage::with(|http| http.store(store)).await;
+    let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
+    let b = TestServer::with(|http| http.store(store)).await;
     let session = a.session(Revision::V2025_11_25).await;
-    a.play.step(2);
+    a.handlers.step(2);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let told = within(wire.messages()).await;
     let stream = told[0].id.as_deref().unwrap().split_once('.').unwrap().0;
@@ -218,10 +220,10 @@ async fn resuming_a_removed_stream_is_an_error_at_another_endpoint_too() {
 async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_stops() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.drain = Duration::ZERO);
-    let a = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
-    let b = Stage::with(|http| http.store(store)).await;
+    let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
+    let b = TestServer::with(|http| http.store(store)).await;
     let session = a.session(Revision::V2025_11_25).await;
-    a.play.step(2);
+    a.handlers.step(2);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 3 }))).await;
     let first = within(wire.message()).await.unwrap().id.unwrap();
     let second = within(wire.message()).await.unwrap();
@@ -241,8 +243,8 @@ async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_stops()
 async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_is_gone() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.session_idle = Duration::from_millis(100));
-    let stage = Stage::with(|http| http.store(store.clone()).limits(limits)).await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
+    let session = server.session(Revision::V2025_11_25).await;
     // What an endpoint has left that did not get to say its last word.
     let stream = (7 << 32) + 1;
     let log = EventLog::new(store.clone(), &session.id, stream, Duration::from_secs(60));
@@ -250,7 +252,7 @@ async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_is_gone
     let mark = Key::new(["stream", &session.id, &stream.to_string()]);
     let moment = Duration::from_millis(100);
     store.put(&mark, Bytes::new(), moment, Expect::Anything).await.unwrap();
-    let mut wire = stage.stream(&session.resume(&format!("{stream}.0"))).await;
+    let mut wire = server.stream(&session.resume(&format!("{stream}.0"))).await;
     assert_eq!(within(wire.messages()).await.len(), 1);
     assert!(wire.is_whole(), "it ends once nobody says any more that it goes on");
 }
@@ -261,18 +263,18 @@ async fn a_deleted_session_ends_at_every_endpoint() {
     let pair = Pair::open().await;
     let session = pair.a.session(Revision::V2025_11_25).await;
     let mut call = Wire::send(pair.b.address, &session.call("forever", json!({}))).await;
-    pair.b.play.running(1).await;
+    pair.b.handlers.running(1).await;
     let mut get = pair.b.stream(&session.get()).await;
     heard(&pair.b, &mut get).await;
     assert_eq!(pair.a.ask(&session.delete()).await.status(), 204);
-    pair.b.play.running(0).await;
+    pair.b.handlers.running(0).await;
     assert_eq!(within(call.head()).await.status, 404);
     within(get.messages()).await;
     assert!(get.is_whole());
-    for stage in [&pair.a, &pair.b] {
+    for server in [&pair.a, &pair.b] {
         let requests = [echo(&session), session.get(), session.resume("0.0"), session.delete()];
         for request in requests {
-            assert_eq!(stage.ask(&request).await.status(), 404, "{request:?}");
+            assert_eq!(server.ask(&request).await.status(), 404, "{request:?}");
         }
     }
     within(async {
@@ -305,9 +307,9 @@ async fn a_client_cancels_a_call_through_another_endpoint() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut wire = Wire::send(a.address, &session.call("forever", json!({}))).await;
-    a.play.running(1).await;
+    a.handlers.running(1).await;
     assert_eq!(b.ask(&cancel(&session)).await.status(), 202);
-    a.play.running(0).await;
+    a.handlers.running(0).await;
     assert!(within(wire.head()).await.is_stream());
     assert_eq!(within(wire.messages()).await, []);
     assert_eq!(a.ask(&echo(&session)).await.status(), 200, "nothing else ended");
@@ -319,14 +321,14 @@ async fn stream_and_question_ids_of_two_endpoints_differ() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
     let mut seen = HashSet::new();
-    for stage in [&a, &b, &a, &b] {
-        let mut wire = stage.stream(&session.call("ask", json!({}))).await;
+    for server in [&a, &b, &a, &b] {
+        let mut wire = server.stream(&session.call("ask", json!({}))).await;
         let place = within(wire.event()).await.unwrap().id.unwrap();
         assert!(seen.insert(place.split_once('.').unwrap().0.to_owned()), "{place}");
         let question = within(wire.message()).await.unwrap().json();
         let id = question["id"].as_u64().unwrap();
         assert!(id < 1 << 53 && seen.insert(format!("question {id}")), "{question}");
-        assert_eq!(stage.ask(&cancel(&session)).await.status(), 202);
+        assert_eq!(server.ask(&cancel(&session)).await.status(), 202);
         within(wire.messages()).await;
     }
 }
@@ -389,12 +391,12 @@ async fn a_session_outlives_the_endpoint_that_opened_it() {
 async fn an_endpoint_that_evicts_a_session_keeps_it_in_the_store() {
     let store = Arc::new(MemoryBackend::default());
     let limits = limits(|it| it.sessions = 1);
-    let stage = Stage::with(|http| http.store(store).limits(limits)).await;
-    let first = stage.session(Revision::V2025_11_25).await;
-    let second = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::with(|http| http.store(store).limits(limits)).await;
+    let first = server.session(Revision::V2025_11_25).await;
+    let second = server.session(Revision::V2025_11_25).await;
     for session in [first, second] {
-        assert_eq!(stage.ask(&echo(&session)).await.status(), 200);
-        assert_eq!(stage.endpoint.sessions(), 1);
+        assert_eq!(server.ask(&echo(&session)).await.status(), 200);
+        assert_eq!(server.endpoint.sessions(), 1);
     }
 }
 
@@ -403,11 +405,11 @@ async fn an_endpoint_that_evicts_a_session_keeps_it_in_the_store() {
 async fn a_session_expires_unless_some_endpoint_uses_it() {
     let store = Arc::new(MemoryBackend::default());
     let set = || limits(|it| it.session_idle = Duration::from_millis(100));
-    let a = Stage::with(|http| http.store(store.clone()).limits(set())).await;
-    let b = Stage::with(|http| http.store(store.clone()).limits(set())).await;
+    let a = TestServer::with(|http| http.store(store.clone()).limits(set())).await;
+    let b = TestServer::with(|http| http.store(store.clone()).limits(set())).await;
     let used = a.session(Revision::V2025_11_25).await;
     let call = Wire::send(b.address, &used.call("forever", json!({}))).await;
-    b.play.running(1).await;
+    b.handlers.running(1).await;
     // Written later than the other, and still gone earlier.
     let idle = a.session(Revision::V2025_11_25).await;
     within(async {
@@ -416,9 +418,9 @@ async fn a_session_expires_unless_some_endpoint_uses_it() {
         }
     })
     .await;
-    for stage in [&a, &b] {
-        assert_eq!(stage.ask(&echo(&idle)).await.status(), 404);
-        assert_eq!(stage.ask(&echo(&used)).await.status(), 200, "a running call is use");
+    for server in [&a, &b] {
+        assert_eq!(server.ask(&echo(&idle)).await.status(), 404);
+        assert_eq!(server.ask(&echo(&used)).await.status(), 200, "a running call is use");
     }
     drop(call);
 }
@@ -427,7 +429,7 @@ async fn a_session_expires_unless_some_endpoint_uses_it() {
 #[tokio::test]
 async fn a_session_of_another_owner_is_unknown_at_every_endpoint() {
     let store = Arc::new(MemoryBackend::default());
-    let endpoint = || server().0.http().store(store.clone()).build().unwrap();
+    let endpoint = || sample_server().0.http().store(store.clone()).build().unwrap();
     let (a, b) = (endpoint(), endpoint());
     let (ann, bob) = (Owner::known("issuer", "ann"), Owner::known("issuer", "bob"));
     let handshake = Request::post(initialize(Revision::V2025_11_25));
@@ -449,8 +451,8 @@ async fn a_stored_session_in_another_format_counts_as_unknown() {
     let key = record(&session);
     let hour = Duration::from_secs(3600);
     store.put(&key, other.clone(), hour, Expect::Anything).await.unwrap();
-    for stage in [&a, &b] {
-        assert_eq!(stage.ask(&echo(&session)).await.status(), 404);
+    for server in [&a, &b] {
+        assert_eq!(server.ask(&echo(&session)).await.status(), 404);
     }
     let kept = store.get(&key).await.unwrap().unwrap();
     assert_eq!(kept.value, other, "it is left to whoever can read it");
@@ -458,54 +460,54 @@ async fn a_stored_session_in_another_format_counts_as_unknown() {
 
 #[tokio::test]
 async fn the_server_does_not_look_up_an_invalid_session_id() {
-    let store = Rigged::new();
-    store.rig(Rig::Fails);
-    let stage = Stage::with(|http| http.store(store)).await;
+    let store = FaultyStore::new();
+    store.set_fault(Fault::Everything);
+    let server = TestServer::with(|http| http.store(store)).await;
     for id in ["x", "../../../../../../../..", "session/AAAAAAAAAAAAAA"] {
         let session = Session { id: id.into(), revision: Revision::V2025_11_25 };
-        assert_eq!(stage.ask(&echo(&session)).await.status(), 404, "{id}");
+        assert_eq!(server.ask(&echo(&session)).await.status(), 404, "{id}");
     }
 }
 
 #[tokio::test]
 async fn a_request_is_503_when_the_store_fails() {
-    let store = Rigged::new();
-    let stage = Stage::with(|http| http.store(store.clone())).await;
-    let session = stage.session(Revision::V2025_11_25).await;
-    store.rig(Rig::Fails);
+    let store = FaultyStore::new();
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    store.set_fault(Fault::Everything);
     let handshake = Request::post(initialize(Revision::V2025_11_25));
     for request in [echo(&session), session.get(), session.delete(), handshake] {
-        let answer = stage.ask(&request).await;
+        let answer = server.ask(&request).await;
         assert_eq!(answer.status(), 503, "{answer:?}");
         assert!(answer.reason().contains("out of order"), "{answer:?}");
     }
-    store.rig(None);
-    assert_eq!(stage.ask(&echo(&session)).await.status(), 200);
-    assert_eq!(stage.endpoint.sessions(), 1, "the handshake that failed left nothing");
+    store.set_fault(None);
+    assert_eq!(server.ask(&echo(&session)).await.status(), 200);
+    assert_eq!(server.endpoint.sessions(), 1, "the handshake that failed left nothing");
 }
 
 // spec: RESUME-5
 #[tokio::test]
 async fn a_resumed_stream_ends_if_the_store_refuses_its_answer() {
-    let store = Rigged::new();
-    let a = Stage::with(|http| http.store(store.clone())).await;
-    let b = Stage::with(|http| http.store(store.clone())).await;
+    let store = FaultyStore::new();
+    let a = TestServer::with(|http| http.store(store.clone())).await;
+    let b = TestServer::with(|http| http.store(store.clone())).await;
     let session = a.session(Revision::V2025_11_25).await;
-    a.play.step(1);
+    a.handlers.step(1);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
     let first = within(wire.message()).await.unwrap().id.unwrap();
     drop(wire);
     let again = session.resume(&first);
     let mut waiting = [a.stream(&again).await, b.stream(&again).await];
-    store.rig(Rig::RefusesEvents);
-    a.play.step(1);
+    store.set_fault(Fault::RefusesEvents);
+    a.handlers.step(1);
     for wire in &mut waiting {
         assert_eq!(within(wire.messages()).await, []);
         assert!(wire.is_whole());
     }
     // There is nothing to come back for.
-    for stage in [&a, &b] {
-        let answer = stage.ask(&again).await;
+    for server in [&a, &b] {
+        let answer = server.ask(&again).await;
         assert_eq!(answer.status(), 400, "{answer:?}");
         assert!(answer.reason().contains("ask again"), "{answer:?}");
     }
@@ -513,12 +515,12 @@ async fn a_resumed_stream_ends_if_the_store_refuses_its_answer() {
 
 #[tokio::test]
 async fn a_call_that_has_run_is_not_answered_as_retryable_when_the_store_fails() {
-    let store = Rigged::new();
-    let stage = Stage::with(|http| http.store(store.clone())).await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let store = FaultyStore::new();
+    let server = TestServer::with(|http| http.store(store.clone())).await;
+    let session = server.session(Revision::V2025_11_25).await;
     let subscribe = method(&session, 7, "resources/subscribe", json!({ "uri": "note://a" }));
-    store.rig(Rig::RefusesValues);
-    let answer = stage.ask(&subscribe).await;
+    store.set_fault(Fault::RefusesValues);
+    let answer = server.ask(&subscribe).await;
     assert_eq!((answer.status(), answer.code()), (503, -32603), "{answer:?}");
     assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (None, &json!(7)));
     assert!(answer.reason().contains("may have run"), "{answer:?}");

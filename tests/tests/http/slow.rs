@@ -10,17 +10,17 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::h2::H2;
-use crate::stage::{Stage, call, limits, text_of, within};
+use crate::http2::Http2Client;
+use crate::test_server::{TestServer, call, limits, text_of, within};
 use crate::wire::{Request, Wire};
 
 const STALL: Duration = Duration::from_millis(400);
 
 /// Sends a request and reads nothing, with as little room as the system allows.
-async fn stalled(stage: &Stage, request: &Request) -> TcpStream {
+async fn stalled(server: &TestServer, request: &Request) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let mut stream = socket.connect(stage.address).await.unwrap();
+    let mut stream = socket.connect(server.address).await.unwrap();
     stream.write_all(&request.bytes()).await.unwrap();
     stream
 }
@@ -51,16 +51,16 @@ async fn the_server_closes_the_one_stalled_stream_of_twenty() {
     if !is_alone("slow::the_server_closes_the_one_stalled_stream_of_twenty").await {
         return;
     }
-    let stage = Stage::limited(|it| it.stall = STALL).await;
+    let server = TestServer::limited(|it| it.stall = STALL).await;
     let before = resident();
     // Many times what all buffers together hold.
     let flood = call("flood", json!({ "count": 4000, "bytes": 16384 }));
-    let stalled = stalled(&stage, &flood).await;
-    stage.play.running(1).await;
+    let stalled = stalled(&server, &flood).await;
+    server.handlers.running(1).await;
     let begun = Instant::now();
     let others: Vec<_> = (0..19)
         .map(|_| {
-            let address = stage.address;
+            let address = server.address;
             tokio::spawn(async move {
                 let mut wire = crate::wire::Wire::open(address).await;
                 for number in 0..20 {
@@ -74,7 +74,7 @@ async fn the_server_closes_the_one_stalled_stream_of_twenty() {
     for other in others {
         other.await.unwrap();
     }
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
     let cut = begun.elapsed();
     assert!(STALL <= cut && cut < STALL + Duration::from_secs(4), "cut after {cut:?}");
     let grown = resident().saturating_sub(before);
@@ -85,16 +85,16 @@ async fn the_server_closes_the_one_stalled_stream_of_twenty() {
 // spec: RESUME-5, HTTP-27
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_survives_a_stalled_stream() {
-    let stage = Stage::limited(|it| it.stall = STALL).await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::limited(|it| it.stall = STALL).await;
+    let session = server.session(Revision::V2025_11_25).await;
     let flood = session.call("flood", json!({ "count": 400, "bytes": 16384 }));
-    let stalled = stalled(&stage, &flood).await;
-    stage.play.running(1).await;
+    let stalled = stalled(&server, &flood).await;
+    server.handlers.running(1).await;
     // The call runs on although nobody reads, and comes to its end.
-    stage.play.step(1);
-    stage.play.running(0).await;
+    server.handlers.step(1);
+    server.handlers.running(0).await;
     let echo = session.call("echo", json!({ "text": "here" }));
-    assert_eq!(text_of(&stage.ask(&echo).await.json()), "here");
+    assert_eq!(text_of(&server.ask(&echo).await.json()), "here");
     drop(stalled);
 }
 
@@ -111,8 +111,8 @@ async fn a_client_that_reads_slowly_gets_the_whole_answer() {
         it.head = Duration::from_millis(200);
         it.stall = Duration::from_secs(1);
     };
-    let stage = Stage::limited(short).await;
-    let mut stream = stalled(&stage, &call("long", json!({ "bytes": LONG }))).await;
+    let server = TestServer::limited(short).await;
+    let mut stream = stalled(&server, &call("long", json!({ "bytes": LONG }))).await;
     let mut read = Vec::new();
     let mut pace = tokio::time::interval(Duration::from_millis(50));
     let begun = Instant::now();
@@ -135,8 +135,8 @@ async fn over_http2_a_client_that_reads_slowly_gets_the_whole_answer() {
         it.head = Duration::from_millis(200);
         it.stall = Duration::from_secs(1);
     });
-    let stage = Stage::with(|http| http.http2().limits(limits)).await;
-    let mut client = H2::with_window(stage.address, 64 * 1024).await;
+    let server = TestServer::with(|http| http.http2().limits(limits)).await;
+    let mut client = Http2Client::with_window(server.address, 64 * 1024).await;
     let answer = within(client.stream(&call("long", json!({ "bytes": LONG })))).await;
     let mut body = answer.into_body();
     let mut read = Vec::new();
@@ -156,16 +156,16 @@ async fn over_http2_a_client_that_reads_slowly_gets_the_whole_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn over_http2_the_server_resets_only_the_stream_whose_window_stays_closed() {
     let limits = limits(|it| it.stall = STALL);
-    let stage = Stage::with(|http| http.http2().limits(limits)).await;
-    let mut client = H2::with_window(stage.address, 64 * 1024).await;
+    let server = TestServer::with(|http| http.http2().limits(limits)).await;
+    let mut client = Http2Client::with_window(server.address, 64 * 1024).await;
     // An answer that waits in HTTP/2, a handler that still tells, and an answer of which not one
     // byte may be sent.
     let long = within(client.stream(&call("long", json!({ "bytes": LONG })))).await;
     let flood = call("flood", json!({ "count": 4000, "bytes": 16384 }));
     let told = within(client.stream(&flood)).await;
-    let mut shut = H2::with_window(stage.address, 0).await;
+    let mut shut = Http2Client::with_window(server.address, 0).await;
     let none = within(shut.stream(&call("echo", json!({ "text": "a" })))).await;
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
     for stalled in [long, told, none] {
         let error = within(stalled.into_body().collect()).await.unwrap_err();
         assert!(error.to_string().contains("error"), "{error}");

@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::stage::within;
+use crate::test_server::within;
 
 /// A server in a process of its own.
 struct Process {

@@ -3,7 +3,7 @@
 use bowline::types::revision::Revision;
 use serde_json::json;
 
-use crate::stage::{Random, Stage, call, text_of, within};
+use crate::test_server::{Random, TestServer, call, text_of, within};
 use crate::wire::Wire;
 
 const CONNECTIONS: u64 = 64;
@@ -12,11 +12,11 @@ const CALLS: u64 = 64;
 // spec: RPC-6, ST-2, HTTP-3
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_answer_reaches_its_call() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_06_18).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_06_18).await;
     let clients: Vec<_> = (0..CONNECTIONS)
         .map(|client| {
-            let (address, session) = (stage.address, session.clone());
+            let (address, session) = (server.address, session.clone());
             let mut random = Random(client.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
             tokio::spawn(async move {
                 let mut wire = Wire::open(address).await;

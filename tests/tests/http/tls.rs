@@ -6,9 +6,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::caller::{Caller, ERAS};
+use crate::caller::{CallerProcess, ERAS};
 use crate::nginx::{Logged, Nginx};
-use crate::stage::Stage;
+use crate::test_server::TestServer;
 
 /// A certificate of `localhost` and `server.invalid` that vouches for itself.
 pub(crate) struct Certificate(TempDir);
@@ -63,9 +63,9 @@ impl Certificate {
 }
 
 /// A socket that nobody is to connect to.
-pub(crate) struct Deserted(TcpListener);
+pub(crate) struct UnusedListener(TcpListener);
 
-impl Deserted {
+impl UnusedListener {
     pub(crate) fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -77,7 +77,7 @@ impl Deserted {
     }
 
     /// Expects that nobody has come; whoever has would wait here.
-    pub(crate) fn is_deserted(&self) {
+    pub(crate) fn assert_unused(&self) {
         let error = self.0.accept().expect_err("nobody connects");
         assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
     }
@@ -94,11 +94,11 @@ pub(crate) fn all_are(requests: &[Logged], target_and_version: &str, host: &str)
 
 #[tokio::test]
 async fn the_client_calls_a_tls_server_over_http_1() {
-    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    let (server, certificate) = (TestServer::open().await, Certificate::new());
     for era in ERAS {
-        let nginx = certificate.http1(stage.address).await;
+        let nginx = certificate.http1(server.address).await;
         let host = format!("localhost:{}", nginx.address.port());
-        let caller = Caller::speaking(era, &format!("https://{host}/mcp"));
+        let caller = CallerProcess::speaking(era, &format!("https://{host}/mcp"));
         caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
         all_are(&nginx.requests(), "/mcp HTTP/1.1", &host);
     }
@@ -106,11 +106,11 @@ async fn the_client_calls_a_tls_server_over_http_1() {
 
 #[tokio::test]
 async fn the_client_sends_all_requests_over_one_http_2_connection() {
-    let (stage, certificate) = (Stage::open().await, Certificate::new());
+    let (server, certificate) = (TestServer::open().await, Certificate::new());
     for era in ERAS {
-        let nginx = certificate.http2(stage.address).await;
+        let nginx = certificate.http2(server.address).await;
         let host = format!("localhost:{}", nginx.address.port());
-        let caller = Caller::speaking(era, &format!("https://{host}/mcp"));
+        let caller = CallerProcess::speaking(era, &format!("https://{host}/mcp"));
         caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
         let requests = nginx.requests();
         all_are(&requests, "/mcp HTTP/2.0", &host);
@@ -121,8 +121,8 @@ async fn the_client_sends_all_requests_over_one_http_2_connection() {
 
 #[tokio::test]
 async fn the_client_sends_no_request_to_a_server_with_an_untrusted_certificate() {
-    let (stage, certificate) = (Stage::open().await, Certificate::new());
-    let nginx = certificate.http2(stage.address).await;
+    let (server, certificate) = (TestServer::open().await, Certificate::new());
+    let nginx = certificate.http2(server.address).await;
     let port = nginx.address.port();
     let (stranger, namesake) = (Certificate::issued_by("stranger"), Certificate::new());
     for (host, trusted, expected) in [
@@ -130,7 +130,7 @@ async fn the_client_sends_no_request_to_a_server_with_an_untrusted_certificate()
         ("localhost", &namesake, "BadSignature"),
         ("127.0.0.1", &certificate, "not valid for name"),
     ] {
-        let caller = Caller::of(&format!("https://{host}:{port}/mcp"));
+        let caller = CallerProcess::of(&format!("https://{host}:{port}/mcp"));
         let error = caller.with("SSL_CERT_FILE", trusted.file()).cannot_connect().await;
         assert!(error.contains("certificate") && error.contains(expected), "{error}");
     }
@@ -139,9 +139,9 @@ async fn the_client_sends_no_request_to_a_server_with_an_untrusted_certificate()
 
 #[tokio::test]
 async fn the_client_sends_nothing_if_it_has_no_trusted_certificates() {
-    let (server, empty) = (Deserted::new(), tempfile::tempdir().unwrap());
+    let (server, empty) = (UnusedListener::new(), tempfile::tempdir().unwrap());
     for file in ["/dev/null", "/there/is/no/such/file"] {
-        let error = Caller::of(&format!("https://{}/mcp", server.address()))
+        let error = CallerProcess::of(&format!("https://{}/mcp", server.address()))
             .with("SSL_CERT_FILE", file)
             .with("SSL_CERT_DIR", empty.path())
             .cannot_connect()
@@ -149,5 +149,5 @@ async fn the_client_sends_nothing_if_it_has_no_trusted_certificates() {
         assert!(error.contains("no certificate to trust was found"), "{error}");
         assert!(error.contains("ca-certificates") && error.contains("SSL_CERT_FILE"), "{error}");
     }
-    server.is_deserted();
+    server.assert_unused();
 }

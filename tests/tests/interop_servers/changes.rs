@@ -5,70 +5,76 @@ use std::collections::HashSet;
 use bowline::client::{Change, Changes};
 use serde_json::json;
 
+use crate::connected_client::ConnectedClient;
 use crate::peer::Feature;
-use crate::stage::Stage;
 
 // spec: SUB-1, SUB-9, SUB-11
-pub(crate) async fn check(stage: &Stage) {
-    offers(stage);
-    let choice = stage.client.subscribe().tools().prompts().resources().resource("peer://motd");
-    if !stage.has(Feature::ListChanges) && !stage.has(Feature::ResourceChanges) {
+pub(crate) async fn check(connected: &ConnectedClient) {
+    offers(connected);
+    let choice = connected.client.subscribe().tools().prompts().resources().resource("peer://motd");
+    if !connected.has(Feature::ListChanges) && !connected.has(Feature::ResourceChanges) {
         let error = choice.open().await.unwrap_err();
         assert!(error.is_not_offered() || error.is_refused(), "{error}");
         return;
     }
     let mut changes = choice.open().await.unwrap();
-    if stage.has(Feature::ListChanges) {
-        lists(stage, &mut changes).await;
+    if connected.has(Feature::ListChanges) {
+        lists(connected, &mut changes).await;
     }
-    if stage.has(Feature::ResourceChanges) {
-        resource(stage, &mut changes).await;
+    if connected.has(Feature::ResourceChanges) {
+        resource(connected, &mut changes).await;
     } else {
         assert_eq!(changes.missing().resource_subscriptions, ["peer://motd"]);
     }
     drop(changes);
-    stage.until_seen("subscribed", json!([])).await;
+    connected.until_seen("subscribed", json!([])).await;
 }
 
 /// What the server says of its changes is what the table says.
-fn offers(stage: &Stage) {
-    let offers = stage.client.capabilities();
+fn offers(connected: &ConnectedClient) {
+    let offers = connected.client.capabilities();
     let lists = [
         offers.supports_tools_list_changed(),
         offers.supports_prompts_list_changed(),
         offers.supports_resources_list_changed(),
     ];
-    assert_eq!(lists, [stage.has(Feature::ListChanges); 3]);
-    assert_eq!(offers.supports_resources_subscribe(), stage.has(Feature::ResourceChanges));
+    assert_eq!(lists, [connected.has(Feature::ListChanges); 3]);
+    assert_eq!(offers.supports_resources_subscribe(), connected.has(Feature::ResourceChanges));
 }
 
 /// A tool, a prompt and a resource that are new are told of, and then listed.
-async fn lists(stage: &Stage, changes: &mut Changes) {
-    stage.client.call("learn", json!({ "name": "splice" })).await.unwrap().into_result().unwrap();
+async fn lists(connected: &ConnectedClient, changes: &mut Changes) {
+    connected
+        .client
+        .call("learn", json!({ "name": "splice" }))
+        .await
+        .unwrap()
+        .into_result()
+        .unwrap();
     let mut told = HashSet::new();
     while told.len() < 3 {
         told.insert(changes.next().await.unwrap().unwrap());
     }
     assert_eq!(told, HashSet::from([Change::Tools, Change::Prompts, Change::Resources]));
-    let tools = stage.client.tools().all().await.unwrap();
+    let tools = connected.client.tools().all().await.unwrap();
     assert!(tools.iter().any(|tool| tool.name == "splice"));
-    assert_eq!(stage.client.call("splice", ()).await.unwrap().text(), "splice");
-    let prompts = stage.client.prompts().all().await.unwrap();
+    assert_eq!(connected.client.call("splice", ()).await.unwrap().text(), "splice");
+    let prompts = connected.client.prompts().all().await.unwrap();
     assert!(prompts.iter().any(|prompt| prompt.name == "splice"));
-    assert_eq!(stage.client.read("peer://learned/splice").await.unwrap().text(), "splice");
+    assert_eq!(connected.client.read("peer://learned/splice").await.unwrap().text(), "splice");
 }
 
 /// A resource that changed is told of. Since 2026-07-28 no other is, whatever the server's author
 /// says; before, that is the author's business.
-async fn resource(stage: &Stage, changes: &mut Changes) {
-    let touched: &[&str] = if stage.revision.is_modern() {
+async fn resource(connected: &ConnectedClient, changes: &mut Changes) {
+    let touched: &[&str] = if connected.revision.is_modern() {
         &["peer://logo", "peer://motd"]
     } else {
-        assert_eq!(stage.tell("seen").await["subscribed"], json!(["peer://motd"]));
+        assert_eq!(connected.call_json("seen").await["subscribed"], json!(["peer://motd"]));
         &["peer://motd"]
     };
     for uri in touched {
-        stage.client.call("touch", json!({ "uri": uri })).await.unwrap().into_result().unwrap();
+        connected.client.call("touch", json!({ "uri": uri })).await.unwrap().into_result().unwrap();
     }
     let told = loop {
         if let Change::Resource(uri) = changes.next().await.unwrap().unwrap() {

@@ -15,8 +15,8 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
+use crate::connected_client::{Notes, builder, directory};
 use crate::peer::{Listening, server};
-use crate::stage::{Notes, builder, directory};
 
 const PROGRAM: [&str; 2] =
     ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];

@@ -2,19 +2,19 @@
 
 use bowline::types::deprecated::logging::LoggingLevel;
 
+use crate::connected_client::ConnectedClient;
 use crate::peer::Feature;
-use crate::stage::Stage;
 
 // spec: LOG-2
-pub(crate) async fn check(stage: &Stage) {
-    assert!(stage.client.capabilities().supports_logging());
-    stage.notes.take(|noted| &mut noted.logs);
-    stage.client.call("chatter", ()).await.unwrap();
+pub(crate) async fn check(connected: &ConnectedClient) {
+    assert!(connected.client.capabilities().supports_logging());
+    connected.notes.take(|noted| &mut noted.logs);
+    connected.client.call("chatter", ()).await.unwrap();
     let mut expected = vec![LoggingLevel::Info, LoggingLevel::Warning, LoggingLevel::Error];
-    if !stage.has(Feature::LogLevel) {
+    if !connected.has(Feature::LogLevel) {
         expected.insert(0, LoggingLevel::Debug);
     }
-    let logs = stage.noted(|noted| &mut noted.logs, expected.len()).await;
+    let logs = connected.noted(|noted| &mut noted.logs, expected.len()).await;
     let levels: Vec<_> = logs.iter().map(|(level, ..)| *level).collect();
     assert_eq!(levels, expected);
     for (level, logger, data) in logs {

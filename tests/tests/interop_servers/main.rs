@@ -6,18 +6,18 @@
 
 mod asking;
 mod changes;
+mod connected_client;
 mod everything;
 mod logging;
 mod peer;
 mod prompts;
 mod resources;
-mod stage;
 mod tools;
 
 use bowline::types::revision::Revision;
 
+use crate::connected_client::ConnectedClient;
 use crate::peer::{Over, Peer};
-use crate::stage::Stage;
 
 // spec: LIFE-2, LIFE-4, LIFE-13
 #[tokio::test]
@@ -70,24 +70,24 @@ async fn visit(peer: Peer, over: Over) {
     for revision in peer.revisions() {
         // Shown only if the test fails, to say where it stopped.
         eprintln!("{peer:?} in {revision} over {over:?}");
-        let stage = Stage::open(peer, *revision, over).await;
-        introduction(&stage).await;
-        tools::check(&stage).await;
-        logging::check(&stage).await;
-        resources::check(&stage).await;
-        prompts::check(&stage).await;
-        asking::check(&stage).await;
-        changes::check(&stage).await;
-        stage.close().await;
+        let connected = ConnectedClient::open(peer, *revision, over).await;
+        introduction(&connected).await;
+        tools::check(&connected).await;
+        logging::check(&connected).await;
+        resources::check(&connected).await;
+        prompts::check(&connected).await;
+        asking::check(&connected).await;
+        changes::check(&connected).await;
+        connected.close().await;
     }
 }
 
 /// What a server says of itself, and that it is there.
-async fn introduction(stage: &Stage) {
-    let client = &stage.client;
-    assert_eq!(client.revision(), stage.revision);
+async fn introduction(connected: &ConnectedClient) {
+    let client = &connected.client;
+    assert_eq!(client.revision(), connected.revision);
     let info = client.server_info().expect("a server says who it is");
-    assert_eq!((info.name.as_str(), info.version.as_str()), (stage.peer.name(), "1.0.0"));
+    assert_eq!((info.name.as_str(), info.version.as_str()), (connected.peer.name(), "1.0.0"));
     assert_eq!(client.instructions(), Some("A peer for interoperability tests."));
     let offers = client.capabilities();
     assert!(offers.supports_tools() && offers.supports_resources() && offers.supports_prompts());
@@ -99,7 +99,9 @@ async fn introduction(stage: &Stage) {
 async fn the_client_finds_the_newest_revision_that_both_sides_speak() {
     for peer in Peer::ALL {
         for over in [Over::Stdio, Over::Http] {
-            let (client, _server) = stage::connect(stage::builder(Revision::ALL), peer, over).await;
+            let (client, _server) =
+                connected_client::connect(connected_client::builder(Revision::ALL), peer, over)
+                    .await;
             assert_eq!(Some(&client.revision()), peer.revisions().last(), "{peer:?}");
             client.close().await;
         }

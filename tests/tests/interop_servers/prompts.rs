@@ -3,16 +3,16 @@
 use bowline::types::completion::Reference;
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::connected_client::ConnectedClient;
 
-pub(crate) async fn check(stage: &Stage) {
-    listing(stage).await;
-    filling_in(stage).await;
-    completion(stage).await;
+pub(crate) async fn check(connected: &ConnectedClient) {
+    listing(connected).await;
+    filling_in(connected).await;
+    completion(connected).await;
 }
 
-async fn listing(stage: &Stage) {
-    let prompts = stage.client.prompts().all().await.unwrap();
+async fn listing(connected: &ConnectedClient) {
+    let prompts = connected.client.prompts().all().await.unwrap();
     let find = |name| prompts.iter().find(|it| it.name == name).expect(name);
     let introduce = find("introduce");
     assert_eq!(introduce.description.as_deref(), Some("Asks for an introduction."));
@@ -20,13 +20,13 @@ async fn listing(stage: &Stage) {
         introduce.arguments.iter().map(|it| (it.name.as_str(), it.required)).collect();
     assert_eq!(arguments, [("name", true), ("tone", false)]);
     assert!(find("illustrate").arguments.is_empty());
-    if stage.revision.has_titles() {
+    if connected.revision.has_titles() {
         assert_eq!(find("illustrate").display_name(), "Illustrate");
     }
 }
 
-async fn filling_in(stage: &Stage) {
-    let client = &stage.client;
+async fn filling_in(connected: &ConnectedClient) {
+    let client = &connected.client;
     for (tone, expected) in
         [(None, "Introduce Ada, plainly."), (Some("warmly"), "Introduce Ada, warmly.")]
     {
@@ -50,14 +50,15 @@ async fn filling_in(stage: &Stage) {
     }
 }
 
-async fn completion(stage: &Stage) {
-    let complete =
-        |name, typed| stage.client.complete(Reference::prompt("introduce")).argument(name, typed);
+async fn completion(connected: &ConnectedClient) {
+    let complete = |name, typed| {
+        connected.client.complete(Reference::prompt("introduce")).argument(name, typed)
+    };
     assert_eq!(complete("name", "A").await.unwrap().values(), ["Ada", "Alan"]);
     assert!(complete("name", "Z").await.unwrap().values().is_empty());
     assert_eq!(complete("tone", "").await.unwrap().values(), ["casually"]);
     // Older servers are not told what was chosen before.
-    let hears = stage.revision.has_completion_context();
+    let hears = connected.revision.has_completion_context();
     let chosen = complete("tone", "").context("name", "Ada").await.unwrap();
     assert_eq!(chosen.values(), [if hears { "formally" } else { "casually" }]);
 }

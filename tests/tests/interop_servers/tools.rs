@@ -6,22 +6,22 @@ use bowline::types::tool::ToolDefinition;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use crate::connected_client::ConnectedClient;
 use crate::peer::Feature;
-use crate::stage::Stage;
 
-pub(crate) async fn check(stage: &Stage) {
-    listing(stage).await;
-    results(stage).await;
-    content(stage).await;
-    structure(stage).await;
-    progress(stage).await;
-    cancellation(stage).await;
+pub(crate) async fn check(connected: &ConnectedClient) {
+    listing(connected).await;
+    results(connected).await;
+    content(connected).await;
+    structure(connected).await;
+    progress(connected).await;
+    cancellation(connected).await;
 }
 
 // spec: PAGE-1, PAGE-4, PAGE-5
-async fn listing(stage: &Stage) {
-    let tools = stage.client.tools().all().await.unwrap();
-    let find = |name: &str| -> &ToolDefinition {
+async fn listing(connected: &ConnectedClient) {
+    let tools = connected.client.tools().all().await.unwrap();
+    let find = |name: &str| -> &Tool {
         tools.iter().find(|tool| tool.name == name).unwrap_or_else(|| panic!("no tool `{name}`"))
     };
     for name in ["echo", "fail", "gallery", "sleep", "chatter", "seen", "greet", "sample", "roots"]
@@ -32,21 +32,21 @@ async fn listing(stage: &Stage) {
     let schema: Value = add.input_schema.parse().unwrap();
     assert_eq!(schema["properties"]["a"]["type"], "integer");
     let is_read_only = add.annotations.as_ref().and_then(|it| it.read_only_hint);
-    if stage.revision.has_tool_annotations() {
+    if connected.revision.has_tool_annotations() {
         assert_eq!(is_read_only, Some(true));
     }
-    if stage.revision.has_titles() {
+    if connected.revision.has_titles() {
         assert_eq!(add.display_name(), "Adder");
     }
-    if stage.revision.has_structured_output() {
+    if connected.revision.has_structured_output() {
         let schema: Value = add.output_schema.as_ref().unwrap().parse().unwrap();
         assert_eq!(schema["properties"]["sum"]["type"], "integer");
     }
 }
 
 // spec: TOOL-37
-async fn results(stage: &Stage) {
-    let client = &stage.client;
+async fn results(connected: &ConnectedClient) {
+    let client = &connected.client;
     let text = "Grüße, 世界\nsecond line \u{2028} end";
     assert_eq!(client.call("echo", json!({ "message": text })).await.unwrap().text(), text);
     let failed = client.call("fail", json!({ "reason": "out of rope" })).await.unwrap();
@@ -57,8 +57,8 @@ async fn results(stage: &Stage) {
     assert!(unknown.map_or_else(|error| error.is_refused(), |outcome| outcome.is_error()));
 }
 
-async fn content(stage: &Stage) {
-    let outcome = stage.client.call("gallery", ()).await.unwrap();
+async fn content(connected: &ConnectedClient) {
+    let outcome = connected.client.call("gallery", ()).await.unwrap();
     let content = serde_json::to_value(outcome.content()).unwrap();
     let kinds: Vec<_> = content.as_array().unwrap().iter().map(|block| &block["type"]).collect();
     let resource =
@@ -70,7 +70,7 @@ async fn content(stage: &Stage) {
         { "type": "resource_link", "uri": "peer://motd", "name": "motd" },
         { "type": "resource", "resource": resource },
     ]);
-    if stage.revision.has_resource_links() {
+    if connected.revision.has_resource_links() {
         assert_eq!(content, expected);
     } else {
         assert!(
@@ -81,15 +81,15 @@ async fn content(stage: &Stage) {
 }
 
 // spec: TOOL-30, TOOL-48
-async fn structure(stage: &Stage) {
-    let sum = stage.client.call("add", json!({ "a": 40, "b": 2 })).await.unwrap();
+async fn structure(connected: &ConnectedClient) {
+    let sum = connected.client.call("add", json!({ "a": 40, "b": 2 })).await.unwrap();
     assert_eq!(sum.parse::<Value>().unwrap(), json!({ "sum": 42 }));
-    if !stage.revision.has_structured_output() {
+    if !connected.revision.has_structured_output() {
         return;
     }
     assert!(sum.structured().is_some());
-    let lie = stage.client.call("lie", ()).await;
-    if stage.has(Feature::OutputChecks) {
+    let lie = connected.client.call("lie", ()).await;
+    if connected.has(Feature::OutputChecks) {
         assert!(lie.unwrap().is_error());
     } else {
         let error = lie.unwrap_err();
@@ -98,33 +98,33 @@ async fn structure(stage: &Stage) {
     }
 }
 
-async fn progress(stage: &Stage) {
+async fn progress(connected: &ConnectedClient) {
     let mut reports = Vec::new();
-    let call = stage.client.call("sleep", json!({ "seconds": 0.2 }));
+    let call = connected.client.call("sleep", json!({ "seconds": 0.2 }));
     let slept = call.progress(|progress| reports.push(progress)).await.unwrap();
     assert!(!slept.is_error(), "{}", slept.text());
     // SDKs may drop the report that comes last, together with the answer.
     assert!((3..=4).contains(&reports.len()), "{reports:?}");
     assert!(reports.is_sorted_by(|one, other| one.progress < other.progress), "{reports:?}");
     assert!(reports.iter().all(|report| report.total == Some(0.2)), "{reports:?}");
-    if stage.revision.has_progress_message() {
+    if connected.revision.has_progress_message() {
         assert_eq!(reports[0].message.as_deref(), Some("sleeping"));
     }
 }
 
 // spec: CANC-14, CANC-15, TIME-3
 /// A call that is dropped, and one that takes too long, are cancelled at the server.
-async fn cancellation(stage: &Stage) {
+async fn cancellation(connected: &ConnectedClient) {
     let started = Notify::new();
-    let call = stage.client.call("sleep", json!({ "seconds": 60 }));
+    let call = connected.client.call("sleep", json!({ "seconds": 60 }));
     let call = call.progress(|_| started.notify_one()).into_future();
     tokio::select! {
         outcome = call => panic!("nobody sleeps that short: {outcome:?}"),
         () = started.notified() => {}
     }
-    stage.until_seen("cancelled", json!(1)).await;
-    let call = stage.client.call("sleep", json!({ "seconds": 60 }));
+    connected.until_seen("cancelled", json!(1)).await;
+    let call = connected.client.call("sleep", json!({ "seconds": 60 }));
     let late = call.deadline(Duration::from_millis(200)).await.unwrap_err();
     assert!(late.is_timeout(), "{late}");
-    stage.until_seen("cancelled", json!(2)).await;
+    connected.until_seen("cancelled", json!(2)).await;
 }

@@ -7,35 +7,37 @@ use bowline::types::revision::Revision;
 use serde_json::{Value, json};
 
 use super::{SHORT, bites};
-use crate::stage::{NEIGHBOUR, Session, Stage, call, listen, request, server, text_of, within};
+use crate::test_server::{
+    NEIGHBOUR, Session, TestServer, call, listen, request, sample_server, text_of, within,
+};
 use crate::wire::Wire;
 
-async fn limited(change: impl FnOnce(&mut Limits)) -> Stage {
+async fn limited(change: impl FnOnce(&mut Limits)) -> TestServer {
     let mut limits = Limits::default();
     limits.logs_per_minute = 1_000_000;
     change(&mut limits);
-    let (server, play) = server();
-    Stage::of((server.limits(limits), play), |http| http).await
+    let (server, handlers) = sample_server();
+    TestServer::of((server.limits(limits), handlers), |http| http).await
 }
 
 /// A session with a call that holds, and another request behind it.
-async fn held(stage: &Stage) -> (Session, Wire) {
-    let session = stage.session(Revision::V2025_11_25).await;
-    let wire = Wire::send(stage.address, &session.call("hold", json!({}))).await;
-    stage.play.running(1).await;
+async fn held(server: &TestServer) -> (Session, Wire) {
+    let session = server.session(Revision::V2025_11_25).await;
+    let wire = Wire::send(server.address, &session.call("hold", json!({}))).await;
+    server.handlers.running(1).await;
     (session, wire)
 }
 
 bites! {
     frame {
-        let stage = limited(|it| it.frame = 10_000).await;
+        let server = limited(|it| it.frame = 10_000).await;
         let fits = call("echo", json!({ "text": "x".repeat(9000) }));
-        assert_eq!(stage.ask(&fits).await.status(), 200);
+        assert_eq!(server.ask(&fits).await.status(), 200);
         let longer = call("echo", json!({ "text": "x".repeat(11_000) }));
-        assert_eq!(stage.ask(&longer).await.status(), 413);
+        assert_eq!(server.ask(&longer).await.status(), 413);
         // What only says that it is longer is refused before anything comes.
         for length in ["10001", "99999999999", "9999999999999999999"] {
-            let mut wire = Wire::open(stage.address).await;
+            let mut wire = Wire::open(server.address).await;
             let claimed = call("echo", json!({})).with("Content-Length", length);
             wire.write(&claimed.head()).await;
             let answer = within(wire.answer()).await;
@@ -43,7 +45,7 @@ bites! {
             assert!(answer.reason().contains("10000"), "{answer:?}");
         }
         // What does not say how long it is, is refused as soon as it is too long.
-        let mut wire = Wire::open(stage.address).await;
+        let mut wire = Wire::open(server.address).await;
         let endless = call("echo", json!({})).set("Transfer-Encoding", "chunked");
         let head = String::from_utf8(endless.head()).unwrap();
         let head: String = head.split_inclusive("\r\n").filter(|line| !line.starts_with("Content-Length")).collect();
@@ -56,69 +58,69 @@ bites! {
     }
 
     depth {
-        let stage = limited(|it| it.depth = 20).await;
+        let server = limited(|it| it.depth = 20).await;
         let nested = |levels: usize| {
             let text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
             call("echo", json!({ "text": "a", "nested": serde_json::from_str::<Value>(&text).unwrap() }))
         };
-        assert_eq!(stage.ask(&nested(10)).await.status(), 200);
-        let answer = stage.ask(&nested(30)).await;
+        assert_eq!(server.ask(&nested(10)).await.status(), 200);
+        let answer = server.ask(&nested(30)).await;
         assert_eq!(answer.status(), 400, "{answer:?}");
     }
 
     batch {
-        let stage = limited(|it| it.batch = 3).await;
-        let session = stage.session(Revision::V2025_03_26).await;
+        let server = limited(|it| it.batch = 3).await;
+        let session = server.session(Revision::V2025_03_26).await;
         let batch = |count: u32| {
             let ping = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
             session.post(Value::from((0..count).map(ping).collect::<Vec<_>>()).to_string())
         };
-        assert_eq!(stage.ask(&batch(3)).await.status(), 200);
-        assert_eq!(stage.ask(&batch(4)).await.status(), 400);
+        assert_eq!(server.ask(&batch(3)).await.status(), 200);
+        assert_eq!(server.ask(&batch(4)).await.status(), 400);
     }
 
     in_flight {
-        let stage = limited(|it| it.in_flight = 1).await;
-        let (session, mut first) = held(&stage).await;
-        let mut second = Wire::send(stage.address, &session.call("hold", json!({}))).await;
+        let server = limited(|it| it.in_flight = 1).await;
+        let (session, mut first) = held(&server).await;
+        let mut second = Wire::send(server.address, &session.call("hold", json!({}))).await;
         // Served at once, since it is no call; by then the second has been taken too.
         for _ in 0..20 {
-            stage.ask(&session.post(request(2, "ping", json!({})))).await;
+            server.ask(&session.post(request(2, "ping", json!({})))).await;
         }
-        stage.play.running(1).await;
-        stage.play.step(2);
+        server.handlers.running(1).await;
+        server.handlers.step(2);
         for wire in [&mut first, &mut second] {
             assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
         }
     }
 
     backlog {
-        let stage = limited(|it| (it.in_flight, it.backlog) = (1, 2)).await;
-        let (session, mut first) = held(&stage).await;
+        let server = limited(|it| (it.in_flight, it.backlog) = (1, 2)).await;
+        let (session, mut first) = held(&server).await;
         let mut waiting = Vec::new();
         let refused = loop {
-            let mut wire = Wire::send(stage.address, &session.call("hold", json!({}))).await;
+            let mut wire = Wire::send(server.address, &session.call("hold", json!({}))).await;
             // Either it is refused, or it waits; a ping behind it tells which.
-            stage.ask(&session.post(request(2, "ping", json!({})))).await;
+            server.ask(&session.post(request(2, "ping", json!({})))).await;
             match tokio::time::timeout(SHORT, wire.stream.readable()).await {
                 Ok(_) => break wire.answer().await,
                 Err(_) => waiting.push(wire),
             }
         };
         assert_eq!((refused.status(), waiting.len()), (503, 2), "{refused:?}");
-        stage.play.step(3);
+        server.handlers.step(3);
         for wire in waiting.iter_mut().chain([&mut first]) {
             assert_eq!(text_of(&within(wire.answer()).await.json()), "held");
         }
     }
 
     requests_per_minute {
-        let stage = limited(|it| it.requests_per_minute = 10).await;
-        let session = stage.session(Revision::V2025_11_25).await;
+        let server = limited(|it| it.requests_per_minute = 10).await;
+        let session = server.session(Revision::V2025_11_25).await;
         let ping = session.post(request(2, "ping", json!({})));
         let mut served = 0;
         let refused = loop {
-            let answer = stage.ask(&ping).await;
+            let answer = server.ask(&ping).await;
             if answer.json().get("error").is_some() {
                 break answer;
             }
@@ -130,76 +132,76 @@ bites! {
     }
 
     result {
-        let stage = limited(|it| it.result = 5000).await;
+        let server = limited(|it| it.result = 5000).await;
         let long = |bytes: usize| call("long", json!({ "bytes": bytes }));
-        assert!(stage.ask(&long(1000)).await.json().get("result").is_some());
-        let answer = stage.ask(&long(6000)).await;
+        assert!(server.ask(&long(1000)).await.json().get("result").is_some());
+        let answer = server.ask(&long(6000)).await;
         assert!(answer.body.len() < 1000, "{answer:?}");
     }
 
     logs_per_minute {
-        let stage = limited(|it| it.logs_per_minute = 5).await;
-        let session = stage.session(Revision::V2025_11_25).await;
+        let server = limited(|it| it.logs_per_minute = 5).await;
+        let session = server.session(Revision::V2025_11_25).await;
         let arguments = json!({ "count": 50, "bytes": 1 });
         for request in [call("burst", arguments.clone()), session.call("burst", arguments)] {
-            let mut wire = stage.stream(&request).await;
+            let mut wire = server.stream(&request).await;
             assert_eq!(within(wire.messages()).await.len(), 5 + 1);
         }
     }
 
     subscriptions {
-        let stage = limited(|it| it.subscriptions = 2).await;
+        let server = limited(|it| it.subscriptions = 2).await;
         let listen = listen(json!({ "toolsListChanged": true }));
-        let open = [stage.stream(&listen).await, stage.stream(&listen).await];
-        let answer = stage.ask(&listen).await;
+        let open = [server.stream(&listen).await, server.stream(&listen).await];
+        let answer = server.ask(&listen).await;
         assert_eq!((answer.status(), answer.code()), (400, -32600), "{answer:?}");
         assert_eq!(answer.reason(), "no more than 2 subscriptions at a time; end one first");
-        let mut other = Wire::send_from(NEIGHBOUR, stage.address, &listen).await;
+        let mut other = Wire::send_from(NEIGHBOUR, server.address, &listen).await;
         assert!(within(other.head()).await.is_stream(), "another caller has its own");
         drop(open);
-        within(async { while stage.ask_head(&listen).await.status != 200 {} }).await;
+        within(async { while server.ask_head(&listen).await.status != 200 {} }).await;
     }
 
     subscribed_resources {
-        let stage = limited(|it| it.subscribed_resources = 1).await;
-        let session = stage.session(Revision::V2025_11_25).await;
+        let server = limited(|it| it.subscribed_resources = 1).await;
+        let session = server.session(Revision::V2025_11_25).await;
         let subscribe = |uri: &str| session.post(request(1, "resources/subscribe", json!({ "uri": uri })));
-        assert!(stage.ask(&subscribe("note://a")).await.json().get("result").is_some());
-        assert!(stage.ask(&subscribe("note://b")).await.json().get("error").is_some());
+        assert!(server.ask(&subscribe("note://a")).await.json().get("result").is_some());
+        assert!(server.ask(&subscribe("note://b")).await.json().get("error").is_some());
         let both = listen(json!({ "resourceSubscriptions": ["note://a", "note://b"] }));
-        let mut wire = stage.stream(&both).await;
+        let mut wire = server.stream(&both).await;
         let acknowledged = within(wire.message()).await.unwrap().json();
         let honoured = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
         assert_eq!(honoured, &json!(["note://a"]));
     }
 
     subscribed_bytes {
-        let stage = limited(|it| it.subscribed_bytes = "note://a".len()).await;
-        let session = stage.session(Revision::V2025_11_25).await;
+        let server = limited(|it| it.subscribed_bytes = "note://a".len()).await;
+        let session = server.session(Revision::V2025_11_25).await;
         let subscribe = |uri: &str| session.post(request(1, "resources/subscribe", json!({ "uri": uri })));
-        assert!(stage.ask(&subscribe("note://a")).await.json().get("result").is_some());
-        let second = stage.ask(&subscribe("note://b")).await;
+        assert!(server.ask(&subscribe("note://a")).await.json().get("result").is_some());
+        let second = server.ask(&subscribe("note://b")).await;
         assert!(second.reason().contains("no more than 8 bytes"), "{second:?}");
         let both = listen(json!({ "resourceSubscriptions": ["note://a", "note://b"] }));
-        let mut wire = stage.stream(&both).await;
+        let mut wire = server.stream(&both).await;
         let acknowledged = within(wire.message()).await.unwrap().json();
         let honoured = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
         assert_eq!(honoured, &json!(["note://a"]));
     }
 
     questions {
-        let stage = limited(|it| it.questions = 1).await;
-        let session = stage.session(Revision::V2025_11_25).await;
-        let mut first = stage.stream(&session.call("ask", json!({}))).await;
+        let server = limited(|it| it.questions = 1).await;
+        let session = server.session(Revision::V2025_11_25).await;
+        let mut first = server.stream(&session.call("ask", json!({}))).await;
         within(first.message()).await.unwrap();
-        let second = stage.ask(&session.call("ask", json!({}))).await;
+        let second = server.ask(&session.call("ask", json!({}))).await;
         assert_eq!(second.json()["result"]["isError"], true, "{second:?}");
     }
 
     question_timeout {
-        let stage = limited(|it| it.question_timeout = Duration::from_millis(100)).await;
-        let session = stage.session(Revision::V2025_11_25).await;
-        let mut wire = stage.stream(&session.call("ask", json!({}))).await;
+        let server = limited(|it| it.question_timeout = Duration::from_millis(100)).await;
+        let session = server.session(Revision::V2025_11_25).await;
+        let mut wire = server.stream(&session.call("ask", json!({}))).await;
         let messages = within(wire.messages()).await;
         let methods: Vec<_> = messages.iter().map(|it| it.json()["method"].clone()).collect();
         assert_eq!(methods[..2], ["elicitation/create", "notifications/cancelled"]);

@@ -12,7 +12,9 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::sessions::answer_to;
-use crate::stage::{Session, Stage, call, initialize, limits, request, server, text_of, within};
+use crate::test_server::{
+    Session, TestServer, call, initialize, limits, request, sample_server, text_of, within,
+};
 use crate::wire::{Request, Wire};
 
 /// A client of 2024-11-05.
@@ -22,16 +24,16 @@ struct Old {
 }
 
 impl Old {
-    async fn open(stage: &Stage) -> Self {
-        let mut stream = stage.stream(&Request::get()).await;
+    async fn open(server: &TestServer) -> Self {
+        let mut stream = server.stream(&Request::get()).await;
         let first = within(stream.event()).await.unwrap();
         assert_eq!(first.name.as_deref(), Some("endpoint"));
         Self { stream, target: first.data.unwrap() }
     }
 
-    async fn post(&self, stage: &Stage, body: impl Into<String>) -> u16 {
+    async fn post(&self, server: &TestServer, body: impl Into<String>) -> u16 {
         let request = Request::post(body).set("Accept", "*/*").target(&self.target);
-        stage.ask(&request).await.status()
+        server.ask(&request).await.status()
     }
 
     async fn next(&mut self) -> serde_json::Value {
@@ -40,11 +42,11 @@ impl Old {
         event.json()
     }
 
-    async fn shake_hands(&mut self, stage: &Stage) {
-        assert_eq!(self.post(stage, initialize(Revision::V2024_11_05)).await, 202);
+    async fn shake_hands(&mut self, server: &TestServer) {
+        assert_eq!(self.post(server, initialize(Revision::V2024_11_05)).await, 202);
         assert_eq!(self.next().await["result"]["protocolVersion"], "2024-11-05");
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        assert_eq!(self.post(stage, initialized).await, 202);
+        assert_eq!(self.post(server, initialized).await, 202);
     }
 }
 
@@ -55,73 +57,73 @@ fn echo(id: u32) -> String {
 // spec: SSE1-1, SSE1-2, SSE1-3, SSE1-4, BC-1
 #[tokio::test]
 async fn the_server_serves_a_client_of_2024_on_one_stream() {
-    let stage = Stage::with(Http::sse2024).await;
-    let mut old = Old::open(&stage).await;
-    old.shake_hands(&stage).await;
+    let server = TestServer::with(Http::sse2024).await;
+    let mut old = Old::open(&server).await;
+    old.shake_hands(&server).await;
     for id in 1..=5 {
-        assert_eq!(old.post(&stage, echo(id)).await, 202);
+        assert_eq!(old.post(&server, echo(id)).await, 202);
         let answer = old.next().await;
         assert_eq!((&answer["id"], text_of(&answer)), (&json!(id), id.to_string().as_str()));
     }
-    stage.notify.tools_changed();
+    server.notify.tools_changed();
     assert_eq!(old.next().await["method"], "notifications/tools/list_changed");
     // The endpoint serves everybody else beside.
-    let session = stage.session(Revision::V2025_11_25).await;
-    assert_eq!(stage.ask(&session.post(echo(1))).await.status(), 200);
+    let session = server.session(Revision::V2025_11_25).await;
+    assert_eq!(server.ask(&session.post(echo(1))).await.status(), 200);
 }
 
 // spec: SSE1-4
 #[tokio::test]
 async fn a_client_of_2024_gets_log_messages_and_answers_questions() {
-    let stage = Stage::with(Http::sse2024).await;
-    let mut old = Old::open(&stage).await;
-    assert_eq!(old.post(&stage, initialize(Revision::V2025_06_18)).await, 202);
+    let server = TestServer::with(Http::sse2024).await;
+    let mut old = Old::open(&server).await;
+    assert_eq!(old.post(&server, initialize(Revision::V2025_06_18)).await, 202);
     old.next().await;
     let tell = json!({ "name": "tell", "arguments": { "count": 1 } });
-    assert_eq!(old.post(&stage, request(1, "tools/call", tell)).await, 202);
-    stage.play.step(2);
+    assert_eq!(old.post(&server, request(1, "tools/call", tell)).await, 202);
+    server.handlers.step(2);
     assert_eq!(old.next().await["method"], "notifications/message");
     assert_eq!(text_of(&old.next().await), "told 1");
     let ask = json!({ "name": "ask", "arguments": {} });
-    assert_eq!(old.post(&stage, request(2, "tools/call", ask)).await, 202);
+    assert_eq!(old.post(&server, request(2, "tools/call", ask)).await, 202);
     let question = old.next().await;
     let content = json!({ "action": "accept", "content": answer_to(&question) });
     let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": content });
-    assert_eq!(old.post(&stage, answer.to_string()).await, 202);
+    assert_eq!(old.post(&server, answer.to_string()).await, 202);
     assert_eq!(text_of(&old.next().await), "sure");
 }
 
 #[tokio::test]
 async fn the_call_limit_counts_calls_of_a_client_of_2024() {
     let limits = limits(|it| (it.calls, it.calls_per_caller) = (1, 1));
-    let stage = Stage::with(|http| http.sse2024().limits(limits)).await;
-    let mut old = Old::open(&stage).await;
-    old.shake_hands(&stage).await;
+    let server = TestServer::with(|http| http.sse2024().limits(limits)).await;
+    let mut old = Old::open(&server).await;
+    old.shake_hands(&server).await;
     let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
     for _ in 0..3 {
-        assert_eq!(old.post(&stage, hold.clone()).await, 202);
-        stage.play.running(1).await;
-        assert_eq!(old.post(&stage, echo(2)).await, 429);
-        assert_eq!(stage.ask(&call("echo", json!({ "text": "a" }))).await.status(), 429);
-        stage.play.step(1);
+        assert_eq!(old.post(&server, hold.clone()).await, 202);
+        server.handlers.running(1).await;
+        assert_eq!(old.post(&server, echo(2)).await, 429);
+        assert_eq!(server.ask(&call("echo", json!({ "text": "a" }))).await.status(), 429);
+        server.handlers.step(1);
         assert_eq!(text_of(&old.next().await), "held");
         // Its place is free as soon as it is answered, and so is that of one that is cancelled.
-        assert_eq!(old.post(&stage, echo(3)).await, 202);
+        assert_eq!(old.post(&server, echo(3)).await, 202);
         assert_eq!(text_of(&old.next().await), "3");
-        assert_eq!(old.post(&stage, hold.clone()).await, 202);
-        stage.play.running(1).await;
+        assert_eq!(old.post(&server, hold.clone()).await, 202);
+        server.handlers.running(1).await;
         let params = json!({ "requestId": 1 });
         let cancel =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        assert_eq!(old.post(&stage, cancel.to_string()).await, 202);
-        stage.play.running(0).await;
+        assert_eq!(old.post(&server, cancel.to_string()).await, 202);
+        server.handlers.running(0).await;
     }
     // What ends with its stream gives its place back too.
-    assert_eq!(old.post(&stage, hold).await, 202);
-    stage.play.running(1).await;
+    assert_eq!(old.post(&server, hold).await, 202);
+    server.handlers.running(1).await;
     drop(old);
     let echo = call("echo", json!({ "text": "a" }));
-    within(async { while stage.ask(&echo).await.status() != 200 {} }).await;
+    within(async { while server.ask(&echo).await.status() != 200 {} }).await;
 }
 
 /// An endpoint of 2024-11-05 without a socket, so that its stream is read only when a test does.
@@ -162,7 +164,7 @@ impl Unread {
 async fn the_server_drops_no_answer_while_the_stream_of_2024_is_not_read() {
     let asked = Arc::new(Notify::new());
     let told = asked.clone();
-    let server = server().0.on_roots_changed(move |ask: Ask| {
+    let server = sample_server().0.on_roots_changed(move |ask: Ask| {
         told.notify_one();
         async move {
             let _ = ask.roots().await;
@@ -199,53 +201,53 @@ async fn the_server_drops_no_answer_while_the_stream_of_2024_is_not_read() {
 // spec: SSE1-2
 #[tokio::test]
 async fn closing_the_stream_of_2024_ends_its_session() {
-    let stage = Stage::with(Http::sse2024).await;
-    let mut old = Old::open(&stage).await;
-    old.shake_hands(&stage).await;
+    let server = TestServer::with(Http::sse2024).await;
+    let mut old = Old::open(&server).await;
+    old.shake_hands(&server).await;
     assert_eq!(
-        old.post(&stage, request(1, "tools/call", json!({ "name": "hold", "arguments": {} })))
+        old.post(&server, request(1, "tools/call", json!({ "name": "hold", "arguments": {} })))
             .await,
         202
     );
-    stage.play.running(1).await;
+    server.handlers.running(1).await;
     let Old { stream, target } = old;
     drop(stream);
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
     let gone = Request::post(echo(1)).target(target);
-    assert_eq!(stage.ask(&gone).await.status(), 404);
+    assert_eq!(server.ask(&gone).await.status(), 404);
 }
 
 #[tokio::test]
 async fn a_session_of_2024_cannot_be_used_as_a_streamable_http_session_or_vice_versa() {
-    let stage = Stage::with(Http::sse2024).await;
-    let mut old = Old::open(&stage).await;
-    old.shake_hands(&stage).await;
+    let server = TestServer::with(Http::sse2024).await;
+    let mut old = Old::open(&server).await;
+    old.shake_hands(&server).await;
     let id = old.target.split_once('=').unwrap().1.to_owned();
     let posing = Session { id, revision: Revision::V2025_11_25 };
     for request in [posing.post(echo(1)), posing.get(), posing.delete()] {
-        assert_eq!(stage.ask(&request).await.status(), 404);
+        assert_eq!(server.ask(&request).await.status(), 404);
     }
-    let session = stage.session(Revision::V2025_11_25).await;
+    let session = server.session(Revision::V2025_11_25).await;
     let posing = Request::post(echo(1)).target(format!("/mcp?session={}", session.id));
-    assert_eq!(stage.ask(&posing).await.status(), 404);
+    assert_eq!(server.ask(&posing).await.status(), 404);
     // Where it is not served, the query means nothing.
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_11_25).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
     let posing = session.post(echo(1)).target(format!("/mcp?session={}", session.id));
-    assert_eq!(stage.ask(&posing).await.status(), 200);
-    assert_eq!(stage.ask(&Request::get()).await.status(), 400);
+    assert_eq!(server.ask(&posing).await.status(), 200);
+    assert_eq!(server.ask(&Request::get()).await.status(), 400);
 }
 
-async fn stateless() -> Stage {
-    Stage::with(|http| http.sessions(Sessions::None)).await
+async fn stateless() -> TestServer {
+    TestServer::with(|http| http.sessions(Sessions::None)).await
 }
 
 // spec: SESS-1, SESS-11, PV-3, HTTP-40
 #[tokio::test]
 async fn a_server_without_sessions_serves_each_request_independently() {
-    let stage = stateless().await;
+    let server = stateless().await;
     for revision in [Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25] {
-        let answer = stage.ask(&Request::post(initialize(revision))).await;
+        let answer = server.ask(&Request::post(initialize(revision))).await;
         assert_eq!(answer.json()["result"]["protocolVersion"], revision.to_string());
         assert_eq!(answer.header("mcp-session-id"), None);
         let versioned = |body: String| match revision.has_version_header() {
@@ -253,59 +255,59 @@ async fn a_server_without_sessions_serves_each_request_independently() {
             false => Request::post(body),
         };
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        assert_eq!(stage.ask(&versioned(initialized.to_owned())).await.status(), 202);
-        assert_eq!(text_of(&stage.ask(&versioned(echo(1))).await.json()), "1");
+        assert_eq!(server.ask(&versioned(initialized.to_owned())).await.status(), 202);
+        assert_eq!(text_of(&server.ask(&versioned(echo(1))).await.json()), "1");
         let meta = json!({ "progressToken": "p" });
         let advance = json!({ "name": "advance", "arguments": {}, "_meta": meta });
-        let mut wire = stage.stream(&versioned(request(1, "tools/call", advance))).await;
+        let mut wire = server.stream(&versioned(request(1, "tools/call", advance))).await;
         let events = within(wire.messages()).await;
         assert_eq!(events.len(), 2);
         assert!(events.iter().all(|event| event.id.is_none()), "there is nowhere to come back to");
     }
     for request in [Request::get(), Request::delete()] {
-        let answer = stage.ask(&request).await;
+        let answer = server.ask(&request).await;
         assert_eq!((answer.status(), answer.header("allow")), (405, Some("POST, OPTIONS")));
     }
     let batch = Request::post(format!("[{}]", echo(1)));
-    assert_eq!(stage.ask(&batch).await.status(), 200, "no header means 2025-03-26");
+    assert_eq!(server.ask(&batch).await.status(), 200, "no header means 2025-03-26");
     let batch = batch.with("MCP-Protocol-Version", "2025-06-18");
-    assert_eq!(stage.ask(&batch).await.status(), 400);
+    assert_eq!(server.ask(&batch).await.status(), 400);
 }
 
 // spec: CANC-5, CANC-6
 #[tokio::test]
 async fn on_a_server_without_sessions_a_client_cancels_by_disconnecting() {
-    let stage = stateless().await;
+    let server = stateless().await;
     let versioned = |body: String| Request::post(body).with("MCP-Protocol-Version", "2025-11-25");
     let hold = request(1, "tools/call", json!({ "name": "hold", "arguments": {} }));
     let tell = request(1, "tools/call", json!({ "name": "tell", "arguments": { "count": 2 } }));
     for body in [hold, tell] {
-        let wire = Wire::send(stage.address, &versioned(body)).await;
-        stage.play.running(1).await;
+        let wire = Wire::send(server.address, &versioned(body)).await;
+        server.handlers.running(1).await;
         // No request can say which of all calls with this id it means.
         let params = json!({ "requestId": 1 });
         let cancel =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        assert_eq!(stage.ask(&versioned(cancel.to_string())).await.status(), 202);
-        stage.play.running(1).await;
+        assert_eq!(server.ask(&versioned(cancel.to_string())).await.status(), 202);
+        server.handlers.running(1).await;
         drop(wire);
-        stage.play.running(0).await;
+        server.handlers.running(0).await;
     }
     // Also if the answer has begun, as a stream.
     let pause = json!({ "name": "pause", "arguments": { "milliseconds": 1 } });
-    let wire = stage.stream(&versioned(request(1, "tools/call", pause))).await;
-    stage.play.running(1).await;
+    let wire = server.stream(&versioned(request(1, "tools/call", pause))).await;
+    server.handlers.running(1).await;
     drop(wire);
-    stage.play.running(0).await;
+    server.handlers.running(0).await;
 }
 
 // spec: SESS-17
 #[tokio::test]
 async fn a_server_without_sessions_can_ask_only_modern_clients() {
-    let stage = stateless().await;
+    let server = stateless().await;
     let ask = request(1, "tools/call", json!({ "name": "ask", "arguments": {} }));
-    let answer = stage.ask(&Request::post(ask).with("MCP-Protocol-Version", "2025-11-25")).await;
+    let answer = server.ask(&Request::post(ask).with("MCP-Protocol-Version", "2025-11-25")).await;
     assert_eq!(answer.json()["result"]["isError"], true, "{answer:?}");
-    let modern = stage.ask(&crate::stage::call("echo", json!({ "text": "hello" }))).await;
+    let modern = server.ask(&crate::test_server::call("echo", json!({ "text": "hello" }))).await;
     assert_eq!(text_of(&modern.json()), "hello");
 }

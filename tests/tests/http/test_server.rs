@@ -32,9 +32,9 @@ pub(crate) async fn within<F: Future>(future: F) -> F::Output {
 }
 
 /// A server that listens.
-pub(crate) struct Stage {
+pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
-    pub(crate) play: Play,
+    pub(crate) handlers: Handlers,
     pub(crate) notify: Notify,
     pub(crate) endpoint: Endpoint,
     stop: oneshot::Sender<()>,
@@ -43,9 +43,9 @@ pub(crate) struct Stage {
 
 /// What handlers and tests see of each other.
 #[derive(Clone)]
-pub(crate) struct Play(Arc<Scenes>);
+pub(crate) struct Handlers(Arc<HandlerState>);
 
-struct Scenes {
+struct HandlerState {
     /// Handlers that run.
     running: watch::Sender<usize>,
     /// Handlers that came to their end.
@@ -55,18 +55,18 @@ struct Scenes {
 }
 
 /// A handler that runs.
-struct Running(Play);
+struct RunningHandler(Handlers);
 
-impl Play {
+impl Handlers {
     fn new() -> Self {
         let (running, _) = watch::channel(0);
         let (ended, _) = watch::channel(0);
-        Self(Arc::new(Scenes { running, ended, steps: Semaphore::new(0) }))
+        Self(Arc::new(HandlerState { running, ended, steps: Semaphore::new(0) }))
     }
 
-    fn run(&self) -> Running {
+    fn run(&self) -> RunningHandler {
         self.0.running.send_modify(|running| *running += 1);
-        Running(self.clone())
+        RunningHandler(self.clone())
     }
 
     /// Waits until so many handlers run.
@@ -98,7 +98,7 @@ impl Play {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningHandler {
     fn drop(&mut self) {
         self.0.0.running.send_modify(|running| *running -= 1);
     }
@@ -115,31 +115,31 @@ async fn echo(text: String, #[arg(default)] turns: u32) -> String {
 
 /// Never end
 #[tool]
-async fn forever(State(play): State<Play>) {
-    let _running = play.run();
+async fn forever(State(handlers): State<Handlers>) {
+    let _running = handlers.run();
     std::future::pending::<()>().await;
 }
 
 /// Wait for a step
 #[tool]
-async fn hold(State(play): State<Play>, #[arg(default)] text: String) -> &'static str {
-    let _running = play.run();
-    play.may_step().await;
+async fn hold(State(handlers): State<Handlers>, #[arg(default)] text: String) -> &'static str {
+    let _running = handlers.run();
+    handlers.may_step().await;
     drop(text);
-    play.0.ended.send_modify(|ended| *ended += 1);
+    handlers.0.ended.send_modify(|ended| *ended += 1);
     "held"
 }
 
 /// Say a number at each step, and how many there were in the end
 #[tool]
-async fn tell(State(play): State<Play>, log: Log, count: usize) -> String {
-    let _running = play.run();
+async fn tell(State(handlers): State<Handlers>, log: Log, count: usize) -> String {
+    let _running = handlers.run();
     for number in 1..=count {
-        play.may_step().await;
+        handlers.may_step().await;
         log.info(number);
     }
-    play.may_step().await;
-    play.0.ended.send_modify(|ended| *ended += 1);
+    handlers.may_step().await;
+    handlers.0.ended.send_modify(|ended| *ended += 1);
     format!("told {count}")
 }
 
@@ -152,13 +152,13 @@ async fn advance(progress: Progress) -> &'static str {
 
 /// Say much, and wait for a step in the end
 #[tool]
-async fn flood(State(play): State<Play>, log: Log, count: usize, bytes: usize) -> String {
-    let _running = play.run();
+async fn flood(State(handlers): State<Handlers>, log: Log, count: usize, bytes: usize) -> String {
+    let _running = handlers.run();
     for _ in 0..count {
         log.info("x".repeat(bytes));
         tokio::task::yield_now().await;
     }
-    play.may_step().await;
+    handlers.may_step().await;
     format!("said {count}")
 }
 
@@ -179,27 +179,31 @@ async fn long(bytes: usize) -> String {
 
 /// Ask the user
 #[tool]
-async fn ask(State(play): State<Play>, ask: Ask) -> bowline::Result<&'static str> {
-    let _running = play.run();
+async fn ask(State(handlers): State<Handlers>, ask: Ask) -> bowline::Result<&'static str> {
+    let _running = handlers.run();
     Ok(if ask.confirm("Sure?").await? { "sure" } else { "not sure" })
 }
 
 /// Ask the user, and take the question back at the next step
 #[tool]
-async fn withdraw(State(play): State<Play>, ask: Ask) -> &'static str {
-    let _running = play.run();
+async fn withdraw(State(handlers): State<Handlers>, ask: Ask) -> &'static str {
+    let _running = handlers.run();
     tokio::select! {
         _ = ask.confirm("Sure?") => "answered",
-        () = play.may_step() => "withdrawn",
+        () = handlers.may_step() => "withdrawn",
     }
 }
 
 /// Send the client away, and wait for a step
 #[tool]
-async fn pause(State(play): State<Play>, context: Context, milliseconds: u64) -> &'static str {
-    let _running = play.run();
+async fn pause(
+    State(handlers): State<Handlers>,
+    context: Context,
+    milliseconds: u64,
+) -> &'static str {
+    let _running = handlers.run();
     context.pause(Duration::from_millis(milliseconds));
-    play.may_step().await;
+    handlers.may_step().await;
     "back again"
 }
 
@@ -217,18 +221,18 @@ async fn place(Args(Place { region, zone }): Args<Place>) -> String {
 }
 
 /// A server with all of these, and its play.
-pub(crate) fn server() -> (Server, Play) {
-    let play = Play::new();
+pub(crate) fn sample_server() -> (Server, Handlers) {
+    let handlers = Handlers::new();
     let mut limits = Limits::default();
     limits.logs_per_minute = 1_000_000;
     let server = Server::new("stage", "1.0.0")
         .limits(limits)
-        .state(play.clone())
+        .state(handlers.clone())
         .tools(tools![echo, forever, hold, tell, advance, flood, burst, long, ask, withdraw, pause])
         .tool(Tool::new("place", place))
         .resource(Resource::new("note://a", || async { "a" }))
         .resource(Resource::new("note://b", || async { "b" }));
-    (server, play)
+    (server, handlers)
 }
 
 /// Limits that a test changes.
@@ -238,7 +242,7 @@ pub(crate) fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
     limits
 }
 
-impl Stage {
+impl TestServer {
     /// The server, as it is by default.
     pub(crate) async fn open() -> Self {
         Self::with(|http| http).await
@@ -252,12 +256,12 @@ impl Stage {
 
     /// The server over HTTP that is set up otherwise.
     pub(crate) async fn with(change: impl FnOnce(Http) -> Http) -> Self {
-        Self::of(server(), change).await
+        Self::of(sample_server(), change).await
     }
 
     /// Another server.
     pub(crate) async fn of(
-        (server, play): (Server, Play),
+        (server, handlers): (Server, Handlers),
         change: impl FnOnce(Http) -> Http,
     ) -> Self {
         let notify = server.notify();
@@ -268,7 +272,7 @@ impl Stage {
         let serving = tokio::spawn(bound.serve_until(async {
             let _ = stopped.await;
         }));
-        Self { address, play, notify, endpoint, stop, serving }
+        Self { address, handlers, notify, endpoint, stop, serving }
     }
 
     /// Sends a request on a connection of its own, and reads the whole answer.

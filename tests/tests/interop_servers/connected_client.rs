@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::peer::{Feature, Listening, Over, Peer};
 
 /// A client that is connected to a peer.
-pub(crate) struct Stage {
+pub(crate) struct ConnectedClient {
     pub(crate) peer: Peer,
     pub(crate) revision: Revision,
     pub(crate) client: Client,
@@ -30,7 +30,7 @@ pub(crate) struct Notes(Arc<Mutex<Noted>>);
 #[derive(Default)]
 pub(crate) struct Noted {
     /// How the user answers next.
-    pub(crate) mood: Mood,
+    pub(crate) decision: UserDecision,
     pub(crate) questions: Vec<Question>,
     pub(crate) conversations: Vec<SamplingRequest>,
     pub(crate) logs: Vec<(LoggingLevel, Option<String>, String)>,
@@ -39,14 +39,14 @@ pub(crate) struct Noted {
 }
 
 #[derive(Clone, Copy, Default)]
-pub(crate) enum Mood {
+pub(crate) enum UserDecision {
     #[default]
     Accept,
     Decline,
     Cancel,
 }
 
-impl Stage {
+impl ConnectedClient {
     /// Connects to a peer in one revision.
     pub(crate) async fn open(peer: Peer, revision: Revision, over: Over) -> Self {
         let notes = Notes::default();
@@ -71,7 +71,7 @@ impl Stage {
     }
 
     /// Calls a tool that answers with JSON in its text.
-    pub(crate) async fn tell(&self, tool: &str) -> Value {
+    pub(crate) async fn call_json(&self, tool: &str) -> Value {
         let outcome = self.client.call(tool, ()).await.unwrap().into_result().unwrap();
         serde_json::from_str(&outcome.text()).unwrap()
     }
@@ -99,7 +99,7 @@ impl Stage {
     pub(crate) async fn until_seen(&self, what: &str, expected: Value) {
         let mut seen = Value::Null;
         for _ in 0..100 {
-            seen = self.tell("seen").await[what].take();
+            seen = self.call_json("seen").await[what].take();
             if seen == expected {
                 return;
             }
@@ -114,9 +114,9 @@ impl Notes {
         std::mem::take(kind(&mut self.0.lock().unwrap()))
     }
 
-    /// Has the user answer in a mood from now on.
-    pub(crate) fn set_mood(&self, mood: Mood) {
-        self.0.lock().unwrap().mood = mood;
+    /// Has the user answer in a decision from now on.
+    pub(crate) fn set_decision(&self, decision: UserDecision) {
+        self.0.lock().unwrap().decision = decision;
     }
 
     fn note(&self, note: impl FnOnce(&mut Noted)) {
@@ -149,10 +149,10 @@ impl Notes {
     }
 
     fn answer(&self, question: &Question) -> client::Answer {
-        match self.0.lock().unwrap().mood {
-            Mood::Accept => question.accept(json!({ "name": "Ada" })),
-            Mood::Decline => question.decline(),
-            Mood::Cancel => question.cancel(),
+        match self.0.lock().unwrap().decision {
+            UserDecision::Accept => question.accept(json!({ "name": "Ada" })),
+            UserDecision::Decline => question.decline(),
+            UserDecision::Cancel => question.cancel(),
         }
     }
 }

@@ -13,55 +13,56 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 /// A store in which a test makes things happen.
-pub(crate) struct Rigged {
-    pub(crate) memory: MemoryBackend,
-    rig: Mutex<Option<Rig>>,
+pub(crate) struct FaultyStore {
+    pub(crate) memory: Memory,
+    fault: Mutex<Option<Fault>>,
 }
 
 #[derive(Clone)]
-pub(crate) enum Rig {
+pub(crate) enum Fault {
     /// Everything fails.
-    Fails,
+    Everything,
     /// Another endpoint follows a resource in a session, just before its record is written.
-    Meddles(Key),
+    ConcurrentWrite(Key),
     /// Nothing is added to logs.
     RefusesEvents,
     /// No value is written.
     RefusesValues,
     /// The next to look at a value waits for a permit.
-    Delays(Arc<Semaphore>),
+    DelaysRead(Arc<Semaphore>),
 }
 
-impl Rigged {
+impl FaultyStore {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { memory: MemoryBackend::default(), rig: Mutex::new(None) })
+        Arc::new(Self { memory: MemoryBackend::default(), fault: Mutex::new(None) })
     }
 
-    pub(crate) fn rig(&self, rig: impl Into<Option<Rig>>) {
-        *self.rig.lock().unwrap() = rig.into();
+    pub(crate) fn set_fault(&self, fault: impl Into<Option<Fault>>) {
+        *self.fault.lock().unwrap() = fault.into();
     }
 
     fn inner<'a, T: Send + 'a>(
         &'a self,
         work: impl FnOnce(&'a MemoryBackend) -> BoxFuture<'a, Result<T>>,
     ) -> BoxFuture<'a, Result<T>> {
-        match *self.rig.lock().unwrap() {
-            Some(Rig::Fails) => Box::pin(ready(Err(Error::new("out of order")))),
+        match *self.fault.lock().unwrap() {
+            Some(Fault::Everything) => Box::pin(ready(Err(Error::new("out of order")))),
             _ => work(&self.memory),
         }
     }
 
     async fn delay(&self) {
-        let delays = |rig: &mut Rig| matches!(rig, Rig::Delays(_));
-        let delayed = self.rig.lock().unwrap().take_if(delays);
-        if let Some(Rig::Delays(until)) = delayed {
+        let delays = |fault: &mut Fault| matches!(fault, Fault::DelaysRead(_));
+        let delayed = self.fault.lock().unwrap().take_if(delays);
+        if let Some(Fault::DelaysRead(until)) = delayed {
             until.acquire().await.unwrap().forget();
         }
     }
 
-    async fn meddle(&self, key: &Key) {
-        let meddles = |rig: &mut Rig| matches!(rig, Rig::Meddles(other) if other == key);
-        if self.rig.lock().unwrap().take_if(meddles).is_none() {
+    async fn write_concurrently(&self, key: &Key) {
+        let is_meant =
+            |fault: &mut Fault| matches!(fault, Fault::ConcurrentWrite(other) if other == key);
+        if self.fault.lock().unwrap().take_if(is_meant).is_none() {
             return;
         }
         let entry = self.memory.get(key).await.unwrap().unwrap();
@@ -73,7 +74,7 @@ impl Rigged {
     }
 }
 
-impl Backend for Rigged {
+impl Backend for FaultyStore {
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
         Box::pin(async move {
             self.delay().await;
@@ -89,8 +90,8 @@ impl Backend for Rigged {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>> {
         Box::pin(async move {
-            self.meddle(key).await;
-            let refuses = matches!(*self.rig.lock().unwrap(), Some(Rig::RefusesValues));
+            self.write_concurrently(key).await;
+            let refuses = matches!(*self.fault.lock().unwrap(), Some(Fault::RefusesValues));
             if refuses {
                 return Err(Error::new("no room"));
             }
@@ -117,7 +118,7 @@ impl Backend for Rigged {
         value: Bytes,
         expiry: Duration,
     ) -> BoxFuture<'a, Result<Position>> {
-        let refuses = matches!(*self.rig.lock().unwrap(), Some(Rig::RefusesEvents));
+        let refuses = matches!(*self.fault.lock().unwrap(), Some(Fault::RefusesEvents));
         match refuses {
             true => Box::pin(ready(Err(Error::new("no room")))),
             false => self.inner(|inner| inner.append(log, value, expiry)),

@@ -14,9 +14,9 @@ use crate::wire::Request;
 
 /// A connection that speaks HTTP/2.
 #[derive(Clone)]
-pub(crate) struct H2(SendRequest<Full<Bytes>>);
+pub(crate) struct Http2Client(SendRequest<Full<Bytes>>);
 
-impl H2 {
+impl Http2Client {
     pub(crate) async fn open(address: SocketAddr) -> Self {
         Self::watched(address).await.0
     }

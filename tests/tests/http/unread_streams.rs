@@ -13,9 +13,11 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::rigged::{Rig, Rigged};
+use crate::faulty_store::{Fault, FaultyStore};
 use crate::sessions::asked;
-use crate::stage::{Session, Stage, initialize, request, server, text_of, within};
+use crate::test_server::{
+    Session, TestServer, initialize, request, sample_server, text_of, within,
+};
 use crate::wire::{Request, Wire};
 
 /// A session at an endpoint.
@@ -84,7 +86,7 @@ fn endpoint(server: &Server) -> (Endpoint, Notify) {
 // spec: HTTP-40, HTTP-46, HTTP-47
 #[tokio::test]
 async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
-    let (endpoint, notify) = endpoint(&server().0);
+    let (endpoint, notify) = endpoint(&sample_server().0);
     let session = session(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
@@ -101,15 +103,15 @@ async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
 // spec: HTTP-47, HTTP-48
 #[tokio::test]
 async fn a_change_during_the_replacement_of_a_stream_is_sent_once() {
-    let store = Rigged::new();
-    let server = server().0;
+    let store = FaultyStore::new();
+    let server = sample_server().0;
     let endpoint = server.http().store(store.clone()).build().unwrap();
     let session = session(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
     // The first has written the change into its log, and is about to tell it.
     let until = Arc::new(Semaphore::new(0));
-    store.rig(Rig::Delays(until.clone()));
+    store.set_fault(Fault::DelaysRead(until.clone()));
     server.notify().tools_changed();
     first.read_on().await;
     let mut second = Unread::open(&endpoint, &session.get()).await;
@@ -125,11 +127,11 @@ async fn a_change_during_the_replacement_of_a_stream_is_sent_once() {
 #[tokio::test]
 async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
     let store = Arc::new(MemoryBackend::default());
-    let (server, play) = server();
+    let (server, handlers) = sample_server();
     let a = server.http().store(store.clone()).build().unwrap();
-    let b = Stage::with(|http| http.store(store)).await;
+    let b = TestServer::with(|http| http.store(store)).await;
     let session = session(&a).await;
-    play.step(1);
+    handlers.step(1);
     let tell = session.call("tell", json!({ "count": 2 }));
     let mut unread = Unread::open(&a, &tell).await;
     let (id, _) = unread.message().await.unwrap();
@@ -144,14 +146,14 @@ async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
 // spec: HTTP-27, RESUME-5
 #[tokio::test]
 async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
-    let (server, play) = server();
+    let (server, handlers) = sample_server();
     let (endpoint, _) = endpoint(&server);
     let session = session(&endpoint).await;
     let mut unread = Unread::open(&endpoint, &session.call("withdraw", json!({}))).await;
     let (_, question) = unread.message().await.unwrap();
     assert_eq!(question["method"], "elicitation/create");
     // The call takes its question back and ends: two messages at once, of which one is read.
-    play.step(1);
+    handlers.step(1);
     let (id, cancelled) = unread.message().await.unwrap();
     assert_eq!(cancelled["method"], "notifications/cancelled");
     drop(unread);
@@ -163,8 +165,8 @@ async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
 // spec: HTTP-5, HTTP-27
 #[tokio::test]
 async fn the_server_runs_the_rest_of_a_batch_after_its_client_disconnects() {
-    let stage = Stage::open().await;
-    let session = stage.session(Revision::V2025_03_26).await;
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_03_26).await;
     let call = |id: u32, name: &str, arguments: Value| {
         let params = json!({ "name": name, "arguments": arguments });
         serde_json::from_str::<Value>(&request(id, "tools/call", params)).unwrap()
@@ -175,14 +177,14 @@ async fn the_server_runs_the_rest_of_a_batch_after_its_client_disconnects() {
             call(2, "hold", json!({})),
             call(3, "echo", json!({ "text": "b", "turns": 1 })),
         ]);
-        let wire = Wire::send(stage.address, &session.post(batch.to_string())).await;
-        stage.play.running(1).await;
+        let wire = Wire::send(server.address, &session.post(batch.to_string())).await;
+        server.handlers.running(1).await;
         // Whatever is answered by now, the one that holds is not.
         let ping = session.post(request(9, "ping", json!({})));
-        assert_eq!(stage.ask(&ping).await.status(), 200);
+        assert_eq!(server.ask(&ping).await.status(), 200);
         drop(wire);
-        assert_eq!(stage.ask(&ping).await.status(), 200);
-        stage.play.step(1);
-        stage.play.ended(round).await;
+        assert_eq!(server.ask(&ping).await.status(), 200);
+        server.handlers.step(1);
+        server.handlers.ended(round).await;
     }
 }
