@@ -1,4 +1,4 @@
-//! How much one caller may ask for: how often, how many calls at a time, how many subscriptions.
+//! Limits of one caller: request rate, concurrent calls, subscriptions.
 
 use std::future::ready;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,7 +24,7 @@ use crate::test_server::{
 };
 use crate::wire::{Answer, Request, Wire};
 
-/// A server whose callers may ask ten times a minute.
+/// A server with a limit of ten requests per minute and caller.
 async fn paced(change: impl FnOnce(Http) -> Http) -> TestServer {
     let mut limits = Limits::default();
     limits.requests_per_minute = 10;
@@ -40,7 +40,7 @@ fn changes() -> Request {
     listen(json!({ "toolsListChanged": true }))
 }
 
-/// The refusal of a request that came too soon.
+/// Checks the refusal of a request over the limit.
 fn assert_too_soon(answer: &Answer, id: &Value) {
     assert_eq!((answer.status(), answer.code()), (429, 429), "{answer:?}");
     let body = answer.json();
@@ -51,7 +51,7 @@ fn assert_too_soon(answer: &Answer, id: &Value) {
     assert!(seconds * 1000 >= wait && seconds * 1000 < wait + 1000, "{answer:?}");
 }
 
-/// Asks twenty times where ten are allowed, of which some are used.
+/// Sends twenty requests where ten are allowed, of which `used` were sent before.
 async fn ask_too_often(server: &TestServer, used: usize, request: &Request, id: &Value) {
     let begun = Instant::now();
     let mut served = used;
@@ -67,7 +67,7 @@ async fn ask_too_often(server: &TestServer, used: usize, request: &Request, id: 
     assert!((10..=10 + more).contains(&served), "{served}");
 }
 
-/// The refusal of one that is asked when no more are allowed: at once, unless six seconds pass.
+/// Sends a request over the limit, and again if six seconds have passed in between.
 async fn refusal(server: &TestServer, request: &Request) -> Answer {
     for _ in 0..20 {
         let answer = server.ask(request).await;
@@ -121,12 +121,12 @@ async fn the_sessions_of_one_caller_share_a_rate_limit_which_ignores_notificatio
         );
     }
     ask_too_often(&server, 6, &other.post(list(8)), &json!(8)).await;
-    // Another session is no way around it, and neither is the other era.
+    // Neither another session nor the other era avoids the limit.
     assert_too_soon(&refusal(&server, &one.post(list(9))).await, &json!(9));
     assert_too_soon(&refusal(&server, &echo()).await, &json!(1));
     let handshake = Request::post(initialize(Revision::V2025_11_25));
     assert_too_soon(&refusal(&server, &handshake).await, &json!(0));
-    // What frees something is taken at any time.
+    // A request that frees something is always accepted.
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     for body in [notice, cancel, answer] {
@@ -162,7 +162,7 @@ async fn a_caller_with_credentials_is_counted_by_them_and_not_by_address() {
     }
 }
 
-// As the manual says how to mount it.
+// Mounted as the manual describes it.
 #[tokio::test]
 async fn a_mounted_endpoint_counts_by_the_address_that_a_layer_names() {
     let mut limits = Limits::default();
@@ -183,7 +183,7 @@ async fn a_mounted_endpoint_counts_by_the_address_that_a_layer_names() {
     }
 }
 
-/// Serves a server within axum, with a layer that names the address of the client.
+/// Serves a server within axum, with a layer that inserts the address of the client.
 async fn mount(server: Server) -> SocketAddr {
     let name = |ConnectInfo(from): ConnectInfo<SocketAddr>, mut request: extract::Request| {
         request.extensions_mut().insert(Peer(from.ip()));
@@ -219,14 +219,14 @@ async fn thousands_of_subscriptions_do_not_block_calls() {
     assert_eq!((answer.status(), answer.code()), (400, -32600), "{answer:?}");
     assert_eq!(answer.json()["id"], "sub");
     assert!(answer.reason().contains("end one first"), "{answer:?}");
-    // The one who listens may call, and so may everybody else; and others may listen.
+    // The subscriber may call, other callers may call, and other callers may subscribe.
     assert_eq!(text_of(&server.ask(&echo()).await.json()), "a");
     let legacy = session.call("echo", json!({ "text": "b" }));
     assert_eq!(text_of(&server.ask(&legacy).await.json()), "b");
     assert_eq!(server.ask_from(NEIGHBOUR, &echo()).await.status(), 200);
     let mut other = Wire::send_from(NEIGHBOUR, server.address, &changes()).await;
     assert!(within(other.head()).await.is_stream());
-    // A caller that ends one may open another.
+    // A caller that ends one subscription may open another.
     drop(open.pop());
     within(async { while server.ask_head(&changes()).await.status != 200 {} }).await;
 }

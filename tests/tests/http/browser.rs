@@ -1,5 +1,5 @@
-//! Pages in Chromium, which judges what they may do: with `fetch` alone, with the TypeScript SDK,
-//! and from an origin that may not call.
+//! Pages in Chromium, which decides what they may do: with `fetch` alone, with the TypeScript SDK,
+//! and from an origin that is not allowed.
 
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
@@ -19,10 +19,10 @@ use tokio::task::JoinHandle;
 
 use crate::test_server::TestServer;
 
-/// How long a page may take from the start of the browser: seconds, unless the machine is busy.
+/// How long a page may take from the start of the browser. It takes seconds unless the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where bare names of modules are found.
+/// The paths of modules by their bare names.
 const MODULES: &str = r#"{ "imports": {
     "@modelcontextprotocol/client": "/node_modules/@modelcontextprotocol/client/dist/index.mjs",
     "@modelcontextprotocol/client/_shims": "/node_modules/@modelcontextprotocol/client/dist/shimsBrowser.mjs",
@@ -34,7 +34,7 @@ const MODULES: &str = r#"{ "imports": {
     "zod/v4": "/node_modules/zod/v4/index.js"
 } }"#;
 
-/// Serves the pages in `tests/peers/browser`, and takes their reports.
+/// Serves the pages in `tests/peers/browser`, and receives their reports.
 struct Site {
     address: SocketAddr,
     reports: mpsc::UnboundedReceiver<Value>,
@@ -57,13 +57,13 @@ impl Site {
         Self { address, reports, serving }
     }
 
-    /// The origin of the pages under one of the names that they are served under. Every name below
+    /// The origin of the pages under one of their host names. Every name below
     /// `localhost` is this machine.
     fn origin(&self, host: &str) -> String {
         format!("http://{host}:{}", self.address.port())
     }
 
-    /// The next report of a page.
+    /// Waits for the next report of a page.
     async fn report(&mut self, browser: &mut Browser) -> Value {
         let reported = async {
             tokio::select! {
@@ -109,7 +109,7 @@ fn peers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
 }
 
-/// Chromium, as it is when it was just installed; it ends with this.
+/// Chromium with a new profile; stopped on drop.
 struct Browser {
     process: Child,
     files: TempDir,
@@ -140,7 +140,7 @@ impl Browser {
         std::fs::read_to_string(self.files.path().join("stderr")).unwrap_or_default()
     }
 
-    /// Ends it, so that nothing is written into its files while they are deleted.
+    /// Stops it, so that nothing writes into its files while they are deleted.
     async fn close(mut self) {
         self.process.kill().await.unwrap();
     }
@@ -191,7 +191,7 @@ async fn a_page_of_an_allowed_origin_can_use_both_eras() {
     browser.close().await;
 }
 
-// Without any setting, pages of this machine may call.
+// By default, pages of this machine may call.
 #[tokio::test]
 async fn the_typescript_sdk_in_a_page_can_use_both_eras() {
     let mut site = Site::open().await;
@@ -226,7 +226,7 @@ async fn a_page_of_another_origin_can_call_nothing_and_read_nothing() {
     let mut site = Site::open().await;
     let allowed = site.origin("app.localhost");
     let server = TestServer::with(|http| http.origin(&allowed)).await;
-    // The tool that the page wants to call would come to its end at once.
+    // The tool that the page wants to call would finish at once.
     server.handlers.step(1);
     let mut browser = Browser::open(&site.origin("other.localhost"), "refused", server.address);
     let seen = site.report(&mut browser).await;

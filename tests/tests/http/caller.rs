@@ -1,4 +1,4 @@
-//! A client that is a program, in an environment that a test chooses.
+//! A client in its own process, in an environment that a test chooses.
 
 use std::ffi::OsStr;
 
@@ -9,11 +9,11 @@ use crate::test_server::within;
 /// One revision of each era.
 pub(crate) const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// A client whose environment holds nothing but what it is given.
+/// A client process with only the given environment variables.
 pub(crate) struct CallerProcess(Command);
 
 impl CallerProcess {
-    /// In the newest revision.
+    /// A client of the newest revision.
     pub(crate) fn of(url: &str) -> Self {
         Self::speaking(ERAS[1], url)
     }
@@ -29,12 +29,12 @@ impl CallerProcess {
         self
     }
 
-    /// Calls a tool, and expects that it answers.
+    /// Calls a tool, and expects its answer.
     pub(crate) async fn succeeds(self) {
         assert_eq!(self.call().await.as_deref(), Ok("arrived\n"));
     }
 
-    /// Calls a tool, and expects that the server cannot be reached; tells why.
+    /// Calls a tool, and expects that the connection fails; returns the error.
     pub(crate) async fn cannot_connect(self) -> String {
         let error = self.call().await.unwrap_err();
         assert!(error.contains("cannot connect: "), "{error}");

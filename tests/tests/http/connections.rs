@@ -1,4 +1,4 @@
-//! What becomes of a connection that is idle, and of one whose other end is gone.
+//! Connections that are idle, and connections whose client is gone.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn echo() -> crate::wire::Request {
     call("echo", json!({ "text": "a" }))
 }
 
-// RFC 9112, 9.3: a client may go on with a connection; how long a head may take is another matter.
+// RFC 9112, 9.3: a client may keep a connection open; the time-out of a head is another limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
     let server = TestServer::limited(|it| it.head = SHORT).await;
@@ -32,14 +32,14 @@ async fn a_connection_may_be_idle_longer_than_the_head_timeout() {
         assert_eq!(within(wire.answer()).await.status(), 200);
         assert_eq!(within(client.ask(b"localhost", &echo())).await.unwrap().0, 200);
     }
-    // A head that has begun may not take longer, however many requests came before.
+    // The time-out of a head applies to every head on the connection.
     let begun = Instant::now();
     wire.write(&echo().head()[..40]).await;
     within(wire.closed()).await;
     assert!(begun.elapsed() >= SHORT && begun.elapsed() < SHORT * 10, "{:?}", begun.elapsed());
 }
 
-/// Limits in which an idle connection soon ends.
+/// Limits with which an idle connection soon ends.
 fn soon_idle(it: &mut HttpLimits) {
     (it.head, it.idle) = (SHORT, SHORT * 2);
 }
@@ -52,7 +52,7 @@ async fn an_idle_http2_connection_ends_without_an_error() {
     within(ended).await.unwrap().expect("GOAWAY, not a reset");
 }
 
-// RFC 9113, 6.8: the first GOAWAY leaves room for requests that are on their way.
+// RFC 9113, 6.8: the first GOAWAY still allows requests that are in transit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_connection() {
     let server = TestServer::with(|http| http.http2().limits(limits(soon_idle))).await;
@@ -60,7 +60,7 @@ async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_conn
     frames.request(1, &echo()).await;
     within(frames.read_kind(kind::GOAWAY)).await;
     frames.request(3, &echo()).await;
-    // The server asks whether the client knows by now, and only then takes no more requests.
+    // The server sends a PING, and refuses requests only after its answer.
     let mut seen = Vec::new();
     while let Some(frame) = within(frames.read()).await {
         if frame.kind == kind::PING {
@@ -75,8 +75,8 @@ async fn the_server_answers_a_request_that_crosses_the_end_of_an_idle_http2_conn
     assert_eq!(last.payload[..4], 3u32.to_be_bytes(), "it was served");
 }
 
-// RFC 9112, 9.6: a server that closes at once while the client still sends would have the system
-// throw away what the client has not read yet.
+// RFC 9112, 9.6: if a server closes at once while the client still sends, the system
+// discards response data that the client has not read yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
     let server = TestServer::open().await;
@@ -90,11 +90,11 @@ async fn a_client_gets_a_refusal_that_is_sent_while_it_still_writes() {
     assert_eq!(within(wire.stream.read(&mut [0])).await.expect("no reset"), 0);
 }
 
-// Half-open connections: the other end vanished, and the network says nothing of it.
+// Half-open connections: the client is gone, and the network does not report it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_notices_a_client_that_is_gone() {
     let server = TestServer::limited(|it| it.unreachable = Duration::from_secs(3)).await;
-    // One to which something is written, one to which nothing is, and one in between two requests.
+    // One connection that is written to, one that is not, and one between two requests.
     let session = server.session(Revision::V2025_11_25).await;
     let mut told = server.stream(&session.get()).await;
     server.notify.tools_changed();
@@ -102,7 +102,7 @@ async fn the_server_notices_a_client_that_is_gone() {
     let waiting = Wire::send(server.address, &call("forever", json!({}))).await;
     server.handlers.running(1).await;
     for wire in [&told, &waiting] {
-        // Whatever comes is dropped before TCP sees it: nothing is acknowledged any more.
+        // The kernel drops all packets before TCP sees them, so nothing is acknowledged any more.
         let nothing = SockFilter::new(0x06, 0, 0, 0);
         SockRef::from(&wire.stream).attach_filter(&[nothing]).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Web pages of other origins: what a browser asks first, and what it then lets the page read.
+//! Web pages of other origins: the preflight of a browser, and what it then lets the page read.
 
 use bowline::types::revision::Revision;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::wire::{Head, Request, Wire};
 
 const APP: &str = "https://app.example.com";
 
-/// Headers that a browser reads, and that tell a page which may not call nothing.
+/// Headers for browsers. A page of a refused origin must get none of them.
 const FOR_PAGES: [&str; 7] = [
     "access-control-allow-origin",
     "access-control-allow-methods",
@@ -30,13 +30,13 @@ fn preflight(origin: &str, method: &str, headers: &str) -> Request {
         .with("Access-Control-Request-Headers", headers)
 }
 
-/// The items of a header that is a list, in lower case.
+/// Splits a header that is a list, in lower case.
 fn listed(head: &Head, name: &str) -> Vec<String> {
     let list = head.header(name).unwrap_or_else(|| panic!("no {name}: {head:?}"));
     list.split(',').map(|item| item.trim().to_ascii_lowercase()).collect()
 }
 
-/// A page of this origin can read the answer, and all that the protocol says in its headers.
+/// Checks that a page of this origin can read the response, and the protocol's headers in it.
 fn check_readable(head: &Head, origin: &str) {
     assert_eq!(head.all("access-control-allow-origin"), [origin], "{head:?}");
     assert!(listed(head, "vary").contains(&"origin".to_owned()), "{head:?}");
@@ -75,7 +75,7 @@ async fn a_preflight_of_an_allowed_origin_lists_the_methods_and_headers_of_the_p
         "mcp-protocol-version",
         "mcp-session-id",
     ];
-    // Where `.origin` and `.public_url` name it, and on this machine.
+    // An origin of `.origin` and `.public_url`, and one of this machine.
     for origin in [APP, "https://mcp.example.com", "http://localhost:5173", "http://[::1]:80"] {
         let answer = server.ask(&preflight(origin, "POST", &needed.join(","))).await;
         assert_eq!((answer.status(), answer.body.as_str()), (204, ""), "{answer:?}");
@@ -175,7 +175,7 @@ async fn a_response_to_a_request_without_origin_has_no_cors_headers() {
     let answer = server.ask(&call("echo", json!({ "text": "a" }))).await;
     check_unreadable(&answer.head);
     assert_eq!(answer.header("vary"), None);
-    // Without an `Origin`, this is no preflight.
+    // Without an `Origin`, this is not a preflight.
     let answer = server.ask(&preflight("", "POST", "content-type").without("Origin")).await;
     assert_eq!(answer.status(), 204);
     assert_eq!(answer.header("allow"), Some("GET, POST, DELETE, OPTIONS"));

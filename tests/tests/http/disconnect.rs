@@ -1,4 +1,4 @@
-//! A client that hangs up: a cancellation since 2026-07-28, nothing at all before.
+//! A client that disconnects: this cancels its call since 2026-07-28, and does not before.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::http2::Http2Client;
 use crate::test_server::{Random, TestServer, call, listen, text_of, within};
 use crate::wire::Wire;
 
-/// Hangs up in either way.
+/// Disconnects, with FIN or RST.
 fn hang_up(wire: Wire, random: &mut Random) {
     match random.below(2) {
         0 => wire.reset(),

@@ -1,4 +1,4 @@
-//! A server that is told to stop: what runs comes to its end, or is told that there is none.
+//! A server that stops: running calls finish, or are answered with an error.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use crate::test_server::{TestServer, call, initialize, listen, request, text_of, within};
 use crate::wire::{Request, Wire};
 
-/// Long enough that nobody should have to wait for it.
+/// A drain time that no test should have to wait for.
 const LONG: Duration = Duration::from_secs(15);
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -17,7 +17,7 @@ async fn draining(drain: Duration) -> TestServer {
     TestServer::limited(|it| it.drain = drain).await
 }
 
-/// Waits for a server that was told to stop, and checks how long that takes.
+/// Waits for a server that stops, and checks how long that takes.
 async fn ended(stopping: JoinHandle<()>, most: Duration) {
     let begun = Instant::now();
     within(stopping).await.unwrap();

@@ -1,4 +1,4 @@
-//! A store in which things go wrong at the moment that a test chooses.
+//! A store with faults that a test switches on.
 
 use std::future::ready;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-/// A store in which a test makes things happen.
+/// A store that has at most one fault at a time.
 pub(crate) struct FaultyStore {
     pub(crate) memory: Memory,
     fault: Mutex<Option<Fault>>,
@@ -20,15 +20,15 @@ pub(crate) struct FaultyStore {
 
 #[derive(Clone)]
 pub(crate) enum Fault {
-    /// Everything fails.
+    /// Every operation fails.
     Everything,
-    /// Another endpoint follows a resource in a session, just before its record is written.
+    /// Another endpoint subscribes to a resource in a session, just before its record is written.
     ConcurrentWrite(Key),
-    /// Nothing is added to logs.
+    /// Appending to a log fails.
     RefusesEvents,
-    /// No value is written.
+    /// Writing a value fails.
     RefusesValues,
-    /// The next to look at a value waits for a permit.
+    /// The next read of a value waits for a permit.
     DelaysRead(Arc<Semaphore>),
 }
 

@@ -1,4 +1,4 @@
-//! Who may knock: every way to say a name, in every place where one is said.
+//! Which hosts and origins the server answers, in every form and every place of a request.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::http2::Http2Client;
 use crate::test_server::{PATIENCE, TestServer, call, modern, within};
 use crate::wire::{Request, Wire};
 
-/// Values of `Host`, and how they are answered.
+/// Values of `Host`, and the status of the response.
 const HOSTS: [(&[u8], u16); 33] = [
     (b"localhost", 200),
     (b"localhost:80", 200),
@@ -43,7 +43,7 @@ const HOSTS: [(&[u8], u16); 33] = [
     (b"", 400),
 ];
 
-/// Values of `Origin`, and how they are answered.
+/// Values of `Origin`, and the status of the response.
 const ORIGINS: [(&[u8], u16); 36] = [
     (b"http://localhost", 200),
     (b"https://localhost", 200),
@@ -103,7 +103,7 @@ fn shown(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// A refusal is a JSON-RPC error without an id, and says what to do.
+/// Checks that a refusal is a JSON-RPC error without an id, and says what to do.
 fn check_refusal(body: &str, setting: &str) {
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
     assert!(body["error"]["message"].as_str().unwrap().contains(setting), "{body}");
@@ -149,7 +149,7 @@ async fn the_server_checks_the_host_in_the_request_target() {
 
 #[tokio::test]
 async fn the_server_speaks_http2_only_if_it_is_enabled() {
-    // Who spoke it would wait for a request longer than we do.
+    // An HTTP/2 client waits for a request longer than the test does.
     let server = TestServer::limited(|it| it.head = PATIENCE * 2).await;
     let mut wire = Wire::open(server.address).await;
     wire.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
@@ -245,7 +245,7 @@ async fn the_server_refuses_a_body_of_another_content_type_without_reading_it() 
     }
 }
 
-// RFC 9110, 8.4 and 12.5.3: a coding that is not spoken is refused, with those that are.
+// RFC 9110, 8.4 and 12.5.3: the refusal of an unknown content coding lists the known ones.
 #[tokio::test]
 async fn the_server_refuses_a_body_in_an_unknown_content_coding_without_reading_it() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! The same requests over HTTP/2.
+//! HTTP/2 clients for the requests of `wire`.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::wire::Request;
 
-/// A connection that speaks HTTP/2.
+/// An HTTP/2 connection.
 #[derive(Clone)]
 pub(crate) struct Http2Client(SendRequest<Full<Bytes>>);
 
@@ -21,12 +21,12 @@ impl Http2Client {
         Self::watched(address).await.0
     }
 
-    /// The same, with what tells how the connection ended.
+    /// Opens a connection; the task returns how it ended.
     pub(crate) async fn watched(address: SocketAddr) -> (Self, JoinHandle<hyper::Result<()>>) {
         Self::built(address, &Builder::new(TokioExecutor::new())).await
     }
 
-    /// A client that takes so many bytes of an answer before it has read any.
+    /// Opens a connection with an initial stream window of this many bytes.
     pub(crate) async fn with_window(address: SocketAddr, window: u32) -> Self {
         let mut builder = Builder::new(TokioExecutor::new());
         builder.initial_stream_window_size(window);
@@ -42,8 +42,8 @@ impl Http2Client {
         (Self(send), tokio::spawn(connection))
     }
 
-    /// Sends a request to an authority, without a `Host` unless it is added; gives the status and
-    /// the body. `None` if HTTP/2 has no way to say it.
+    /// Sends a request to an authority, without a `Host` unless it has one; returns the status and
+    /// the body. `None` if HTTP/2 cannot express the request.
     pub(crate) async fn ask(
         &mut self,
         authority: &[u8],
@@ -55,7 +55,7 @@ impl Http2Client {
         Some((status, String::from_utf8(body.to_vec()).unwrap()))
     }
 
-    /// Sends a request and gives the answer as it comes.
+    /// Sends a request and returns the response when its head has arrived.
     pub(crate) async fn stream(
         &mut self,
         request: &Request,
@@ -83,7 +83,7 @@ pub(crate) struct Frame {
     pub(crate) payload: Vec<u8>,
 }
 
-/// The kinds of frames that tests look at.
+/// The types of frames that tests look at.
 pub(crate) mod kind {
     pub(crate) const DATA: u8 = 0;
     pub(crate) const HEADERS: u8 = 1;
@@ -93,11 +93,11 @@ pub(crate) mod kind {
     pub(crate) const CONTINUATION: u8 = 9;
 }
 
-/// The flag of a frame that answers another one, and of the last frame of a stream.
+/// The flags ACK and END_STREAM, which have the same value.
 pub(crate) const LAST: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// An HTTP/2 client that writes its own frames, and answers nothing that it is not told to.
+/// An HTTP/2 client that writes its own frames, and answers no frame by itself.
 pub(crate) struct Frames(TcpStream);
 
 impl Frames {
@@ -144,7 +144,7 @@ impl Frames {
         self.write(kind::DATA, LAST, stream, body).await;
     }
 
-    /// The next frame, or `None` at the end of the connection.
+    /// Reads the next frame; `None` at the end of the connection.
     pub(crate) async fn read(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         self.0.read_exact(&mut head).await.ok()?;
@@ -154,7 +154,7 @@ impl Frames {
         Some(Frame { kind, stream: u32::from_be_bytes(stream), payload })
     }
 
-    /// The next frame of a kind; all others are skipped.
+    /// Reads the next frame of a type, and skips all others.
     pub(crate) async fn read_kind(&mut self, kind: u8) -> Frame {
         loop {
             let frame = self.read().await.expect("a frame before the end of the connection");
@@ -165,7 +165,7 @@ impl Frames {
     }
 }
 
-/// Writes a field without compression.
+/// Writes a header field without compression.
 fn field(block: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     block.push(0);
     for text in [name, value] {

@@ -1,4 +1,4 @@
-//! Clients that come and go in every way there is, thousands of times: nothing of them is left.
+//! Clients that connect and disconnect in many ways, thousands of times: the server keeps nothing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use crate::wire::{Request, Wire};
 
 const CYCLES: u64 = 5000;
 const CLIENTS: u64 = 8;
-/// How many ways there are to go.
+/// The number of ways to disconnect.
 const WAYS: u64 = 12;
 
-/// Comes, and goes in one of many ways.
+/// Connects, and disconnects in one of many ways.
 async fn come_and_go(server: &TestServer, way: u64, random: &mut Random) {
     let address = server.address;
     let whole = call("echo", json!({ "text": "a" })).bytes();
@@ -63,7 +63,7 @@ async fn come_and_go(server: &TestServer, way: u64, random: &mut Random) {
     }
 }
 
-/// What a server holds for its clients: sessions, tasks, descriptors, bytes in its store.
+/// What a server holds for its clients: sessions, tasks, file descriptors, bytes in its store.
 type Held = (usize, usize, usize, usize);
 
 fn held(server: &TestServer, store: &Memory) -> Held {
@@ -72,7 +72,7 @@ fn held(server: &TestServer, store: &Memory) -> Held {
     (server.endpoint.sessions(), tasks, descriptors, store.bytes())
 }
 
-/// Waits until what is held is as it should be; gives what it is if that takes too long.
+/// Waits until the server holds no more than it should; returns what it holds if that takes too long.
 async fn settled(
     server: &TestServer,
     store: &Memory,
@@ -91,11 +91,11 @@ async fn settled(
     }
 }
 
-/// Descriptors that other tests of this process may hold. What is left behind in any one of the
-/// ways to go is many times more.
+/// File descriptors that other tests of this process may hold. A leak in any one of the ways to
+/// disconnect is many times more.
 const OF_OTHERS: usize = 64;
 
-/// Whether no more is held than before.
+/// Whether the server holds no more than before.
 fn is_back(held: Held, before: Held) -> bool {
     let (sessions, tasks, descriptors, bytes) = held;
     let is_empty = sessions == 0 && bytes == 0;
@@ -114,7 +114,7 @@ async fn the_server_keeps_nothing_of_clients_that_are_gone() {
     });
     let server = TestServer::with(|http| http.store(store).limits(limits).sse2024()).await;
     server.handlers.step(CYCLES as usize * 4);
-    // The first ones start what stays: the sweep, and the sockets of the runtime.
+    // The first clients start what stays: the sweep task and the sockets of the runtime.
     for way in 0..WAYS {
         come_and_go(&server, way, &mut Random(1)).await;
     }

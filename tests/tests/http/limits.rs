@@ -1,4 +1,4 @@
-//! Every limit bites at the socket. A limit that is added without a test fails here.
+//! Every limit holds at the socket. A limit that is added without a test fails here.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -12,10 +12,10 @@ mod within_message;
 
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Defines a test for each limit, and the list of those that have one.
+/// Defines a test for each limit, and the list of the limits that have one.
 macro_rules! bites {
     ($($limit:ident $body:block)*) => {
-        /// Limits that have a test here.
+        /// Limits with a test here.
         pub(super) const TESTED: &[&str] = &[$(stringify!($limit)),*];
 
         $(
@@ -26,7 +26,7 @@ macro_rules! bites {
 }
 pub(crate) use bites;
 
-/// The names of a struct's fields.
+/// Returns the names of a struct's fields.
 fn fields(value: &impl Debug) -> BTreeSet<String> {
     let text = format!("{value:#?}");
     let is_own = |line: &&str| line.starts_with("    ") && !line.starts_with("     ");
@@ -40,7 +40,7 @@ fn all(lists: &[&[&str]]) -> BTreeSet<String> {
 
 #[test]
 fn every_limit_of_http_has_a_test() {
-    // In `sessions`, `slow`, `resume`, `modern`, `connections` and `drain`.
+    // Their tests are in `sessions`, `slow`, `resume`, `modern`, `connections` and `drain`.
     let elsewhere = [
         "sessions",
         "session_idle",

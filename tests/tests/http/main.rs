@@ -1,5 +1,5 @@
-//! The HTTP server at its socket: who may knock, both eras, resumption, limits, and the end; and
-//! the HTTP client at its own, over TLS and through proxies.
+//! The HTTP server at its socket: admission, both eras, resumption, limits, and its stop; and
+//! the HTTP client over TLS and through proxies.
 
 mod admission;
 mod browser;

@@ -1,4 +1,4 @@
-//! Headers that repeat what a message says: missing, doubled, different, unreadable.
+//! Mirrored headers: missing, duplicate, different, unreadable.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::wire::Request;
 
 const MISMATCH: i64 = -32020;
 
-/// A call whose every header repeats something.
+/// A call with every mirrored header.
 fn placed() -> Request {
     call("place", json!({ "region": "us-west1", "zone": 42 }))
         .with("Mcp-Param-Region", "us-west1")
@@ -45,8 +45,8 @@ async fn a_mirrored_header_must_come_once_and_match_the_body() {
         ];
         for (how, request) in broken {
             let answer = server.ask(&request).await;
-            // A dual-era server takes a request that says its version in neither place for an old
-            // one; here it says so in the body, so the header is missing.
+            // A dual-era server takes a request without a version in body and header for a legacy
+            // request. Here the body has the version, so the header is missing.
             assert_eq!(answer.status(), 400, "{header} {how}: {answer:?}");
             assert_eq!(answer.code(), MISMATCH, "{header} {how}: {answer:?}");
             assert_eq!(answer.json()["id"], 1, "{header} {how}: {answer:?}");

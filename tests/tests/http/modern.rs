@@ -1,4 +1,4 @@
-//! Requests that stand alone (2026-07-28): statuses, kinds of answers, ids.
+//! Modern requests (2026-07-28): statuses, kinds of responses, ids.
 
 use bowline::types::revision::Revision;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::test_server::{TestServer, call, meta, modern, request, sample_server, text_of, within};
 use crate::wire::Request;
 
-/// A modern server without any older revision.
+/// A server that speaks only 2026-07-28.
 async fn modern_only() -> TestServer {
     let (server, handlers) = sample_server();
     TestServer::of((server.revisions([Revision::V2026_07_28]), handlers), |http| http).await

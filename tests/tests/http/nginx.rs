@@ -1,4 +1,4 @@
-//! nginx in front of the server, with its default settings: streams still arrive piece by piece.
+//! nginx in front of the server, with its default settings: streams still arrive event by event.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,16 +13,16 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::test_server::{TestServer, call, listen, text_of, within};
 use crate::wire::Wire;
 
-/// nginx in front of a server; it ends with this.
+/// nginx in front of a server; stopped on drop.
 pub(crate) struct Nginx {
     pub(crate) address: SocketAddr,
     process: Child,
     files: TempDir,
-    /// Bound and never listened on, so that nobody but nginx, which may share it, gets the port.
+    /// Bound and never listened on, so that no other process but nginx gets the port.
     _port: TcpSocket,
 }
 
-/// A request that nginx got.
+/// A request in nginx's log.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Logged {
     /// Method, target and version, such as `POST /mcp HTTP/1.1`.
@@ -34,12 +34,12 @@ pub(crate) struct Logged {
 }
 
 impl Nginx {
-    /// Over plain HTTP.
+    /// Starts nginx with plain HTTP.
     pub(crate) async fn before(server: SocketAddr) -> Self {
         Self::start(server, "", "").await
     }
 
-    /// Listens in another way, with more settings.
+    /// Starts nginx with other `listen` parameters and more settings.
     pub(crate) async fn start(server: SocketAddr, listening: &str, more: &str) -> Self {
         let files = tempfile::tempdir().unwrap();
         let port = TcpSocket::new_v4().unwrap();
@@ -58,9 +58,9 @@ impl Nginx {
         Self { address, process, files, _port: port }
     }
 
-    /// Stops, and tells which requests there were. One that was not over is not among them.
+    /// Stops nginx and returns its requests. A request that had not ended is not among them.
     pub(crate) fn requests(mut self) -> Vec<Logged> {
-        // What it has begun to write down is finished, unlike by `kill`.
+        // Unlike `kill`, this lets nginx finish its log.
         let quit = nginx(self.files.path()).args(["-s", "quit"]).output().unwrap();
         assert!(quit.status.success(), "{quit:?}");
         self.process.wait().unwrap();
@@ -83,7 +83,7 @@ fn nginx(files: &Path) -> Command {
     command
 }
 
-/// Nothing about buffering, versions or time limits: those are nginx's own.
+/// Sets nothing about buffering, versions or time-outs: those are nginx's defaults.
 fn settings(files: &Path, server: &str) -> String {
     let files = files.display();
     format!(
@@ -118,7 +118,7 @@ async fn events_pass_a_buffering_proxy_at_once() {
     for number in 1..=3 {
         let event = within(told.message()).await.unwrap();
         assert_eq!(event.json()["params"]["data"], number.to_string());
-        // Only now is there more to say.
+        // Only now does the handler go on.
         server.handlers.step(1);
     }
     assert_eq!(text_of(&within(told.messages()).await[0].json()), "told 3");

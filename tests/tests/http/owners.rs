@@ -1,4 +1,4 @@
-//! Questions of a session: only the user whose call asked can answer them. Knowing the id of the
+//! Questions of a session: only its owner can answer them. Knowing the id of the
 //! session is not enough.
 
 use bowline::proto::request::Owner;
@@ -13,7 +13,7 @@ use crate::sessions::answer_to;
 use crate::test_server::{Session, initialize, sample_server, text_of, within};
 use crate::wire::Request;
 
-/// The answer of an endpoint without a socket to a request of this owner.
+/// Sends a request of this owner to an endpoint without a socket.
 async fn ask(endpoint: &Endpoint, owner: &Owner, request: &Request) -> Response<Body> {
     let (method, headers, body) = request.parts();
     let mut asked = http::Request::builder().method(method).uri("/mcp").extension(owner.clone());
@@ -23,7 +23,7 @@ async fn ask(endpoint: &Endpoint, owner: &Owner, request: &Request) -> Response<
     endpoint.answer(asked.body(Full::new(Bytes::copy_from_slice(body))).unwrap()).await
 }
 
-/// The next message of a stream.
+/// Reads the next message of a stream.
 async fn message(stream: &mut Body) -> Value {
     loop {
         let frame = within(stream.frame()).await.unwrap().unwrap();

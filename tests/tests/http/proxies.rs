@@ -1,6 +1,6 @@
-//! The client behind a proxy that its environment names: nginx, or one that the test plays.
+//! The client behind a proxy of its environment: nginx, or one that the test plays.
 //!
-//! Servers are called by a name that nobody can look up, so that only a proxy leads to them.
+//! The servers have a host name without DNS entry, so that only a proxy leads to them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,24 +14,24 @@ use crate::nginx::Nginx;
 use crate::test_server::TestServer;
 use crate::tls::{Certificate, UnusedListener, all_are};
 
-/// `user` and `pass:word`, as an address has them and as a header does.
+/// `user` and `pass:word`, as in a URL and as in a header.
 const USER: &str = "user:pass%3Aword";
 const CREDENTIALS: &str = "Basic dXNlcjpwYXNzOndvcmQ=";
 
-/// A proxy that answers all alike.
+/// A proxy that gives every request the same response.
 struct Proxy {
     address: SocketAddr,
-    /// The heads of the requests that it got.
+    /// The heads of its requests.
     heads: mpsc::UnboundedReceiver<String>,
 }
 
 impl Proxy {
-    /// Makes tunnels to a server, whatever it is asked for.
+    /// Opens tunnels to a server, whatever host a request names.
     async fn to(server: SocketAddr) -> Self {
         Self::answering("HTTP/1.1 200 Connection established\r\n\r\n", Some(server)).await
     }
 
-    /// Makes no tunnels.
+    /// Refuses every tunnel.
     async fn refusing(answer: &'static str) -> Self {
         Self::answering(answer, None).await
     }
@@ -53,7 +53,7 @@ impl Proxy {
     }
 }
 
-/// Reads a head, answers it, and passes on what follows.
+/// Reads a head, answers it, and forwards what follows.
 async fn pass(
     mut client: TcpStream,
     got: mpsc::UnboundedSender<String>,
@@ -172,7 +172,7 @@ async fn the_error_for_a_refused_tunnel_names_the_proxy_and_its_reason() {
 #[tokio::test]
 async fn the_error_for_an_unreachable_proxy_names_the_proxy() {
     let certificate = Certificate::new();
-    // It is taken, and nobody listens.
+    // The port is bound, but no process listens.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Clients that lose their connection and come back: nothing is lost, nothing is said twice.
+//! Clients that lose their connection and resume: they get every message exactly once.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn place(event: &Event) -> (u64, u64) {
     (stream.parse().unwrap(), position.parse().unwrap())
 }
 
-/// Resumes after an event; waits until the server lets us.
+/// Resumes after an event; repeats the request until the server accepts it.
 async fn resumed(server: &TestServer, session: &Session, id: &str) -> Wire {
     server.stream(&session.resume(id)).await
 }
@@ -67,7 +67,7 @@ async fn a_client_gets_every_message_of_a_call_however_often_its_connection_brea
             assert_eq!(event.json()["params"]["data"], (number + 1).to_string());
         }
         assert_eq!(text_of(&heard.last().unwrap().json()), format!("told {WORDS}"));
-        // What was given in excess must not reach the next call.
+        // Permits that the call did not use must not reach the next call.
         server.handlers.take_back();
     }
 }
@@ -110,7 +110,7 @@ async fn a_client_that_resumes_later_gets_its_answer() {
         drop(wire);
         server.handlers.step(2);
         server.handlers.running(0).await;
-        // As often as it likes: the end of a stream can be told again.
+        // A client may resume the end of a stream as often as it likes.
         for _ in 0..2 {
             let mut wire = resumed(&server, &session, first.id.as_ref().unwrap()).await;
             let rest = within(wire.messages()).await;
@@ -155,7 +155,7 @@ async fn resuming_from_an_event_id_of_another_session_is_400() {
     }
     let twice = session.resume("1.0").with("Last-Event-ID", "1.0");
     assert_eq!(server.ask(&twice).await.status(), 400);
-    // What another session said is not told in this one.
+    // Events of another session are not sent in this one.
     let other = server.session(Revision::V2025_11_25).await;
     let answer = server.ask(&other.resume(&format!("{stream}.1"))).await;
     assert_eq!(answer.status(), 400, "{answer:?}");
@@ -196,7 +196,7 @@ async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
 // spec: RESUME-2
 #[tokio::test]
 async fn an_open_stream_stays_resumable_while_other_streams_get_messages() {
-    // Nothing is kept of streams that have ended; those that go on are kept all the same.
+    // The server keeps nothing of ended streams, and keeps open ones.
     let server = TestServer::limited(|it| it.resumption = std::time::Duration::ZERO).await;
     let session = server.session(Revision::V2025_11_25).await;
     let mut get = server.stream(&session.get()).await;

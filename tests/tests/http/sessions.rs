@@ -1,4 +1,4 @@
-//! The era of handshakes: sessions, whose they are, how they end, and their streams.
+//! Legacy sessions: their ids, their owners, their end, and their streams.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -90,11 +90,11 @@ async fn a_handshake_that_fails_creates_no_session() {
             assert_eq!(answer.header("mcp-session-id"), None);
         }
     }
-    // Had any of them been kept, the one session there may be would have had to go.
+    // If the server had kept one of them, it would have evicted the only session it may have.
     assert_eq!(server.ask(&session.post(list())).await.status(), 200);
 }
 
-/// An endpoint without a socket, asked on somebody's behalf.
+/// Sends a request of this owner to an endpoint without a socket.
 pub(crate) async fn asked(
     endpoint: &Endpoint,
     owner: &Owner,
@@ -283,7 +283,7 @@ async fn a_new_get_stream_replaces_the_open_get_stream_of_its_session() {
         within(first.event()).await.unwrap();
         server.notify.tools_changed();
         assert!(within(first.message()).await.is_some());
-        // The client lost the first without a word: nothing has told the server.
+        // The client lost the first stream, and the server does not know it.
         let mut second = server.stream(&session.get()).await;
         within(second.event()).await.unwrap();
         if revision.has_stream_places() {
@@ -328,13 +328,13 @@ async fn the_server_asks_on_the_stream_of_the_call_and_the_client_answers_by_ano
     assert_eq!(server.ask(&session.post(answer.to_string())).await.status(), 202);
     let last = within(post.messages()).await;
     assert_eq!(text_of(&last[0].json()), "sure");
-    // The other stream heard nothing of it.
+    // The other stream got no message.
     server.notify.tools_changed();
     let got = within(get.message()).await.unwrap().json();
     assert_eq!(got["method"], "notifications/tools/list_changed");
 }
 
-/// Yes to the one field of a form.
+/// Accepts the one field of a form.
 pub(crate) fn answer_to(question: &Value) -> Value {
     let fields = question["params"]["requestedSchema"]["properties"].as_object().unwrap();
     fields
@@ -397,7 +397,7 @@ async fn a_session_without_a_finished_handshake_expires_sooner() {
     assert_eq!(server.ask(&opened.post(list())).await.status(), 200);
 }
 
-/// Waits until a session is gone, without using it: asking for a stream in a wrong way is no use.
+/// Waits until a session is gone without using it: a GET that does not accept streams is not a use.
 async fn expired(server: &TestServer, session: &Session) {
     let probe = session.resume("nonsense");
     within(async { while server.ask(&probe).await.status() != 404 {} }).await;

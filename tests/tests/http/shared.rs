@@ -19,7 +19,7 @@ use crate::test_server::{
 };
 use crate::wire::{Request, Wire};
 
-/// Two servers that are built alike, on one store.
+/// Two equal servers on one store.
 struct Pair {
     a: TestServer,
     b: TestServer,
@@ -37,7 +37,7 @@ impl Pair {
         Self { a, b, store }
     }
 
-    /// What is kept of a session.
+    /// The entries of a session in the store.
     async fn record(&self, session: &Session) -> Option<Value> {
         let entry = self.store.get(&record(session)).await.unwrap()?;
         Some(serde_json::from_slice(&entry.value).unwrap())
@@ -62,7 +62,7 @@ fn cancel(session: &Session) -> Request {
     session.post(body.to_string())
 }
 
-/// Tells of changes until somebody has heard, since it takes a moment to become the one who is told.
+/// Announces changes until a stream gets one, since it takes a moment until the stream is registered.
 async fn heard(server: &TestServer, get: &mut Wire) -> Value {
     let mut told = std::pin::pin!(get.message());
     within(async {
@@ -107,7 +107,7 @@ async fn a_client_can_finish_its_handshake_at_another_endpoint() {
 async fn settings_of_a_client_at_one_endpoint_hold_at_the_other() {
     let Pair { a, b, .. } = Pair::open().await;
     let session = a.session(Revision::V2025_11_25).await;
-    // Known at both, so that each has to take over what the other is told.
+    // Both endpoints know the session, so each has to take over the changes of the other.
     assert_eq!(b.ask(&echo(&session)).await.status(), 200);
     let level = |level: &str| method(&session, 2, "logging/setLevel", json!({ "level": level }));
     let tell = session.call("tell", json!({ "count": 1 }));
@@ -135,7 +135,7 @@ async fn an_endpoint_sends_changes_for_a_subscription_made_at_the_other() {
     }
     let unsubscribe = method(&session, 4, "resources/unsubscribe", json!({ "uri": "note://a" }));
     assert_eq!(a.ask(&unsubscribe).await.status(), 200);
-    // Whoever asks there next knows; so the copy there does too from then on.
+    // The next request at the other endpoint reads the new record, and updates the copy there.
     assert_eq!(b.ask(&echo(&session)).await.status(), 200);
     b.notify.resource_updated("note://a");
     b.notify.resource_updated("note://b");
@@ -191,7 +191,7 @@ async fn a_client_that_was_asked_to_resume_later_resumes_at_another_endpoint() {
     let mut wire = a.stream(&session.call("pause", json!({ "milliseconds": 1 }))).await;
     let place = within(wire.event()).await.unwrap().id.unwrap();
     within(wire.messages()).await;
-    // Nothing has been said yet, and still it is known that there is something to wait for.
+    // Nothing has been sent yet, and still the other endpoint knows that the stream is open.
     let mut wire = b.stream(&session.resume(&place)).await;
     a.handlers.step(1);
     assert_eq!(text_of(&within(wire.messages()).await[0].json()), "back again");
@@ -245,7 +245,7 @@ async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_is_gone
     let limits = limits(|it| it.session_idle = Duration::from_millis(100));
     let server = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
     let session = server.session(Revision::V2025_11_25).await;
-    // What an endpoint has left that did not get to say its last word.
+    // Entries of an endpoint that ended without closing its streams.
     let stream = (7 << 32) + 1;
     let log = EventLog::new(store.clone(), &session.id, stream, Duration::from_secs(60));
     log.append(b"{}", false).await.unwrap();
@@ -410,7 +410,7 @@ async fn a_session_expires_unless_some_endpoint_uses_it() {
     let used = a.session(Revision::V2025_11_25).await;
     let call = Wire::send(b.address, &used.call("forever", json!({}))).await;
     b.handlers.running(1).await;
-    // Written later than the other, and still gone earlier.
+    // Written later than the other, and expires earlier.
     let idle = a.session(Revision::V2025_11_25).await;
     within(async {
         while store.get(&record(&idle)).await.unwrap().is_some() {
@@ -505,7 +505,7 @@ async fn a_resumed_stream_ends_if_the_store_refuses_its_answer() {
         assert_eq!(within(wire.messages()).await, []);
         assert!(wire.is_whole());
     }
-    // There is nothing to come back for.
+    // There is nothing to resume.
     for server in [&a, &b] {
         let answer = server.ask(&again).await;
         assert_eq!(answer.status(), 400, "{answer:?}");

@@ -1,5 +1,5 @@
-//! A client that reads slowly gets all of its answer; one that reads nothing, or hardly anything, is
-//! cut after a while, and nobody else notices.
+//! A client that reads slowly gets its whole answer; the server closes a stream that is not read, or
+//! hardly, after a while, and other clients do not notice.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::wire::{Request, Wire};
 
 const STALL: Duration = Duration::from_millis(400);
 
-/// Sends a request and reads nothing, with as little room as the system allows.
+/// Sends a request and reads nothing, with the smallest receive buffer that the system allows.
 async fn stalled(server: &TestServer, request: &Request) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -25,14 +25,14 @@ async fn stalled(server: &TestServer, request: &Request) -> TcpStream {
     stream
 }
 
-/// Bytes that this process holds.
+/// Bytes that this process has allocated.
 pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-/// Whether this test has its process to itself, which it needs to measure memory. If not, it runs in
-/// a process of its own before this returns, and must pass there.
+/// Whether this test is alone in its process, which it needs to measure memory. If not, it runs in
+/// its own process before this returns, and must pass there.
 pub(crate) async fn is_alone(test: &str) -> bool {
     const ALONE: &str = "BOWLINE_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
@@ -53,7 +53,7 @@ async fn the_server_closes_the_one_stalled_stream_of_twenty() {
     }
     let server = TestServer::limited(|it| it.stall = STALL).await;
     let before = resident();
-    // Many times what all buffers together hold.
+    // Many times the size of all buffers together.
     let flood = call("flood", json!({ "count": 4000, "bytes": 16384 }));
     let stalled = stalled(&server, &flood).await;
     server.handlers.running(1).await;
@@ -90,7 +90,7 @@ async fn a_session_survives_a_stalled_stream() {
     let flood = session.call("flood", json!({ "count": 400, "bytes": 16384 }));
     let stalled = stalled(&server, &flood).await;
     server.handlers.running(1).await;
-    // The call runs on although nobody reads, and comes to its end.
+    // The call runs to its end although no client reads.
     server.handlers.step(1);
     server.handlers.running(0).await;
     let echo = session.call("echo", json!({ "text": "here" }));
@@ -98,13 +98,13 @@ async fn a_session_survives_a_stalled_stream() {
     drop(stalled);
 }
 
-/// More than the system takes at once for a client that does not read.
+/// More than the system buffers for a client that does not read.
 const LONG: usize = 3_800_000;
 
-/// Longer than an idle connection, a head or a client that reads nothing is waited for here.
+/// Longer than the time-outs of idle connections, heads and stalled readers in this test.
 const READING: Duration = Duration::from_secs(3);
 
-// A slow reader is no stalled one: see the limits of writing in docs/design/0010-http.md.
+// A slow reader is not a stalled one: see the limits of writing in docs/design/0010-http.md.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_reads_slowly_gets_the_whole_answer() {
     let short = |it: &mut HttpLimits| {
@@ -158,7 +158,7 @@ async fn over_http2_the_server_resets_only_the_stream_whose_window_stays_closed(
     let limits = limits(|it| it.stall = STALL);
     let server = TestServer::with(|http| http.http2().limits(limits)).await;
     let mut client = Http2Client::with_window(server.address, 64 * 1024).await;
-    // An answer that waits in HTTP/2, a handler that still tells, and an answer of which not one
+    // An answer that waits in HTTP/2, a handler that still sends, and an answer of which no
     // byte may be sent.
     let long = within(client.stream(&call("long", json!({ "bytes": LONG })))).await;
     let flood = call("flood", json!({ "count": 4000, "bytes": 16384 }));

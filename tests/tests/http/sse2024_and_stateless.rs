@@ -1,4 +1,4 @@
-//! What came before sessions, and what does without them: HTTP+SSE of 2024-11-05, and no sessions.
+//! HTTP+SSE of 2024-11-05, and servers without sessions.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ async fn the_server_serves_a_client_of_2024_on_one_stream() {
     }
     server.notify.tools_changed();
     assert_eq!(old.next().await["method"], "notifications/tools/list_changed");
-    // The endpoint serves everybody else beside.
+    // The endpoint serves other clients at the same time.
     let session = server.session(Revision::V2025_11_25).await;
     assert_eq!(server.ask(&session.post(echo(1))).await.status(), 200);
 }
@@ -107,7 +107,7 @@ async fn the_call_limit_counts_calls_of_a_client_of_2024() {
         assert_eq!(server.ask(&call("echo", json!({ "text": "a" }))).await.status(), 429);
         server.handlers.step(1);
         assert_eq!(text_of(&old.next().await), "held");
-        // Its place is free as soon as it is answered, and so is that of one that is cancelled.
+        // An answered call and a cancelled call both make room for another.
         assert_eq!(old.post(&server, echo(3)).await, 202);
         assert_eq!(text_of(&old.next().await), "3");
         assert_eq!(old.post(&server, hold.clone()).await, 202);
@@ -118,7 +118,7 @@ async fn the_call_limit_counts_calls_of_a_client_of_2024() {
         assert_eq!(old.post(&server, cancel.to_string()).await, 202);
         server.handlers.running(0).await;
     }
-    // What ends with its stream gives its place back too.
+    // A call that ends with its stream makes room too.
     assert_eq!(old.post(&server, hold).await, 202);
     server.handlers.running(1).await;
     drop(old);
@@ -126,7 +126,7 @@ async fn the_call_limit_counts_calls_of_a_client_of_2024() {
     within(async { while server.ask(&echo).await.status() != 200 {} }).await;
 }
 
-/// An endpoint of 2024-11-05 without a socket, so that its stream is read only when a test does.
+/// An endpoint of 2024-11-05 without a socket: its stream is read only when the test reads it.
 struct Unread {
     endpoint: Endpoint,
     stream: Body,
@@ -152,7 +152,7 @@ impl Unread {
         self.endpoint.answer(post.unwrap()).await.status().as_u16()
     }
 
-    /// The text of the next event.
+    /// Returns the text of the next event.
     async fn next(&mut self) -> String {
         let frame = within(self.stream.frame()).await.unwrap().unwrap();
         String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap()
@@ -179,14 +179,14 @@ async fn the_server_drops_no_answer_while_the_stream_of_2024_is_not_read() {
     assert!(old.next().await.contains("protocolVersion"));
     let notice = |method: &str| json!({ "jsonrpc": "2.0", "method": method }).to_string();
     assert_eq!(old.post(notice("notifications/initialized")).await, 202);
-    // Answers that fit into the queue, and a question that does not.
+    // These answers fit into the queue, and a question does not.
     let ping = |id: usize| request(id, "ping", json!({}));
     for id in 1..=5 {
         assert_eq!(old.post(ping(id)).await, 202);
     }
     assert_eq!(old.post(notice("notifications/roots/list_changed")).await, 202);
     within(asked.notified()).await;
-    // No more is taken until the client reads, but what needs no answer.
+    // The server accepts no more requests until the client reads, but still accepts notifications.
     assert_eq!(old.post(ping(6)).await, 503);
     assert_eq!(old.post(notice("notifications/x")).await, 202);
     for id in 1..=5 {
@@ -230,7 +230,7 @@ async fn a_session_of_2024_cannot_be_used_as_a_streamable_http_session_or_vice_v
     let session = server.session(Revision::V2025_11_25).await;
     let posing = Request::post(echo(1)).target(format!("/mcp?session={}", session.id));
     assert_eq!(server.ask(&posing).await.status(), 404);
-    // Where it is not served, the query means nothing.
+    // Where HTTP+SSE is off, the server ignores the query.
     let server = TestServer::open().await;
     let session = server.session(Revision::V2025_11_25).await;
     let posing = session.post(echo(1)).target(format!("/mcp?session={}", session.id));
@@ -284,7 +284,7 @@ async fn on_a_server_without_sessions_a_client_cancels_by_disconnecting() {
     for body in [hold, tell] {
         let wire = Wire::send(server.address, &versioned(body)).await;
         server.handlers.running(1).await;
-        // No request can say which of all calls with this id it means.
+        // The server cannot know which of all calls with this id is meant.
         let params = json!({ "requestId": 1 });
         let cancel =
             json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
@@ -293,7 +293,7 @@ async fn on_a_server_without_sessions_a_client_cancels_by_disconnecting() {
         drop(wire);
         server.handlers.running(0).await;
     }
-    // Also if the answer has begun, as a stream.
+    // Also if the answer has begun as a stream.
     let pause = json!({ "name": "pause", "arguments": { "milliseconds": 1 } });
     let wire = server.stream(&versioned(request(1, "tools/call", pause))).await;
     server.handlers.running(1).await;

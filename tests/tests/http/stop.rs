@@ -1,4 +1,4 @@
-//! A process that serves by itself, told to stop by signals.
+//! A server process that is stopped by signals.
 #![cfg(unix)]
 
 use std::net::SocketAddr;
@@ -14,18 +14,18 @@ use tokio::task::JoinHandle;
 
 use crate::test_server::within;
 
-/// A server in a process of its own.
+/// A server in its own process.
 struct Process {
     address: SocketAddr,
     process: Child,
-    /// Holds the port, so that nobody else is given it.
+    /// Holds the port, so that no other process gets it.
     _held: TcpSocket,
 }
 
 impl Process {
     async fn start() -> Self {
         let held = TcpSocket::new_v4().unwrap();
-        // As the server does, which may then listen here too.
+        // The server sets this too, and may then listen here.
         held.set_reuseaddr(true).unwrap();
         held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = held.local_addr().unwrap();
@@ -36,7 +36,7 @@ impl Process {
         Self { address, process, _held: held }
     }
 
-    /// A call that has begun and takes so long, and what comes of it.
+    /// Starts a call that takes this long; the task returns its outcome.
     async fn sleep(&self, seconds: f64) -> JoinHandle<Result<String, bowline::client::Error>> {
         let url = format!("http://{}/mcp", self.address);
         let client = Client::http(url).connect().await.unwrap();
@@ -78,7 +78,7 @@ async fn a_process_that_gets_two_signals_exits_at_once() {
         let mut server = Process::start().await;
         let call = server.sleep(3600.0).await;
         server.tell(first).await;
-        // Only once it has heard the first: signals that come together may be one.
+        // Sent only after the server got the first one: two pending signals may be merged.
         within(async { while TcpStream::connect(server.address).await.is_ok() {} }).await;
         server.tell(second).await;
         assert_eq!(server.end().await.signal(), Some(number));

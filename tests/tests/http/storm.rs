@@ -1,4 +1,4 @@
-//! Many connections that give every request the same id, all at once.
+//! Many connections that use the same id for every request, at the same time.
 
 use bowline::types::revision::Revision;
 use serde_json::json;

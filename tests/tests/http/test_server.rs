@@ -1,4 +1,4 @@
-//! The server under test, its limits, and what a test sees of its handlers.
+//! The server under test, its limits, and control over its handlers.
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,18 +20,18 @@ use tokio::task::JoinHandle;
 
 use crate::wire::{Answer, Head, Request, Wire};
 
-/// Longer than anything here takes; a test that waits so long has failed.
+/// Longer than any step of a test takes; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An address of this machine beside the one that requests come from otherwise.
+/// Another loopback address than the default one of clients.
 pub(crate) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Waits for something that must happen.
+/// Waits for a future, and panics after [`PATIENCE`].
 pub(crate) async fn within<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("it happens in time")
 }
 
-/// A server that listens.
+/// A server that listens on a free port.
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     pub(crate) handlers: Handlers,
@@ -41,20 +41,20 @@ pub(crate) struct TestServer {
     serving: JoinHandle<()>,
 }
 
-/// What handlers and tests see of each other.
+/// Counts running handlers, and tells them when to go on.
 #[derive(Clone)]
 pub(crate) struct Handlers(Arc<HandlerState>);
 
 struct HandlerState {
-    /// Handlers that run.
+    /// The number of running handlers.
     running: watch::Sender<usize>,
-    /// Handlers that came to their end.
+    /// The number of handlers that have finished.
     ended: watch::Sender<usize>,
-    /// What `hold` and `tell` wait for.
+    /// Permits of the handlers that wait.
     steps: Semaphore,
 }
 
-/// A handler that runs.
+/// Counts a handler as running until it is dropped.
 struct RunningHandler(Handlers);
 
 impl Handlers {
@@ -69,24 +69,24 @@ impl Handlers {
         RunningHandler(self.clone())
     }
 
-    /// Waits until so many handlers run.
+    /// Waits until exactly `count` handlers run.
     pub(crate) async fn running(&self, count: usize) {
         let mut running = self.0.running.subscribe();
         within(running.wait_for(|running| *running == count)).await.unwrap();
     }
 
-    /// Waits until so many handlers came to their end.
+    /// Waits until exactly `count` handlers have finished.
     pub(crate) async fn ended(&self, count: usize) {
         let mut ended = self.0.ended.subscribe();
         within(ended.wait_for(|ended| *ended == count)).await.unwrap();
     }
 
-    /// Lets handlers take so many steps more.
+    /// Lets handlers take `count` more steps.
     pub(crate) fn step(&self, count: usize) {
         self.0.steps.add_permits(count);
     }
 
-    /// Takes back the steps that nobody took.
+    /// Removes the steps that no handler took.
     pub(crate) fn take_back(&self) {
         while let Ok(step) = self.0.steps.try_acquire() {
             step.forget();
@@ -220,7 +220,7 @@ async fn place(Args(Place { region, zone }): Args<Place>) -> String {
     format!("{region} {zone}")
 }
 
-/// A server with all of these, and its play.
+/// A server with all of these tools, and the control over its handlers.
 pub(crate) fn sample_server() -> (Server, Handlers) {
     let handlers = Handlers::new();
     let mut limits = Limits::default();
@@ -235,7 +235,7 @@ pub(crate) fn sample_server() -> (Server, Handlers) {
     (server, handlers)
 }
 
-/// Limits that a test changes.
+/// The default limits with a change.
 pub(crate) fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
     let mut limits = HttpLimits::default();
     change(&mut limits);
@@ -243,23 +243,23 @@ pub(crate) fn limits(change: impl FnOnce(&mut HttpLimits)) -> HttpLimits {
 }
 
 impl TestServer {
-    /// The server, as it is by default.
+    /// Starts the server with default settings.
     pub(crate) async fn open() -> Self {
         Self::with(|http| http).await
     }
 
-    /// The server with limits of its own.
+    /// Starts the server with other limits.
     pub(crate) async fn limited(change: impl FnOnce(&mut HttpLimits)) -> Self {
         let limits = limits(change);
         Self::with(|http| http.limits(limits)).await
     }
 
-    /// The server over HTTP that is set up otherwise.
+    /// Starts the server with other HTTP settings.
     pub(crate) async fn with(change: impl FnOnce(Http) -> Http) -> Self {
         Self::of(sample_server(), change).await
     }
 
-    /// Another server.
+    /// Starts another server.
     pub(crate) async fn of(
         (server, handlers): (Server, Handlers),
         change: impl FnOnce(Http) -> Http,
@@ -275,7 +275,7 @@ impl TestServer {
         Self { address, handlers, notify, endpoint, stop, serving }
     }
 
-    /// Sends a request on a connection of its own, and reads the whole answer.
+    /// Sends a request on its own connection, and reads the whole response.
     pub(crate) async fn ask(&self, request: &Request) -> Answer {
         within(async { Wire::send(self.address, request).await.answer().await }).await
     }
@@ -285,12 +285,12 @@ impl TestServer {
         within(async { Wire::send_from(from, self.address, request).await.answer().await }).await
     }
 
-    /// Sends a request on a connection of its own, and reads the head of the answer.
+    /// Sends a request on its own connection, and reads the head of the response.
     pub(crate) async fn ask_head(&self, request: &Request) -> Head {
         within(async { Wire::send(self.address, request).await.head().await }).await
     }
 
-    /// Sends a request, and reads the head of the answer, which is a stream.
+    /// Sends a request, and reads the head of the response, which must be a stream.
     pub(crate) async fn stream(&self, request: &Request) -> Wire {
         let mut wire = Wire::send(self.address, request).await;
         let head = within(wire.head()).await;
@@ -298,7 +298,7 @@ impl TestServer {
         wire
     }
 
-    /// Shakes hands; gives the id of the session.
+    /// Opens a session by a handshake.
     pub(crate) async fn session(&self, revision: Revision) -> Session {
         let answer = self.ask(&Request::post(initialize(revision))).await;
         assert_eq!(answer.status(), 200, "{answer:?}");
@@ -309,14 +309,14 @@ impl TestServer {
         session
     }
 
-    /// Tells the server to stop; what it gives ends when the server has.
+    /// Stops the server; the returned task ends when it has stopped.
     pub(crate) fn stopping(self) -> JoinHandle<()> {
         let _ = self.stop.send(());
         self.serving
     }
 }
 
-/// A session, as its client knows it.
+/// A session of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
@@ -345,7 +345,7 @@ impl Session {
         self.named(Request::delete())
     }
 
-    /// Any request, in this session.
+    /// Adds the headers of this session to a request.
     pub(crate) fn named(&self, request: Request) -> Request {
         let request = request.with("Mcp-Session-Id", &self.id);
         match self.revision.has_version_header() {
@@ -369,7 +369,7 @@ pub(crate) fn initialize(revision: Revision) -> String {
     request(0, "initialize", params)
 }
 
-/// What every modern request says of itself.
+/// The `_meta` of a modern request.
 pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -378,7 +378,7 @@ pub(crate) fn meta() -> Value {
     })
 }
 
-/// A modern request with the headers that repeat it.
+/// A modern request with its mirrored headers.
 pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
     params["_meta"] = meta();
     let named = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
@@ -406,7 +406,7 @@ pub(crate) fn text_of(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers that are the same in every run.
 #[derive(Clone, Copy)]
 pub(crate) struct Random(pub u64);
 

@@ -1,4 +1,4 @@
-//! The client over TLS, with nginx for a server: which HTTP is spoken, and whom it trusts.
+//! The client over TLS, with nginx as the server: HTTP versions, and trusted certificates.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::caller::{CallerProcess, ERAS};
 use crate::nginx::{Logged, Nginx};
 use crate::test_server::TestServer;
 
-/// A certificate of `localhost` and `server.invalid` that vouches for itself.
+/// A self-signed certificate for `localhost` and `server.invalid`.
 pub(crate) struct Certificate(TempDir);
 
 impl Certificate {
@@ -41,17 +41,17 @@ impl Certificate {
         Self(files)
     }
 
-    /// What `SSL_CERT_FILE` says for this to be trusted.
+    /// The value of `SSL_CERT_FILE` with which a client trusts it.
     pub(crate) fn file(&self) -> PathBuf {
         self.0.path().join("certificate.pem")
     }
 
-    /// A server that has it, and speaks HTTP/1.1.
+    /// Starts a server with it that speaks HTTP/1.1.
     pub(crate) async fn http1(&self, server: SocketAddr) -> Nginx {
         Nginx::start(server, "ssl", &self.settings()).await
     }
 
-    /// A server that has it, and speaks HTTP/2 too.
+    /// Starts a server with it that speaks HTTP/2 too.
     pub(crate) async fn http2(&self, server: SocketAddr) -> Nginx {
         Nginx::start(server, "ssl http2", &self.settings()).await
     }
@@ -62,7 +62,7 @@ impl Certificate {
     }
 }
 
-/// A socket that nobody is to connect to.
+/// A listening socket that no client may connect to.
 pub(crate) struct UnusedListener(TcpListener);
 
 impl UnusedListener {
@@ -76,14 +76,14 @@ impl UnusedListener {
         self.0.local_addr().unwrap()
     }
 
-    /// Expects that nobody has come; whoever has would wait here.
+    /// Asserts that no client has connected; a connection would be pending here.
     pub(crate) fn assert_unused(&self) {
         let error = self.0.accept().expect_err("nobody connects");
         assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
     }
 }
 
-/// Expects requests of a whole conversation that all look like this.
+/// Asserts that all requests of a client look like this.
 pub(crate) fn all_are(requests: &[Logged], target_and_version: &str, host: &str) {
     assert!(requests.len() > 1, "{requests:#?}");
     for request in requests {

@@ -1,4 +1,4 @@
-//! Streams of sessions that a client stops reading, and the streams that take their place. There is no
+//! Session streams that a client stops reading, and the streams that replace them. There is no
 //! socket, so that a stream is read exactly as far as a test reads it.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::test_server::{
 };
 use crate::wire::{Request, Wire};
 
-/// A session at an endpoint.
+/// Opens a session at an endpoint.
 async fn session(endpoint: &Endpoint) -> Session {
     let revision = Revision::V2025_11_25;
     let handshake = Request::post(initialize(revision));
@@ -32,7 +32,7 @@ async fn session(endpoint: &Endpoint) -> Session {
     session
 }
 
-/// A stream that is read event by event.
+/// A stream that the test reads event by event.
 struct Unread(Body);
 
 impl Unread {
@@ -48,7 +48,7 @@ impl Unread {
         Self(answer.into_body())
     }
 
-    /// The message of the next event that has one, with the event's id; `None` at the end.
+    /// Reads the next message with the id of its event; `None` at the end.
     async fn message(&mut self) -> Option<(String, Value)> {
         within(self.next()).await
     }
@@ -57,7 +57,7 @@ impl Unread {
         loop {
             let frame = self.0.frame().await?.unwrap();
             let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
-            // A place to come back to may stand before the message.
+            // An event with only an id may come before the message.
             let event = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
             let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));
             if let Some(data) = field("data: ").filter(|data| !data.is_empty()) {
@@ -67,7 +67,7 @@ impl Unread {
         }
     }
 
-    /// Reads on for as long as nothing has to be waited for; there must be no message.
+    /// Reads as far as possible without waiting; there must be no message.
     async fn read_on(&mut self) {
         for _ in 0..10 {
             tokio::select! {
@@ -90,7 +90,7 @@ async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
     let session = session(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
-    // From here on the first is not even polled, as if its client took no more bytes.
+    // From here on the first stream is not even polled, as if its client read no more bytes.
     let mut second = Unread::open(&endpoint, &session.get()).await;
     for _ in 0..3 {
         notify.tools_changed();
@@ -109,7 +109,7 @@ async fn a_change_during_the_replacement_of_a_stream_is_sent_once() {
     let session = session(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
-    // The first has written the change into its log, and is about to tell it.
+    // The first stream has written the change into its log, and is about to send it.
     let until = Arc::new(Semaphore::new(0));
     store.set_fault(Fault::DelaysRead(until.clone()));
     server.notify().tools_changed();
@@ -136,7 +136,7 @@ async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
     let mut unread = Unread::open(&a, &tell).await;
     let (id, _) = unread.message().await.unwrap();
     let mut resumed = b.stream(&session.resume(&id)).await;
-    // Nobody is left to drive the call, and so nobody but the end of the session ends its stream.
+    // No task drives the call any more, so only the end of the session ends its stream.
     drop(a);
     assert_eq!(within(resumed.messages()).await, []);
     assert!(resumed.is_whole());
@@ -152,7 +152,7 @@ async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
     let mut unread = Unread::open(&endpoint, &session.call("withdraw", json!({}))).await;
     let (_, question) = unread.message().await.unwrap();
     assert_eq!(question["method"], "elicitation/create");
-    // The call takes its question back and ends: two messages at once, of which one is read.
+    // The call cancels its question and ends: two messages at once, of which one is read.
     handlers.step(1);
     let (id, cancelled) = unread.message().await.unwrap();
     assert_eq!(cancelled["method"], "notifications/cancelled");
@@ -179,7 +179,7 @@ async fn the_server_runs_the_rest_of_a_batch_after_its_client_disconnects() {
         ]);
         let wire = Wire::send(server.address, &session.post(batch.to_string())).await;
         server.handlers.running(1).await;
-        // Whatever is answered by now, the one that holds is not.
+        // Whichever calls are answered by now, the one that waits is not.
         let ping = session.post(request(9, "ping", json!({})));
         assert_eq!(server.ask(&ping).await.status(), 200);
         drop(wire);

@@ -1,4 +1,4 @@
-//! A client that writes its own bytes, so that every one of them can be wrong.
+//! A raw HTTP client: a test chooses every byte, so every byte can be wrong.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -42,7 +42,7 @@ impl Request {
         Self { method, target: "/mcp".to_owned(), headers, body: body.into_bytes() }
     }
 
-    /// One more header, even if there is one with that name already.
+    /// Adds a header, even if there is one with that name already.
     pub(crate) fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name.to_owned(), value.as_ref().to_vec()));
         self
@@ -53,7 +53,7 @@ impl Request {
         self
     }
 
-    /// This header instead of those with its name.
+    /// Replaces the headers with this name.
     pub(crate) fn set(self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.without(name).with(name, value)
     }
@@ -83,13 +83,13 @@ impl Request {
         [self.head(), self.body.clone()].concat()
     }
 
-    /// What other clients need to send the same.
+    /// Returns the parts, for other clients that send the same request.
     pub(crate) fn parts(&self) -> (&'static str, &[Header], &[u8]) {
         (self.method, &self.headers, &self.body)
     }
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) status: u16,
@@ -102,7 +102,7 @@ impl Head {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Every value of a header.
+    /// Returns every value of a header.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         let named = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value.as_str()).collect()
@@ -113,7 +113,7 @@ impl Head {
     }
 }
 
-/// A whole answer.
+/// A whole response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) head: Head,
@@ -143,7 +143,7 @@ impl Answer {
     }
 }
 
-/// One thing on a stream of events.
+/// One SSE event or comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
@@ -184,12 +184,12 @@ impl Event {
     }
 }
 
-/// A connection.
+/// A raw connection.
 pub(crate) struct Wire {
     pub(crate) stream: TcpStream,
     buffer: Vec<u8>,
     body: Option<Body>,
-    /// Of the body, what has been cut out of its chunks and not been looked at yet.
+    /// The body without its chunk framing, as far as it was not parsed yet.
     text: Vec<u8>,
 }
 
@@ -219,7 +219,7 @@ impl Wire {
         Self { stream, buffer: Vec::new(), body: None, text: Vec::new() }
     }
 
-    /// Goes on with a connection of which something has been read.
+    /// Takes over a connection of which these bytes were read already.
     pub(crate) fn read_before(stream: TcpStream, buffer: Vec<u8>) -> Self {
         Self { stream, buffer, body: None, text: Vec::new() }
     }
@@ -231,17 +231,17 @@ impl Wire {
         wire
     }
 
-    /// Writes; whether anybody takes it shows in the answer.
+    /// Writes bytes and ignores errors; the response shows whether the server took them.
     pub(crate) async fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// Reads the head of an answer.
+    /// Reads the head of a response.
     pub(crate) async fn head(&mut self) -> Head {
         self.try_head().await.expect("an answer before the end of the connection")
     }
 
-    /// Reads the head of an answer, unless the connection ends before.
+    /// Reads the head of a response; `None` if the connection ends before.
     pub(crate) async fn try_head(&mut self) -> Option<Head> {
         let end = loop {
             if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
@@ -269,7 +269,7 @@ impl Wire {
         Some(head)
     }
 
-    /// Reads a whole answer.
+    /// Reads a whole response.
     pub(crate) async fn answer(&mut self) -> Answer {
         let head = self.head().await;
         while self.piece().await.expect("the body before the end of the connection") {}
@@ -277,7 +277,7 @@ impl Wire {
         Answer { head, body }
     }
 
-    /// The next event, or `None` at the end of the stream or of the connection.
+    /// Reads the next event; `None` at the end of the stream or of the connection.
     pub(crate) async fn event(&mut self) -> Option<Event> {
         loop {
             if let Some(end) = find(&self.text, b"\n\n") {
@@ -292,7 +292,7 @@ impl Wire {
         }
     }
 
-    /// The next event that carries a message.
+    /// Reads the next event with a message.
     pub(crate) async fn message(&mut self) -> Option<Event> {
         loop {
             let event = self.event().await?;
@@ -302,7 +302,7 @@ impl Wire {
         }
     }
 
-    /// All messages up to the end of the stream.
+    /// Reads all messages up to the end of the stream.
     pub(crate) async fn messages(&mut self) -> Vec<Event> {
         let mut messages = Vec::new();
         while let Some(message) = self.message().await {
@@ -311,12 +311,12 @@ impl Wire {
         messages
     }
 
-    /// Whether the stream came to its end, rather than being cut.
+    /// Whether the stream had its final chunk, and was not cut off.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.body, Some(Body::Over))
     }
 
-    /// Waits until the server closes the connection; whatever still comes is thrown away.
+    /// Waits until the server closes the connection, and drops all data.
     pub(crate) async fn closed(&mut self) {
         while self.read().await {
             self.buffer.clear();
@@ -328,8 +328,8 @@ impl Wire {
         self.stream.set_zero_linger().unwrap();
     }
 
-    /// Reads one more piece of the body; gives whether there was one, or `None` if the connection
-    /// ended in the middle.
+    /// Reads more of the body; returns whether there was more, or `None` if the connection
+    /// ended within the body.
     async fn piece(&mut self) -> Option<bool> {
         loop {
             match self.body.expect("a head was read") {
@@ -359,7 +359,7 @@ impl Wire {
         }
     }
 
-    /// Moves a whole chunk, if there is one; gives whether it was the last.
+    /// Moves a whole chunk, if there is one; returns whether it was the last.
     fn chunk(&mut self) -> Option<bool> {
         let line = find(&self.buffer, b"\r\n")?;
         let length = std::str::from_utf8(&self.buffer[..line]).unwrap();

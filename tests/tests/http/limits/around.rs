@@ -1,4 +1,4 @@
-//! The limits of HTTP itself: connections, heads, bodies, calls, what waits.
+//! The limits of HTTP itself: connections, heads, bodies, calls, queues.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ bites! {
     callers {
         let limits = limits(|it| (it.callers, it.calls_per_caller) = (1, 1));
         let server = TestServer::with(|http| http.limits(limits)).await;
-        // The first to come is told from all others as long as it is connected.
+        // The first caller has its own counts as long as it is connected.
         let mut first = Wire::open(server.address).await;
         let echo = call("echo", json!({ "text": "a" }));
         first.write(&echo.bytes()).await;
@@ -150,7 +150,7 @@ bites! {
             let elapsed = begun.elapsed();
             assert!(elapsed >= SHORT && elapsed < SHORT * 10, "{elapsed:?} after {start:?}");
         }
-        // One byte at a time is no way around it.
+        // Sending one byte at a time does not avoid the limit.
         let begun = Instant::now();
         let mut wire = Wire::open(server.address).await;
         let (mut read, mut write) = wire.stream.split();
@@ -159,7 +159,7 @@ bites! {
             for byte in &request {
                 pace.tick().await;
                 if write.write_all(&[*byte]).await.is_err() {
-                    // It was cut, which the reader sees too.
+                    // The connection was closed, which the reader sees too.
                     std::future::pending::<()>().await;
                 }
             }
@@ -205,7 +205,7 @@ bites! {
                 wire.try_head().await
             });
         }
-        // Bodies that do not finish make room: for small requests at once, for others soon.
+        // Unfinished bodies make room: at once for small requests, soon for others.
         let mut most = 0;
         for bytes in [10, 1_000, 60_000, 500_000, 2_000_000, 3_500_000] {
             let text = "y".repeat(bytes);
@@ -214,7 +214,7 @@ bites! {
             most = most.max(server.endpoint.body_bytes());
         }
         assert!((1..=8 << 20).contains(&most), "{most} bytes are held");
-        // Beside what counts, each may hold what does not, and HTTP its buffers.
+        // Each connection may hold a small body that does not count, and hyper its buffers.
         let grown = resident().saturating_sub(before);
         assert!(grown < 192 << 20, "{grown} of 384 MiB are held");
         let mut refused = 0;
@@ -248,7 +248,7 @@ bites! {
     crowded {
         let server = TestServer::limited(|it| (it.bodies, it.crowded) = (1 << 20, SHORT)).await;
         let text = "x".repeat(1_000_000);
-        // What runs is not cut to make room; so there is none.
+        // A running call is not dropped to make room, so there is none.
         let hold = call("hold", json!({ "text": text }));
         let mut held = Wire::send(server.address, &hold).await;
         server.handlers.running(1).await;
@@ -261,7 +261,7 @@ bites! {
         assert_eq!(server.ask(&small).await.status(), 200, "a small one needs no room");
         server.handlers.step(1);
         assert_eq!(within(held.answer()).await.status(), 200);
-        // A session keeps nothing of the body that opened it.
+        // A session keeps nothing of the body of its `initialize`.
         let mut opening: Value = serde_json::from_str(&initialize(Revision::V2025_11_25)).unwrap();
         opening["params"]["_meta"] = json!({ "padding": text });
         assert_eq!(server.ask(&Request::post(opening.to_string())).await.status(), 200);
@@ -271,7 +271,7 @@ bites! {
     }
 
     pace {
-        // Reads eight kilobytes twenty times a second, where it has to be thousands.
+        // Reads eight kilobytes twenty times a second, where the limit demands thousands.
         let limits = limits(|it| (it.stall, it.pace) = (SHORT * 2, 64 << 20));
         let server = TestServer::with(|http| http.limits(limits)).await;
         let socket = TcpSocket::new_v4().unwrap();
@@ -323,7 +323,7 @@ bites! {
         let [_, second] = two;
         drop(second);
         assert_eq!(within(third.answer()).await.status(), 200);
-        // Where there is no room, nobody is idle for longer than a head may take.
+        // When all connections are used, an idle one is closed after the time-out of a head.
         let server = TestServer::limited(|it| (it.connections, it.head) = (1, SHORT)).await;
         let mut idle = Wire::open(server.address).await;
         idle.write(&echo).await;
@@ -339,7 +339,7 @@ bites! {
         let server = TestServer::with(|http| http.http2().limits(limits)).await;
         let mut client = Http2Client::open(server.address).await;
         let echo = call("echo", json!({ "text": "a" }));
-        // By now the client knows what is allowed.
+        // By now the client has received the settings of the server.
         assert_eq!(within(client.ask(b"localhost", &echo)).await.unwrap().0, 200);
         let mut other = client.clone();
         let held = tokio::spawn(async move { other.ask(b"localhost", &call("hold", json!({}))).await });

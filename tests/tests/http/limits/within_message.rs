@@ -1,4 +1,4 @@
-//! The limits of messages, as far as HTTP brings them.
+//! The limits of messages that apply over HTTP.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn limited(change: impl FnOnce(&mut Limits)) -> TestServer {
     TestServer::of((server.limits(limits), handlers), |http| http).await
 }
 
-/// A session with a call that holds, and another request behind it.
+/// A session with a call that waits, and another request after it.
 async fn held(server: &TestServer) -> (Session, Wire) {
     let session = server.session(Revision::V2025_11_25).await;
     let wire = Wire::send(server.address, &session.call("hold", json!({}))).await;
@@ -35,7 +35,7 @@ bites! {
         assert_eq!(server.ask(&fits).await.status(), 200);
         let longer = call("echo", json!({ "text": "x".repeat(11_000) }));
         assert_eq!(server.ask(&longer).await.status(), 413);
-        // What only says that it is longer is refused before anything comes.
+        // A `Content-Length` over the limit is refused before the body arrives.
         for length in ["10001", "99999999999", "9999999999999999999"] {
             let mut wire = Wire::open(server.address).await;
             let claimed = call("echo", json!({})).with("Content-Length", length);
@@ -44,7 +44,7 @@ bites! {
             assert_eq!(answer.status(), 413, "{length}");
             assert!(answer.reason().contains("10000"), "{answer:?}");
         }
-        // What does not say how long it is, is refused as soon as it is too long.
+        // A body without a length is refused as soon as it is over the limit.
         let mut wire = Wire::open(server.address).await;
         let endless = call("echo", json!({})).set("Transfer-Encoding", "chunked");
         let head = String::from_utf8(endless.head()).unwrap();
@@ -83,7 +83,7 @@ bites! {
         let server = limited(|it| it.in_flight = 1).await;
         let (session, mut first) = held(&server).await;
         let mut second = Wire::send(server.address, &session.call("hold", json!({}))).await;
-        // Served at once, since it is no call; by then the second has been taken too.
+        // The ping is answered at once, since it is not a call; by then the second call has arrived too.
         for _ in 0..20 {
             server.ask(&session.post(request(2, "ping", json!({})))).await;
         }
@@ -100,7 +100,7 @@ bites! {
         let mut waiting = Vec::new();
         let refused = loop {
             let mut wire = Wire::send(server.address, &session.call("hold", json!({}))).await;
-            // Either it is refused, or it waits; a ping behind it tells which.
+            // The call is refused or waits; the ping after it shows which.
             server.ask(&session.post(request(2, "ping", json!({})))).await;
             match tokio::time::timeout(SHORT, wire.stream.readable()).await {
                 Ok(_) => break wire.answer().await,
