@@ -89,7 +89,7 @@ async fn test_elicitation_sep1034_defaults(ask: Ask) -> Result<Json<Defaults>> {
     Ok(Json(ask.form("Is this right?").await?))
 }
 
-/// Every way to say what can be chosen.
+/// Every form of a choice.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Choices {

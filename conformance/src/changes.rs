@@ -1,6 +1,6 @@
-//! Tools that say that something changed.
+//! Tools that announce changes.
 //!
-//! Nothing really does: the suite lists everything three times and wants to see the same.
+//! Nothing really changes: the suite lists everything three times and expects the same lists.
 
 use bowline::{Notify, State, Tool, tool, tools};
 

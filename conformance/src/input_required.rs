@@ -1,7 +1,7 @@
-//! Tools that the suite uses to see how calls are answered with questions (2026-07-28).
+//! Tools with which the suite tests input-required results (2026-07-28).
 //!
-//! Asking is the same in all revisions, so most of these are ordinary. Only the first has to put its
-//! question under a key that the suite knows, and does so in a layer.
+//! Asking is the same in all revisions, so most of these are ordinary. Only the first has to put
+//! its question under a key that the suite expects, and does so in a layer.
 
 use bowline::layer::{self, Next};
 use bowline::proto::request::{Request, Response, Success};
@@ -45,11 +45,11 @@ async fn test_input_required_result_elicitation(ask: Ask, context: Context) -> R
     Ok(format!("Hello, {name}!"))
 }
 
-/// Asks in the words of the wire, where the caller's revision has them, until there is a name.
+/// Asks by an input-required result, if the caller's revision has them, until there is a name.
 async fn ask_for_user_name(mut request: Request, next: Next) -> Response {
     let parts = &mut request.parts;
     let can_be_asked = parts.client.capabilities.supports_form_elicitation();
-    if parts.revision.is_modern() && can_be_asked {
+    if parts.revision.has_input_requests() && can_be_asked {
         let answers = parts.input.take().map(|input| input.responses).unwrap_or_default();
         match answered_name(&answers) {
             Some(name) => parts.extensions.insert(name),

@@ -1,5 +1,5 @@
-//! What the SDKs of others can do beyond the suite: roots, web pages, models with tools, results of
-//! any shape, and what a server notices outside of calls.
+//! What other SDKs can do beyond the suite: roots, URL elicitation, sampling with tools, results of
+//! any type, and what a server notices outside of calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -106,7 +106,7 @@ fn interop_seen(State(seen): State<Seen>) -> Json<Noticed> {
     Json(Noticed { cancelled: seen.cancelled, roots: seen.roots.clone() })
 }
 
-/// Notes the roots whenever the client says that they changed.
+/// Records the roots whenever the client announces a change.
 pub(crate) async fn roots_changed(ask: Ask, State(seen): State<Seen>) -> Result {
     let roots = root_uris(&ask).await?;
     seen.edit().roots = Some(roots);
@@ -119,7 +119,7 @@ struct Noticed {
     roots: Option<Vec<String>>,
 }
 
-/// What was seen since the server started, shared by all calls.
+/// What the server has recorded since its start, shared by all calls.
 #[derive(Clone, Default)]
 pub(crate) struct Seen(Arc<Mutex<Sights>>);
 
@@ -128,7 +128,7 @@ struct Sights {
     cancelled: u32,
     roots: Option<Vec<String>>,
     is_signed_in: bool,
-    /// Pages that nobody has visited yet.
+    /// URL elicitations that are not complete.
     visits: Vec<Visit>,
 }
 

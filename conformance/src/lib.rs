@@ -1,12 +1,12 @@
-//! The everything-server: one of each feature that the protocol has, for others to test.
+//! The everything-server: one of each feature of the protocol, for tests of other programs.
 //!
-//! The names that begin with `test_`, and what they answer, are those that the official conformance
-//! suite asks for. Those that begin with `interop_` are ours, for what the SDKs of others can do
+//! The names that begin with `test_`, and their results, are those that the official conformance
+//! suite expects. Those that begin with `interop_` are ours, for what other SDKs can do
 //! beyond the suite. All of it is written as a user of the library would, once for all revisions.
 //!
-//! In reading order: tools that only answer (`content`, `schema`), tools that talk while they run
-//! (`talking`), tools that ask (`asking`, and `input_required` in the words of 2026-07-28), tools
-//! that tell of changes (`changes`), and `interop`; then `resources` and `prompts`.
+//! In reading order: tools that only answer (`content`, `schema`), tools that send messages while
+//! they run (`talking`), tools that ask (`asking`, and `input_required` for results of 2026-07-28),
+//! tools that announce changes (`changes`), and `interop`; then `resources` and `prompts`.
 
 use bowline::Server;
 
@@ -21,7 +21,7 @@ mod resources;
 mod schema;
 mod talking;
 
-/// The server that has everything.
+/// The everything-server.
 ///
 /// It is a plain [`Server`]: serve it over any transport.
 ///

@@ -1,4 +1,4 @@
-//! The smallest picture and the shortest sound.
+//! The smallest image and the shortest sound.
 
 use bowline::Content;
 
@@ -8,7 +8,7 @@ pub(crate) const PIXEL: &[u8] = include_bytes!("../media/pixel.png");
 /// A millisecond of silence.
 const SILENCE: &[u8] = include_bytes!("../media/silence.wav");
 
-/// A picture.
+/// An image.
 pub(crate) fn image() -> Content {
     Content::image(PIXEL, "image/png")
 }

@@ -1,4 +1,4 @@
-//! Prompts: plain, with arguments to complete, with content that is no text, and one that asks.
+//! Prompts: plain, with arguments to complete, with content other than text, and one that asks.
 
 use bowline::types::prompt::PromptMessage;
 use bowline::{Ask, Content, Prompt, Result, Typed, prompt, prompts, starting_with};

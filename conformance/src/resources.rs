@@ -1,4 +1,4 @@
-//! Resources: text, bytes, a family of them, and one to watch.
+//! Resources: text, bytes, a template, and one to subscribe to.
 
 use bowline::types::resource::ResourceContents;
 use bowline::{Json, Resource, resource, resources, starting_with};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::media;
 
-/// The resource that `interop_update_resource` says has changed.
+/// The resource whose change `interop_update_resource` announces.
 pub(crate) const WATCHED: &str = "test://watched-resource";
 
 pub(crate) fn resources() -> impl IntoIterator<Item = Resource> {

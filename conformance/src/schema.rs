@@ -1,4 +1,4 @@
-//! Tools whose schemas say more than Rust types do.
+//! Tools whose schemas have more than Rust types can express.
 
 use bowline::{Args, Json, Tool, tool, tools};
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ fn test_custom_header(Args(Mirrored { value }): Args<Mirrored>) -> String {
     value
 }
 
-/// A tool with a schema that was written by hand, which clients have to show word for word.
+/// A tool with a handwritten schema, which clients have to show unchanged.
 fn json_schema_2020_12_tool() -> Tool {
     async fn give_back(Args(arguments): Args<Map<String, Value>>) -> Json<Map<String, Value>> {
         Json(arguments)

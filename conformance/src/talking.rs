@@ -1,11 +1,11 @@
-//! Tools that talk while they run: progress and log messages.
+//! Tools that send progress and log messages while they run.
 
 use std::time::Duration;
 
 use bowline::{Context, Log, Progress, Tool, tool, tools};
 use tokio::time::sleep;
 
-/// The pause between two things to say.
+/// The pause between two messages.
 const BREATH: Duration = Duration::from_millis(50);
 
 pub(crate) fn tools() -> impl IntoIterator<Item = Tool> {

@@ -1,7 +1,7 @@
-//! The official conformance suite judges the everything-server and the everything-client.
+//! The official conformance suite checks the everything-server and the everything-client.
 //!
-//! Stricter than the suite itself: a warning is a failure, a scenario that evaluated nothing is a
-//! failure, and so is a scenario that the suite has and that is neither run nor excused here.
+//! Stricter than the suite itself: a warning is a failure, a scenario without checks is a
+//! failure, and so is a scenario of the suite that is neither run nor excused here.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
-/// Scenarios that are not run, by what their names begin with, and why.
+/// Scenarios that are not run, by the beginning of their names, and why.
 const EXCUSED: &[(&str, &str)] = &[
     ("tasks-", "the tasks extension is not built yet"),
     ("auth/", "authorization is not built yet"),
@@ -44,7 +44,7 @@ const CLIENT: &[(&str, &[&str])] = &[
     ("2025-06-18", &["initialize", "tools_call"]),
 ];
 
-/// One judgement of the suite.
+/// One check of the suite.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Check {
@@ -54,7 +54,7 @@ struct Check {
     error_message: String,
 }
 
-/// The judgements of each scenario.
+/// The checks of each scenario.
 type Results = BTreeMap<String, Vec<Check>>;
 
 // spec: H26-1, HDR-9, RQM-5, RQM-9, VER-2
@@ -120,7 +120,7 @@ fn every_client_scenario_is_run_or_excused() {
     assert_eq!(forgotten, [""; 0]);
 }
 
-/// Runs a server leg against a server of our own.
+/// Runs the server scenarios of the suite against the everything-server.
 fn server(arguments: &[&str]) -> Results {
     let (tell, address) = std::sync::mpsc::channel();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -147,14 +147,14 @@ fn server(arguments: &[&str]) -> Results {
     results
 }
 
-/// How many scenarios passed; all that are not excused must have.
+/// Returns how many scenarios passed; all that are not excused must have.
 fn passed(results: &Results) -> usize {
     let faults = faults(results);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     results.keys().filter(|name| !is_excused(name)).count()
 }
 
-/// What is wrong with the scenarios that are not excused.
+/// Lists the failures of the scenarios that are not excused.
 fn faults(results: &Results) -> Vec<String> {
     let mut faults = Vec::new();
     for (scenario, checks) in results.iter().filter(|(name, _)| !is_excused(name)) {
@@ -174,7 +174,7 @@ fn is_excused(scenario: &str) -> bool {
     EXCUSED.iter().any(|(beginning, _why)| scenario.starts_with(beginning))
 }
 
-/// Reads what the suite has judged: a folder for each scenario, named
+/// Reads the results of the suite: a folder for each scenario, named
 /// `<side>-<scenario>-<time>`.
 fn read(place: &Path) -> Results {
     let mut results = Results::new();
@@ -187,7 +187,8 @@ fn read(place: &Path) -> Results {
     results
 }
 
-/// The scenario in the name of a folder, without the side and the time `2026-11-15T15-23-46-645Z`.
+/// Extracts the scenario from the name of a folder, without the side and the time
+/// `2026-11-15T15-23-46-645Z`.
 fn scenario_of(folder: &str) -> String {
     let time = "-2026-11-15T15-23-46-645Z".len();
     let name = folder.get(..folder.len().saturating_sub(time)).unwrap_or(folder);

@@ -1,8 +1,8 @@
-//! Ten thousand sessions, each with its stream, and one change told to all:
+//! Ten thousand sessions, each with a GET stream, and one change that all of them get:
 //! `cargo bench -p bowline-tests --bench ten_thousand`.
 //!
-//! The server is a process of its own, so that its memory can be told from ours. Sessions are
-//! opened over one connection, as a proxy would; each stream has a connection of its own.
+//! The server runs in its own process, so that its memory can be measured. Sessions are
+//! opened over one connection, as a proxy would; each stream has its own connection.
 
 #![allow(clippy::print_stdout, reason = "its figures are its output")]
 
@@ -76,7 +76,7 @@ impl Server {
         Ok(server)
     }
 
-    /// What it holds in memory, in bytes.
+    /// Its resident memory, in bytes.
     fn memory(&self) -> Result<usize> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -92,7 +92,7 @@ impl Drop for Server {
     }
 }
 
-/// A connection that requests are made on, one after the other.
+/// A connection for requests, one after the other.
 struct Wire(BufReader<TcpStream>);
 
 impl Wire {
@@ -102,7 +102,7 @@ impl Wire {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// Opens a session; gives its id.
+    /// Opens a session; returns its id.
     async fn session(&mut self) -> Result<String> {
         let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}"#;
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
@@ -112,7 +112,7 @@ impl Wire {
         Ok(session)
     }
 
-    /// Makes the server tell of a change.
+    /// Makes the server announce a change.
     async fn trigger(&mut self, session: &str) -> Result<()> {
         let params = r#"{"name":"test_trigger_tool_change","arguments":{}}"#;
         let body = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#);
@@ -120,7 +120,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Posts a message; gives the session that the answer names.
+    /// Posts a message; returns the session id of the response.
     async fn post(&mut self, session: &str, body: &str) -> Result<Option<String>> {
         let length = body.len();
         let session = header(session);
@@ -155,7 +155,7 @@ fn header(session: &str) -> String {
     }
 }
 
-/// Opens the stream of a session, and reads on until it is there.
+/// Opens the stream of a session, and waits for its first event.
 async fn open_stream(session: &str) -> Result<TcpStream> {
     let mut stream = TcpStream::connect(ADDRESS).await?;
     let session = header(session);
@@ -175,7 +175,7 @@ async fn open_stream(session: &str) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Whether the change is told on a stream.
+/// Whether a stream gets the change.
 async fn told_of_change(mut stream: TcpStream) -> Result<bool> {
     let mut told = Vec::new();
     loop {

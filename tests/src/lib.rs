@@ -1,4 +1,4 @@
-//! Helpers that the tests of this package share.
+//! Code that the tests of this package share.
 
 pub mod peers;
 pub mod sample;

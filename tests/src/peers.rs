@@ -1,12 +1,13 @@
-//! Where the foreign implementations stand that `tests/peers/install.sh` installs.
+//! Finds the programs of other SDKs that `tests/peers/install.sh` installs.
 
 use std::path::{Path, PathBuf};
 
-/// The interpreter and the script of a peer, given as `["node", script]` or `["python", script]`.
+/// Returns the interpreter and the script of a peer, given as `["node", script]` or `["python",
+/// script]`.
 ///
 /// # Panics
 ///
-/// If the peers are not installed.
+/// Panics if the peers are not installed.
 pub fn program(peer: &[&str]) -> (PathBuf, PathBuf) {
     let directory = directory();
     let installed = directory.join(".venv/installed");
@@ -18,7 +19,7 @@ pub fn program(peer: &[&str]) -> (PathBuf, PathBuf) {
     }
 }
 
-/// `tests/peers`.
+/// The directory `tests/peers`.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
 }

@@ -1,8 +1,8 @@
-//! The servers that transcripts talk to, by the names in their headers.
+//! The servers under test of transcripts, by the names in the header `server:`.
 //!
-//! Each is as small as what it is there to show, so that the lists and capabilities in transcripts
-//! stay short. All of them answer the same way every time, and wait in virtual time where they are
-//! played in one.
+//! Each has only what its transcripts need, so that lists and capabilities stay short. All of them
+//! answer the same way every time, and wait in virtual time where the transcript is played
+//! in virtual time.
 
 mod asks;
 mod completion;
@@ -25,11 +25,11 @@ use bowline::Server;
 pub use hosts::host;
 pub use tools::CRASH;
 
-/// The server with a name; `kit` for transcripts that name none.
+/// Returns the server with a name; `kit` is the default.
 ///
 /// # Panics
 ///
-/// If there is none with that name.
+/// Panics if there is none with that name.
 pub fn server(name: Option<&str>) -> Server {
     let name = name.unwrap_or("kit");
     let server = Server::new(name, "1.0.0");

@@ -1,4 +1,4 @@
-//! A server over HTTP, on a thread of its own, for programs that are started.
+//! A server over HTTP in its own thread, for tests that start other programs.
 
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -7,37 +7,37 @@ use bowline_server::http::Http;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-/// A server that listens on this machine until it is dropped.
+/// A server that listens on a loopback port until it is dropped.
 pub struct Serving {
     url: String,
-    /// Both are there until the end.
+    /// Both are `Some` until the drop.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Serving {
-    /// Serves on a port that is free.
+    /// Serves on a free port.
     ///
     /// # Panics
     ///
-    /// If the server cannot be built, or nothing can be listened on.
+    /// Panics if the server cannot be built or cannot listen.
     pub fn start(http: Http) -> Self {
-        let (tell, told) = mpsc::channel();
+        let (report, reported) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
-            let runtime = Runtime::new().expect("there is a runtime");
+            let runtime = Runtime::new().expect("a runtime can be built");
             runtime.block_on(async {
                 let bound = http.listen("127.0.0.1:0").await.expect("the server listens");
-                tell.send(bound.address()).expect("somebody waits for the address");
-                // Whether it was told or dropped, it is the end.
+                report.send(bound.address()).expect("`start` waits for the address");
+                // A message and a dropped sender both mean: stop.
                 bound.serve_until(async { drop(stopped.await) }).await;
             });
         });
-        let address = told.recv().expect("the server starts").expect("the address is known");
+        let address = reported.recv().expect("the server starts").expect("the address is known");
         Self { url: format!("http://{address}/mcp"), stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Where the server is.
+    /// The URL of the server.
     pub fn url(&self) -> &str {
         &self.url
     }

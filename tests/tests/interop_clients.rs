@@ -1,7 +1,7 @@
 //! Clients of other SDKs call our `echo` server over stdio, in every revision they speak.
 //!
-//! The peers (`tests/peers`) run one fixed scenario and print what they saw; here we say what they
-//! must have seen.
+//! The peers (`tests/peers`) run one fixed scenario and print a report; the tests here say what it
+//! must have.
 
 use std::process::{Command, Stdio};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// Runs a peer against `echo stdio` and gives its report.
+/// Runs a peer against `echo stdio` and returns its report.
 fn report(peer: &[&str], options: &[&str]) -> Value {
     let (program, script) = peers::program(peer);
     let output = Command::new(program)
@@ -25,7 +25,7 @@ fn report(peer: &[&str], options: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("the peer prints one JSON object")
 }
 
-/// What every client must have seen, whatever its SDK and era.
+/// Checks what every client must have seen, whatever its SDK and era.
 fn check(report: &Value, revision: &str) {
     assert_eq!(report["protocolVersion"], revision);
     assert_eq!(report["oddities"], json!([]));
@@ -51,7 +51,7 @@ fn check_progress_and_cancellation(report: &Value) {
     let progress = &report["progress"];
     assert_eq!(progress["text"], "slept 0.5 s");
     assert_eq!(progress["increasing"], true);
-    // The last report and the answer leave together; some SDKs drop what comes with an answer.
+    // The last report and the answer are sent together; some SDKs drop what comes with an answer.
     let seen = progress["values"].as_array().unwrap().len();
     assert!((4..=5).contains(&seen), "{progress}");
     let cancellation = &report["cancellation"];
@@ -88,7 +88,7 @@ fn typescript_v1_calls_everything_in_every_handshake_revision() {
             check_greeting(&report);
         } else {
             let refusal = &report["greetAccepted"]["result"];
-            assert_eq!(refusal["isError"], true, "nobody is asked in {revision}: {refusal}");
+            assert_eq!(refusal["isError"], true, "{revision} has no questions: {refusal}");
         }
     }
 }

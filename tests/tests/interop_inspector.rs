@@ -24,7 +24,7 @@ fn the_inspector_lists_and_calls_our_tools_over_http() {
 fn inspect(server: &[&str]) {
     for era in ["legacy", "modern"] {
         let inspect = |what: &[&str]| run(&[server, &["--protocol-era", era], what].concat());
-        // With `--strict` it exits with an error if a schema is not what it should be.
+        // With `--strict` it fails if a schema is not valid.
         let (code, listed) = inspect(&["--method", "tools/list", "--strict"]);
         assert_eq!(code, 0, "{era}: {listed}");
         let tools = listed["tools"].as_array().unwrap();
@@ -42,7 +42,7 @@ fn inspect(server: &[&str]) {
     }
 }
 
-/// Runs the inspector; gives its exit code and what it prints.
+/// Runs the inspector; returns its exit code and its output.
 fn run(arguments: &[&str]) -> (i32, Value) {
     let modules = peers::directory().join("node_modules");
     let inspector = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
@@ -50,7 +50,7 @@ fn run(arguments: &[&str]) -> (i32, Value) {
         .arg(modules.join(inspector))
         .arg("--cli")
         .args(arguments)
-        // It keeps what it knows of servers at home.
+        // It stores its list of servers in the home directory.
         .env("HOME", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .expect("the inspector starts; `tests/peers/install.sh` installs it");

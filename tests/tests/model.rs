@@ -1,8 +1,8 @@
-//! Every order in which requests, cancellations, results, progress and the end can meet on a
-//! server's connection, against a model of a few lines.
+//! Every order of requests, cancellations, results, progress and the end on a
+//! server's connection, compared with a model of a few lines.
 //!
-//! The model says what is written after each step, and so what is not: a second answer, an answer
-//! after a cancellation was taken, progress after the answer.
+//! The model predicts what the server writes after each step, and so what it must not write: a
+//! second answer, an answer after a cancellation, progress after the answer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use bowline::types::meta::Meta;
 use bowline::types::progress::ProgressParams;
 use bytes::Bytes;
 
-/// So many steps are still tried after the end.
+/// How many steps are tried after the end.
 const AFTER_END: usize = 2;
 
-/// Calls that run at the same time; the next one waits its turn.
+/// How many calls run at the same time; the next one waits.
 const IN_FLIGHT: usize = 2;
 
 /// One step of a history.
@@ -33,42 +33,42 @@ const IN_FLIGHT: usize = 2;
 enum Step {
     /// The client calls.
     Request,
-    /// The client gives up the call that it made last.
+    /// The client cancels its last call.
     Cancel,
-    /// The handler that runs longest gives its answer, wanted or not; if none runs, the one that
-    /// ended last gives another.
+    /// The handler that runs longest completes, whether its call is open or not; if none runs, the
+    /// one that ended last completes again.
     Result,
     /// The handler that runs longest reports progress; if none runs, the one that ended last.
     Progress,
-    /// The channel is gone.
+    /// The connection is closed.
     Close,
 }
 
 const STEPS: [Step; 5] = [Step::Request, Step::Cancel, Step::Result, Step::Progress, Step::Close];
 
-/// Whether every call has the same id on the wire, as some clients have it.
+/// Whether every call has the same id, as some clients do.
 #[derive(Clone, Copy, Debug)]
 enum Ids {
     Same,
     Different,
 }
 
-/// What the model knows of a call.
+/// The model's state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
     Running,
-    /// Cancelled, answered or cut off.
+    /// Cancelled, answered or closed.
     Over,
 }
 
-/// The model and the connection, side by side.
+/// The model and the connection.
 struct World {
     connection: ServerConnection,
     ids: Ids,
-    /// The calls, in the order they were made.
+    /// The calls in the order of their requests.
     calls: Vec<State>,
-    /// The handlers that run, wanted or not: their calls and numbers.
+    /// The running handlers, also of cancelled calls: their calls and exchanges.
     handlers: VecDeque<(usize, ExchangeId)>,
     /// The handler that ended last.
     ended: Option<(usize, ExchangeId)>,
@@ -78,7 +78,7 @@ struct World {
 }
 
 impl World {
-    /// Takes a step on both sides; gives what the model says is written.
+    /// Takes a step on both; returns what the model predicts that the server writes.
     fn take(&mut self, step: Step) -> Option<String> {
         match step {
             Step::Request => self.request(),
@@ -99,7 +99,8 @@ impl World {
         ));
     }
 
-    /// Exactly one open call with the id is given up; of several nobody can tell which is meant.
+    /// Cancels the open call with the id if there is exactly one. If there are several, the server
+    /// cannot know which is meant, and cancels none.
     fn cancel(&mut self) {
         let id = self.id(self.calls.len().saturating_sub(1));
         self.receive(&format!(
@@ -144,7 +145,8 @@ impl World {
         self.calls.fill(State::Over);
     }
 
-    /// Does what the connection wants done, as far as the model agrees; gives what is written.
+    /// Handles the events of the connection and compares them with the model; returns what it
+    /// writes.
     fn settle(&mut self) -> Vec<String> {
         while let Some(event) = self.connection.poll_event() {
             match event {
@@ -154,8 +156,8 @@ impl World {
                     self.calls[call] = State::Running;
                     self.handlers.push_back((call, request.parts.exchange));
                 }
-                // Whether it is dropped at once or goes on is up to the handler; here it goes on.
-                ServerEvent::Cancelled(number) => {
+                // The driver may drop a cancelled handler or let it run; here it runs.
+                Event::Cancelled(number) => {
                     let stopped = self.handlers.iter().find(|(_, running)| *running == number);
                     let wanted = stopped.is_some_and(|(call, _)| self.calls[*call] != State::Over);
                     assert!(!wanted, "{number:?} is stopped");
@@ -172,7 +174,7 @@ impl World {
     }
 
     fn receive(&mut self, text: &str) {
-        // Nothing can arrive on a channel that is gone.
+        // Nothing can arrive on a closed connection.
         if !self.closed {
             let text = Bytes::copy_from_slice(text.as_bytes());
             self.connection.receive(Unit::Text(text), self.now);
@@ -192,7 +194,7 @@ fn answer(call: usize) -> Response {
     Ok(Success::raw(body, Meta::new()))
 }
 
-/// Plays every history of a length.
+/// Plays every history of a given length.
 fn play_all(ids: Ids, length: usize) {
     let mut limits = Limits::default();
     limits.in_flight = IN_FLIGHT;
@@ -220,14 +222,14 @@ fn play_all(ids: Ids, length: usize) {
     assert!(played > 5_000, "only {played} histories were played");
 }
 
-/// Makes every whole history out of a beginning.
+/// Makes every complete history from a beginning.
 fn extend(history: &mut Vec<Step>, length: usize, play: &mut impl FnMut(&[Step])) {
     let end = history.iter().position(|step| *step == Step::Close);
     if history.len() == end.map_or(length, |end| length.min(end + 1 + AFTER_END)) {
         return play(history);
     }
     let may_follow = |step: &Step| match history[..] {
-        // Before the first call nothing else has any effect.
+        // Before the first call no other step has an effect.
         [] => *step == Step::Request,
         _ => end.is_none() || *step != Step::Close,
     };
@@ -246,7 +248,7 @@ fn play(history: &[Step], mut world: World) {
     }
 }
 
-/// A sink for handlers that say nothing by themselves.
+/// A sink for handlers that send nothing by themselves.
 struct Nowhere;
 
 impl Sink for Nowhere {

@@ -1,4 +1,4 @@
-//! A server that stands for another server and for a client's, as clients of both eras see it.
+//! A server with a mounted server and a mounted client, as clients of both eras see it.
 
 use bowline::client::Change;
 use bowline::transport::duplex::duplex;
@@ -41,7 +41,7 @@ async fn review(language: String) -> String {
     format!("Review this {language} code.")
 }
 
-/// The server behind a client.
+/// The server behind the mounted client.
 fn far() -> Server {
     let family = Resource::template("far://{name}", |name: String| async move { name })
         .complete("name", |typed| async move { starting_with(typed, ["a", "b"]) });
@@ -60,7 +60,7 @@ async fn client_of(server: &Server, revision: Revision) -> Client {
     Client::builder("hub", "1.0.0").revisions([revision]).connect(near).await.unwrap()
 }
 
-/// A server that stands for one of our own and for one behind a client.
+/// A server with one mounted server and one mounted client.
 async fn hub(far: &Server, revision: Revision) -> Server {
     let near = Server::new("near", "1.0.0").tools(tools![deploy]);
     let far = client_of(far, revision).await;

@@ -1,6 +1,7 @@
-//! Many clients that give every request the same id, all at once: no answer reaches the wrong call.
+//! Many clients that use the same id for every request, at the same time: each answer reaches its
+//! call.
 //!
-//! Some clients really do this, and servers that find calls by their ids mix up their users' answers.
+//! Some clients really do this. A server that finds calls by their ids would mix up their answers.
 //! The calls wait in virtual time.
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ async fn echo(nonce: String, delay: u64) -> String {
     nonce
 }
 
-/// A client that calls with the id 1 only; gives the nonces that it sent and those that came back.
+/// A client that uses only the id 1; returns the nonces that it sent and those that it got.
 async fn client(
     server: Server,
     name: u64,
@@ -35,10 +36,11 @@ async fn client(
     let mut sent = BTreeSet::new();
     for call in 0..CALLS {
         let nonce = format!("{name}-{call}-{}", random.next());
-        // The first two outlast all others, so that the id always names several calls.
+        // The first two calls run longer than all others, so that the id always names several
+        // calls.
         let delay = if call < 2 { 1000 } else { random.next() % 100 };
         client.send(&request(&nonce, delay)).await;
-        // Nobody can tell which call is meant, so none is cancelled.
+        // Several calls have this id, so the server cancels none.
         if call > 2 && random.next().is_multiple_of(4) {
             client.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#).await;
         }
@@ -69,7 +71,7 @@ fn nonce_in(answer: &str) -> String {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers that are the same in every run.
 #[derive(Clone, Copy)]
 struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! What our sources and our manual say, held against the specification and the code.
+//! Checks our sources and our manual against the specification and the code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn the_manual_names_exactly_the_supported_json_schema_dialects() {
 // spec: TR-5
 #[test]
 fn the_manual_describes_the_framing_of_messages_on_a_socket() {
-    // Without its programs, in which a line may begin like a heading.
+    // Without code blocks, in which a line may begin like a heading.
     let prose: String = TRANSPORTS.split("```").step_by(2).collect();
     let mut sections = prose.split("\n# ");
     let sockets = sections.find(|it| it.starts_with("Sockets")).expect("a section on sockets");
@@ -42,7 +42,7 @@ fn the_manual_describes_the_framing_of_messages_on_a_socket() {
     }
 }
 
-/// The Rust files of all crates, without those that are only tests.
+/// The Rust files of all crates, without test files.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -56,7 +56,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The numbers from -32099 to -32000 that a program contains, without those of its tests.
+/// The numbers from -32099 to -32000 in a file, without its tests.
 fn reserved_codes(program: &str) -> Vec<i64> {
     let program = program.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));

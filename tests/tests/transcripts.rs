@@ -1,12 +1,12 @@
-//! Plays every transcript in every revision it names: as a machine, in memory, over a socket, against
-//! a process of its own, and over HTTP.
+//! Plays every transcript in every revision of its header: on a sans-IO connection, in memory, over
+//! a socket, against a child process, and over HTTP.
 //!
-//! What cannot be said over HTTP is [excused](EXCUSED) by name. An excuse for a transcript that
-//! passes is a failure.
+//! Transcripts that do not hold over HTTP are [excused](EXCUSED) by name. An excuse for a
+//! transcript that passes is a failure.
 //!
-//! Whatever the side under test says is also checked against the official schema of its revision.
-//! `UPDATE=1 cargo test -p bowline-tests --test transcripts` writes what is really said into the
-//! files.
+//! Every message of the side under test is also checked against the official schema of its
+//! revision. `UPDATE=1 cargo test -p bowline-tests --test transcripts` writes the real messages
+//! into the files.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -27,8 +27,8 @@ use serde_json::Value;
 /// The argument that makes this binary the server of a transcript instead of a test.
 const SERVE: &str = "--serve-transcript";
 
-/// Transcripts that are not true over HTTP, and why. Where HTTP has an answer of its own, the
-/// transcript says so in a line `<http`; here is only what HTTP has no words for.
+/// Transcripts that do not hold over HTTP, and why. Where the server only answers differently over
+/// HTTP, the transcript has a line `<http` instead.
 const EXCUSED: [(&str, &str); 5] = [
     ("cancellation/end_of_turn", NO_CONNECTION),
     ("cancellation/makes_room", NO_CONNECTION),
@@ -42,16 +42,16 @@ const NO_CONNECTION: &str =
 const NO_END_OF_INPUT: &str =
     "a client cannot close one direction; it deletes its session, which ends what runs there";
 
-/// How long to wait for what must come over HTTP.
+/// How long to wait for an expected message over HTTP.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait for what an excused transcript expects, and which does not come.
+/// How long to wait for a message of an excused transcript, which does not come.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(200);
 
-// Sockets, memory and HTTP carry the same transcripts, handshakes and `_meta` alike, as stdio does.
-// Over HTTP each play also sees that what is accepted without an answer is 202, that a stream ends
-// after its answer, and that no answer comes on the GET stream.
-// spec: TR-3, TR-4, HTTP-10, HTTP-26, HTTP-43
+// Sockets, memory and HTTP carry the same transcripts as stdio, with the same handshakes and
+// `_meta`. Over HTTP each play also checks that a message without an answer is 202, that a stream
+// ends after its answer, and that no answer comes on the GET stream. spec: TR-3, TR-4, HTTP-10,
+// HTTP-26, HTTP-43
 fn main() -> ExitCode {
     keep_quiet_about_crashes();
     let mut arguments = env::args().skip(1);
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Some transcripts make a tool panic, which nobody needs to read about.
+/// Suppresses the report of panics that transcripts cause on purpose.
 fn keep_quiet_about_crashes() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
@@ -73,7 +73,7 @@ fn keep_quiet_about_crashes() {
     }));
 }
 
-/// Serves what a transcript wants to talk to over standard input and output.
+/// Runs as the server of a transcript, over standard input and output.
 fn be_the_server(path: &str) -> ExitCode {
     let transcript = Transcript::read(path).unwrap();
     let subject = subject(&transcript);
@@ -108,7 +108,7 @@ fn trials(directory: &Path) -> Vec<Trial> {
     trials
 }
 
-/// A directory that is not found would otherwise pass.
+/// Without this check, a missing directory would pass.
 fn enough(found: usize) -> impl FnOnce() -> Result<(), Failed> {
     move || if found > 100 { Ok(()) } else { Err(format!("only {found} were found").into()) }
 }
@@ -153,7 +153,7 @@ fn trials_of(
     trials
 }
 
-/// A trial that passes if the transcript does not.
+/// A trial that passes if the transcript fails.
 fn excused(name: &str, transcript: &Transcript, revision: Revision, reason: &'static str) -> Trial {
     let transcript = transcript.clone();
     Trial::test(name, move || {
@@ -191,8 +191,8 @@ fn play(
     Ok(())
 }
 
-/// A message that came over HTTP, as the schemas know it: in every revision HTTP may leave out the id
-/// of an error, where other transports of the older ones write null.
+/// Makes a message of HTTP valid for the schemas: in every revision HTTP may omit the id
+/// of an error, where the schemas of older revisions need one.
 fn with_id(mut message: Message, revision: Revision) -> Message {
     if revision.has_errors_without_id() {
         return message;
@@ -207,7 +207,7 @@ fn with_id(mut message: Message, revision: Revision) -> Message {
     message
 }
 
-/// This binary, as the server of a transcript.
+/// The command that runs this binary as the server of a transcript.
 fn itself(transcript: &Transcript) -> io::Result<Command> {
     let mut command = Command::new(env::current_exe()?);
     command.arg(SERVE).arg(transcript.path());

@@ -1,8 +1,8 @@
-//! Plays the client of the official conformance suite: `everything-client URL`.
+//! The client for the official conformance suite: `everything-client URL`.
 //!
-//! What to do comes in the environment: `MCP_CONFORMANCE_SCENARIO` names the scenario,
-//! `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision, `MCP_CONFORMANCE_CONTEXT` what the scenario
-//! needs to know.
+//! The suite sets the environment: `MCP_CONFORMANCE_SCENARIO` names the scenario,
+//! `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision, `MCP_CONFORMANCE_CONTEXT` has parameters
+//! of the scenario.
 
 use std::env;
 use std::error::Error;
@@ -30,7 +30,7 @@ async fn main() -> Outcome {
     done
 }
 
-/// Confirms what is to be confirmed; whatever else is asked has a default.
+/// Accepts a confirmation; every other field has a default.
 fn answer(question: &Question) -> Answer {
     let confirms = |form: &FormSchema| form.fields().any(|(name, _)| name == "confirmed");
     match question.form().is_some_and(confirms) {
@@ -62,7 +62,7 @@ async fn play(client: &Client, scenario: &str) -> Outcome {
             client.call("valid_tool", json!({ "region": "us-west1" })).await?;
         }
         "json-schema-2020-12-preservation" => echo_schema(client).await?,
-        // The rest is about what happens while a client connects, and lists what there is.
+        // The other scenarios test the connection, and list every feature.
         _ if client.capabilities().supports_tools() => {
             client.tools().all().await?;
         }
@@ -80,7 +80,7 @@ async fn call(client: &Client, tools: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Uses every tool, resource and prompt that there is.
+/// Uses every tool, resource and prompt of the server.
 async fn use_everything(client: &Client) -> Outcome {
     for tool in client.tools().all().await? {
         client.call(tool.name, json!({})).await?;
@@ -94,7 +94,7 @@ async fn use_everything(client: &Client) -> Outcome {
     Ok(())
 }
 
-/// Makes the calls that the scenario asks for.
+/// Makes the calls that the scenario's context lists.
 async fn call_as_told(client: &Client) -> Outcome {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -114,7 +114,7 @@ async fn call_as_told(client: &Client) -> Outcome {
     Ok(())
 }
 
-/// Sends the schema of one tool back through another, as it came.
+/// Sends the schema of one tool back through another tool, unchanged.
 async fn echo_schema(client: &Client) -> Outcome {
     let tools = client.tools().all().await?;
     let tool = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");

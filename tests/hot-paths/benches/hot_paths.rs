@@ -1,4 +1,5 @@
-//! How long the cases take: `cargo bench -p bowline-hot-paths`, with a part of a name for some.
+//! Measures the time of the cases: `cargo bench -p bowline-hot-paths`, optionally with a part of a
+//! name.
 
 use bowline_hot_paths::CASES;
 use criterion::Criterion;

@@ -1,8 +1,8 @@
-//! What every message passes through, as cases that are repeated as often as one likes.
+//! The code that every message passes through, as cases that can be repeated.
 //!
-//! The program `hot_paths` runs a case so many times, for `cargo xtask budget` to count its
-//! instructions; `cargo bench -p bowline-hot-paths` takes the time of the same functions. In reading
-//! order: `machine` needs nothing but the protocol, `served` calls a server.
+//! The program `hot_paths` runs a case a given number of times, so that `cargo xtask budget` can
+//! count its instructions; `cargo bench -p bowline-hot-paths` measures the time of the same
+//! functions. In reading order: `machine` has cases without a server, `served` has cases with one.
 
 mod machine;
 mod messages;
@@ -10,21 +10,21 @@ mod served;
 
 use bytes::Bytes;
 
-/// Something to repeat.
+/// A case that can be repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// What it is called in the budget.
+    /// Its name in the budget.
     pub name: &'static str,
     /// What one repetition does.
     pub what: &'static str,
     prepare: fn() -> Run,
 }
 
-/// One repetition. It panics if its outcome is not what it should be.
+/// One repetition. It panics if its result is wrong.
 pub type Run = Box<dyn FnMut()>;
 
 impl Case {
-    /// Makes everything that repetitions share.
+    /// Sets up what all repetitions share.
     pub fn prepare(&self) -> Run {
         (self.prepare)()
     }
@@ -57,7 +57,7 @@ const fn case(name: &'static str, what: &'static str, prepare: fn() -> Run) -> C
     Case { name, what, prepare }
 }
 
-/// Repeats what gives the same bytes each time; `part` must be among them.
+/// Repeats a function whose result is the same each time; `part` must be in it.
 fn always(part: &str, mut make: impl FnMut() -> Bytes + 'static) -> Run {
     let first = make();
     let text = String::from_utf8_lossy(&first);

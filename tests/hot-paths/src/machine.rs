@@ -1,4 +1,4 @@
-//! The machine by itself: text to messages, calls to exchanges, results to text.
+//! Cases without a server: text to messages, calls to exchanges, results to text.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -92,39 +92,39 @@ fn config() -> ServerConfig {
     ServerConfig::new(info).with_limits(without_pace())
 }
 
-/// Limits that let a client call as fast as it can: a case is repeated far more often than anybody
-/// should call.
+/// Limits without a rate: a case is repeated far more often than a client
+/// may call.
 pub(crate) fn without_pace() -> Limits {
     let mut limits = Limits::default();
     limits.requests_per_minute = usize::MAX;
     limits
 }
 
-/// A connection at a time that stands still.
+/// A connection whose clock does not advance.
 pub(crate) struct Connection {
     machine: ServerConnection,
     now: Instant,
 }
 
 impl Connection {
-    /// Nothing has been said yet, as it suits 2026-07-28.
+    /// A new connection, for 2026-07-28.
     pub(crate) fn new(config: ServerConfig) -> Self {
-        // Nobody says anything beside an answer.
+        // Calls send nothing but their answers.
         let (_, slit) = mailbox(0);
         let machine = ServerConnection::new(Arc::new(config), Owner::anonymous(), slit);
         Self { machine, now: Instant::now() }
     }
 
-    /// The handshake of 2025-11-25 is done.
+    /// A connection after the handshake of 2025-11-25.
     pub(crate) fn legacy(config: ServerConfig) -> Self {
         let mut connection = Self::new(config);
         connection.machine.assume(Revision::LATEST_LEGACY);
-        // A server that tells of changes would be asked for them now.
+        // Takes the subscription that a session opens for itself.
         while connection.machine.poll_event().is_some() {}
         connection
     }
 
-    /// The answer to a message, given how the call that it makes is served.
+    /// Returns the answer to a message; `serve` answers the call.
     pub(crate) fn answer(
         &mut self,
         text: &Bytes,
@@ -136,7 +136,7 @@ impl Connection {
         self.machine.poll_transmit().expect("the call is answered").frame
     }
 
-    /// The call that a message makes.
+    /// Returns the call of a message.
     pub(crate) fn request(&mut self, text: &Bytes) -> Request {
         self.machine.receive(Unit::Text(text.clone()), self.now);
         match self.machine.poll_event() {

@@ -1,4 +1,4 @@
-//! Runs a case so many times: `hot_paths CASE ITERATIONS`; without arguments, lists the cases.
+//! Runs a case a number of times: `hot_paths CASE ITERATIONS`; without arguments, lists the cases.
 
 #![allow(clippy::print_stdout, reason = "the list is its output")]
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// What the echo tool is given, unless it is about size: 64 bytes.
+/// The argument of the echo tool, except in cases about size: 64 bytes.
 pub(crate) const MESSAGE: &str = "sixty-four bytes of text, the length that benchmarks call small.";
 
 /// The handshake of 2025-11-25.
@@ -14,10 +14,10 @@ pub(crate) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications
 /// A list of tools in a session.
 pub(crate) const LIST: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#;
 
-/// A notification on the way to a client.
+/// A notification to a client.
 pub(crate) const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1,"total":2,"message":"half of it"}}"#;
 
-/// An answer on the way to a client.
+/// An answer to a client.
 pub(crate) fn answer() -> Bytes {
     format!(
         r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"{MESSAGE}"}}]}}}}"#
@@ -33,7 +33,7 @@ pub(crate) fn legacy_call(message: &str) -> Bytes {
     .into()
 }
 
-/// A call of the echo tool that stands alone (2026-07-28).
+/// A modern call of the echo tool (2026-07-28).
 pub(crate) fn modern_call(message: &str) -> Bytes {
     const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hot-paths","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
     format!(

@@ -1,4 +1,4 @@
-//! A server as transports see it: the built service, a channel of lines, an HTTP endpoint.
+//! Cases with a server: the built service, a stream of lines, an HTTP endpoint.
 
 use std::hint::black_box;
 use std::pin::pin;
@@ -52,7 +52,7 @@ fn built(server: &Server) -> Service {
     server.build().expect("the server can be built")
 }
 
-/// The answer to a call that waits for nothing.
+/// Polls a call that waits for nothing, and returns its answer.
 fn serve(service: &mut Service, request: Request) -> Response {
     let answer = pin!(service.call(request));
     match answer.poll(&mut Context::from_waker(Waker::noop())) {
@@ -85,7 +85,7 @@ fn line(message: &[u8]) -> Vec<u8> {
     [message, b"\n"].concat()
 }
 
-/// A server on the other side of a pipe in memory.
+/// A server on the other side of an in-memory pipe.
 struct Channel {
     runtime: Runtime,
     stream: DuplexStream,
@@ -106,7 +106,7 @@ impl Channel {
         self.runtime.block_on(self.stream.write_all(line)).expect("the server reads");
     }
 
-    /// The next line. The server writes it in one piece, for it fits into the pipe.
+    /// Reads the next line. The server writes it in one piece, because it fits into the pipe.
     fn read(&mut self) -> Bytes {
         let read = self.runtime.block_on(self.stream.read(&mut self.buffer));
         let line = &self.buffer[..read.expect("the server writes")];
@@ -151,7 +151,7 @@ fn post(body: impl Into<Bytes>, headers: &[(&str, &str)]) -> Post {
     request.body(Full::new(body.into())).expect("the headers are well-formed")
 }
 
-/// A server's endpoint, without a network in front.
+/// A server's HTTP endpoint without a network.
 struct Site {
     runtime: Runtime,
     http: bowline::http::Http,
@@ -162,7 +162,7 @@ impl Site {
         Self { runtime: runtime(), http: server.http() }
     }
 
-    /// The session that an answer names, and its body.
+    /// The session id and the body of a response.
     fn ask(&self, request: Post) -> (Option<String>, Bytes) {
         self.runtime.block_on(async {
             let Ok(answer) = self.http.clone().call(request).await;
@@ -177,7 +177,7 @@ impl Site {
     }
 }
 
-/// One thread does everything, so that it happens in the same order each time.
+/// A runtime with one thread, so that everything happens in the same order each time.
 fn runtime() -> Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.expect("there is a runtime")

@@ -1,7 +1,7 @@
-//! Calls one tool of a server at an address: `caller URL TOOL REVISION`.
+//! Calls one tool of a server at a URL: `caller URL TOOL REVISION`.
 //!
-//! It is a program of its own because the certificates that are trusted and the proxies that are
-//! used stand in the environment, which a test gives it and cannot change for itself.
+//! It is a separate program because trusted certificates and proxies come from the environment,
+//! which a test cannot change for its own process.
 
 use std::error::Error;
 use std::io::Write as _;

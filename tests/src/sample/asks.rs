@@ -9,12 +9,12 @@ use bowline::{Ask, Server, State, tool, tools};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Forms and confirmations, alone, together and in turn.
+/// Forms and confirmations: one, several at once, and one after another.
 pub(super) fn server(server: Server) -> Server {
     server.state(Rolls::default()).tools(tools![greet, deploy, introduce, book, bet])
 }
 
-/// Questions that are stale as soon as they are asked.
+/// Questions whose state expires at once.
 pub(super) fn briefly(server: Server) -> Server {
     server.state_expiry(Duration::ZERO).tools(tools![greet])
 }
@@ -67,7 +67,7 @@ struct Rolls(Arc<AtomicU32>);
 #[tool]
 async fn bet(State(rolls): State<Rolls>, ask: Ask) -> bowline::Result<String> {
     let roll = rolls.0.fetch_add(1, Ordering::Relaxed) + 1;
-    // The third roll is like the second.
+    // The third roll is the same as the second.
     let sure = ask.confirm(format!("Roll {}?", roll.min(2))).await?;
     Ok(if sure { "Rolled".to_owned() } else { "Not rolled".to_owned() })
 }

@@ -1,11 +1,11 @@
-//! A server that completes what users type: arguments of a prompt, variables of a template.
+//! A server with completions for the arguments of a prompt and the variables of a template.
 
 use bowline::types::completion::Completion;
 use bowline::{Args, Error, Prompt, Resource, Server, Typed, starting_with};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Suggestions that are few, many, failing, dependent on others, or none.
+/// Completions that are few, many, failing, dependent on others, or none.
 pub(super) fn server(server: Server) -> Server {
     let street =
         Resource::template("map://{city}/{street}", |city: String, street: String| async move {
@@ -19,7 +19,7 @@ pub(super) fn server(server: Server) -> Server {
     server.prompt(trip()).resources([street, number])
 }
 
-/// A prompt whose arguments nobody completes.
+/// A prompt without completions.
 pub(super) fn silent(server: Server) -> Server {
     server.prompt(Prompt::new("trip", plan))
 }

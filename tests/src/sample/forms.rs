@@ -1,10 +1,10 @@
-//! Forms with every kind of field, and one that must not be asked.
+//! Forms with every kind of field, and one that is not allowed.
 
 use bowline::{Ask, Elicited, Json, Server, tool, tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A form of everything, one that is asked before the tool runs, and one that asks for a secret.
+/// A form with every field, one that is asked before the tool runs, and one that asks for a secret.
 pub(super) fn server(server: Server) -> Server {
     server.tools(tools![order, travel, connect])
 }

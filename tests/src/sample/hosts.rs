@@ -1,4 +1,4 @@
-//! The applications whose clients transcripts talk to, by the names in their headers.
+//! The clients under test of transcripts, by the names in the header `host:`.
 
 use bowline::client::{Answer, ClientBuilder, Review, SamplingAnswer, SamplingRequest};
 use bowline::types::deprecated::logging::LoggingLevel;
@@ -7,11 +7,11 @@ use bowline::types::deprecated::sampling::{CreateMessageResult, StopReason};
 use bowline::{Client, Content, Question};
 use serde_json::json;
 
-/// The application with a name.
+/// Returns the client with a name.
 ///
 /// # Panics
 ///
-/// If there is none with that name.
+/// Panics if there is none with that name.
 pub fn host(name: Option<&str>) -> ClientBuilder {
     let builder = Client::builder("transcript", "1.0.0");
     match name {
@@ -35,7 +35,7 @@ pub fn host(name: Option<&str>) -> ClientBuilder {
     }
 }
 
-/// Answers as the question wants it.
+/// Answers as the text of the question demands.
 fn fill_in(question: &Question) -> Answer {
     if question.looks_sensitive() {
         return question.decline();
@@ -49,7 +49,7 @@ fn fill_in(question: &Question) -> Answer {
     }
 }
 
-/// A model that calls no tools and repeats the last thing that it heard.
+/// A model that calls no tools and repeats the last message.
 fn think(request: &SamplingRequest) -> SamplingAnswer {
     let params = request.params();
     let last = params.messages.last().and_then(|message| message.content.first());

@@ -1,4 +1,4 @@
-//! Servers whose calls are held back by layers, in virtual time.
+//! Servers with layers that limit calls, in virtual time.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) fn tools(server: Server) -> Server {
         .tool(Tool::new("quick", wait).layer(Timeout::new(Duration::from_secs(1))))
 }
 
-/// The same around a whole server, as far as clients see it where no tool is called.
+/// Layers around a whole server, whose refusals outside of tool calls are JSON-RPC errors.
 pub(super) fn server(server: Server) -> Server {
     server
         .layer(ResultSizeLimit::new(200))

@@ -1,4 +1,4 @@
-//! Servers whose lists change while they are used.
+//! Servers whose lists change while they run.
 
 use bowline::{Args, BuildError, Error, Feature, Notify, Prompt, Registry, Resource, Server, Tool};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ struct Word {
     word: String,
 }
 
-/// Tools that come and go.
+/// Tools that add and remove other tools.
 pub(super) fn tools(server: Server) -> Server {
     let registry = server.registry();
     let learn = move |Args(Word { word }): Args<Word>| {
@@ -31,7 +31,7 @@ struct Changed {
     what: String,
 }
 
-/// A tool that changes whatever there is: a list, or else the resource with that URI.
+/// A tool that changes the list `what`, or else the resource with that URI.
 pub(super) fn everything(server: Server) -> Server {
     let (registry, notify) = (server.registry(), server.notify());
     let change = move |Args(Changed { what }): Args<Changed>| {
@@ -49,7 +49,7 @@ pub(super) fn everything(server: Server) -> Server {
         .resource(secret)
 }
 
-/// Lists get something called `extra`, or lose it again.
+/// Adds a feature `extra` to a list, or removes it.
 fn change(what: &str, registry: &Registry, notify: &Notify) -> Result<(), BuildError> {
     let (is_gone, extra): (bool, Feature) = match what {
         "tools" => (registry.remove_tool("extra"), Tool::new("extra", text).into()),

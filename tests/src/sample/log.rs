@@ -1,15 +1,15 @@
-//! Tools that log.
+//! Tools that send log messages.
 
 use bowline::types::deprecated::logging::LoggingLevel;
 use bowline::{Log, Server, tool, tools};
 use serde_json::json;
 
-/// One tool that says something of the usual levels.
+/// One tool that logs at the usual levels.
 pub(super) fn server(server: Server) -> Server {
     server.tools(tools![chatter])
 }
 
-/// Tools that say something of every level, and more than text.
+/// Tools that log at every level, and log JSON.
 pub(super) fn data(server: Server) -> Server {
     server.tools(tools![climb, report])
 }

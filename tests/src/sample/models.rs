@@ -1,4 +1,4 @@
-//! Tools that ask the client's model.
+//! Tools that use sampling.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,12 +12,12 @@ use bowline::{Args, Ask, Json, Server, State, Tool, tool, tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Text, pictures, sounds, context, and models that call tools.
+/// Sampling with text, images, audio, context and tools.
 pub(super) fn server(server: Server) -> Server {
     server.state(Lookups::default()).tools(tools![ask, summarize, describe, gather, advise, pick])
 }
 
-/// What a model said, and what it says of itself.
+/// The text of a model's answer, with its name and its stop reason.
 fn told(sampled: &Sampled) -> String {
     let reason = sampled.stop_reason.as_ref().map_or("for no reason", |reason| reason.as_str());
     format!("{} ({reason}): {}", sampled.model, sampled.text())

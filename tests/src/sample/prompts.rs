@@ -1,4 +1,4 @@
-//! Servers with prompts: plain and adorned ones, many, hidden, and asking.
+//! Servers with prompts: plain, with all optional members, many, hidden, and asking.
 
 use bowline::types::content::{Annotations, Role};
 use bowline::types::implementation::Icon;
@@ -8,12 +8,12 @@ use bowline::{Ask, Content, Error, Prompt, Server, prompt, prompts};
 
 use super::tools::CRASH;
 
-/// Every kind of message, and every way not to get any.
+/// Every kind of message, and every kind of failure.
 pub(super) fn plain(server: Server) -> Server {
     server.prompts(prompts![review, gallery, talk, broken, barred, crooked, collapsing])
 }
 
-/// Everything that a prompt can say of itself.
+/// A prompt with every optional member.
 pub(super) fn adorned(server: Server) -> Server {
     let colour = PromptArgument::required("colour")
         .with_title("The Colour")
@@ -34,7 +34,7 @@ pub(super) fn pages(server: Server) -> Server {
     server.page_size(2).prompts((1..=5).map(numbered))
 }
 
-/// Something that only callers with roots may see, and something for all.
+/// A prompt that only callers with roots may see, and one for all.
 pub(super) fn hidden(server: Server) -> Server {
     let open = Prompt::new("open", || async { "for all" });
     let secret = Prompt::new("secret", || async { "for some" })
@@ -42,7 +42,7 @@ pub(super) fn hidden(server: Server) -> Server {
     server.prompts([open, secret])
 }
 
-/// A prompt that asks before it is made.
+/// A prompt that asks the user.
 pub(super) fn asks(server: Server) -> Server {
     server.prompts(prompts![letter])
 }

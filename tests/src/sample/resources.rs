@@ -1,4 +1,5 @@
-//! Servers with resources: single ones and families, plain and adorned, many, hidden, and asking.
+//! Servers with resources: single ones and templates, plain, with all optional members, many,
+//! hidden, and asking.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,17 +11,17 @@ use bowline::{Ask, Context, Error, Json, Resource, Server, resource, resources};
 
 use super::tools::CRASH;
 
-/// Every kind of contents, and every way not to have any.
+/// Every kind of contents, and every kind of failure.
 pub(super) fn shelf(server: Server) -> Server {
     server.resources(resources![note, picture, folder, whose, missing, broken, barred, collapsing])
 }
 
-/// Families of resources, and one that goes before its family.
+/// Templates, and a resource that has precedence over a template.
 pub(super) fn families(server: Server) -> Server {
     server.resources(resources![profile, page, front_page, product])
 }
 
-/// Everything that a resource and a family can say of themselves.
+/// A resource and a template with every optional member.
 pub(super) fn adorned(server: Server) -> Server {
     let annotations = Annotations::new()
         .with_audience(Role::User)
@@ -49,7 +50,7 @@ pub(super) fn adorned(server: Server) -> Server {
     server.resource(fence).resource(posts)
 }
 
-/// Five resources and three families, two to a page.
+/// Five resources and three templates, two to a page.
 pub(super) fn pages(server: Server) -> Server {
     let leaf = |number: u8| Resource::new(format!("leaf://{number}"), move || leaf(number));
     let branch = |name: &str| {
@@ -59,7 +60,7 @@ pub(super) fn pages(server: Server) -> Server {
     server.resources((1..=5).map(leaf)).resources(["oak", "elm", "ash"].map(branch))
 }
 
-/// Something that only callers with roots may see, and something for all.
+/// Resources that only callers with roots may see, and one for all.
 pub(super) fn hidden(server: Server) -> Server {
     let has_roots = |caller: &bowline::proto::request::Parts| {
         let capabilities = &caller.client.capabilities;
@@ -73,12 +74,12 @@ pub(super) fn hidden(server: Server) -> Server {
     server.resources([plan, secret, drafts])
 }
 
-/// A resource that asks before it is read.
+/// A resource that asks the user.
 pub(super) fn asks(server: Server) -> Server {
     server.resources(resources![diary])
 }
 
-/// Resources that nobody can follow.
+/// A server without resource subscriptions.
 pub(super) fn still(server: Server) -> Server {
     server.without_subscriptions().resources(resources![note])
 }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bowline::{Ask, Server, State, tool, tools};
 
-/// Lists roots, holds paths against them, and hears when they change.
+/// Tools that list roots, check paths against them, and report their changes.
 pub(super) fn server(server: Server) -> Server {
     server.state(Seen::default()).on_roots_changed(look).tools(tools![list, inside, seen, heard])
 }
 
-/// How many roots there were when they last changed, and how often the server heard of a change.
+/// How many roots there were at the last change, and how many changes there were.
 #[derive(Clone, Default)]
 struct Seen {
     roots: Arc<AtomicUsize>,
@@ -37,7 +37,7 @@ async fn list(ask: Ask) -> bowline::Result<String> {
 /// Hold a path against the roots
 #[tool]
 async fn inside(ask: Ask, path: PathBuf) -> bowline::Result<bool> {
-    // Asked for twice, told once.
+    // Asked for twice in the tool, and once on the wire.
     Ok(ask.roots().await?.contain(&path) && ask.roots().await?.contain(path))
 }
 

@@ -1,4 +1,4 @@
-//! Tools that go on working while they ask, in virtual time, do things once, and never stop asking.
+//! Tools that work while they ask, in virtual time, use `once`, and never stop asking.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bowline::{Ask, Error, Log, Progress, Server, State, tool, tools};
 
-/// Work beside questions, work once, and questions without end.
+/// A tool that works during questions, one with `once`, and one that asks without end.
 pub(super) fn server(server: Server) -> Server {
     server.state(Orders::default()).tools(tools![search, pay, nag, everything])
 }

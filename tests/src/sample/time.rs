@@ -1,4 +1,4 @@
-//! Tools that take their time, which is virtual time where transcripts are played in one.
+//! Tools that wait. Where a transcript is played in virtual time, they wait in virtual time.
 
 use std::future::pending;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Servers with tools: plain ones, adorned ones, many, and all kinds of results.
+//! Servers with tools: plain, with all optional members, many, and all kinds of results.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use bowline::{Context, Error, Json, Server, Tool, tool, tools};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The server of transcripts that name none.
+/// The default server of transcripts.
 pub(super) fn kit(server: Server) -> Server {
     server.tools(tools![echo, fail, refuse, crash, whoami])
 }
@@ -19,12 +19,12 @@ pub(super) fn pages(server: Server) -> Server {
     server.page_size(2).ttl(Duration::from_secs(60)).tools((1..=5).map(numbered))
 }
 
-/// Whatever a tool may answer.
+/// Every kind of tool result.
 pub(super) fn results(server: Server) -> Server {
     server.tools(tools![add, weather, gallery, checked])
 }
 
-/// Everything that a server and a tool can say of themselves.
+/// A server and a tool with every optional member.
 pub(super) fn adorned(server: Server) -> Server {
     let icon = Icon::new("https://example.com/icon.png");
     let tool = Tool::new("paint", || async { "painted" })
@@ -45,7 +45,7 @@ pub(super) fn adorned(server: Server) -> Server {
         .tool(look)
 }
 
-/// What the tool `crash` says when it panics.
+/// The message of the panic of the tool `crash`.
 pub const CRASH: &str = "the sample tool breaks down, as it should";
 
 /// Say it again

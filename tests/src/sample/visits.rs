@@ -1,16 +1,16 @@
-//! Tools that send the user to web pages.
+//! Tools with URL elicitation.
 
 use std::sync::{Arc, Mutex};
 
 use bowline::extract::Visit;
 use bowline::{Ask, Error, Server, State, tool, tools};
 
-/// Pages that may be visited, must be visited first, are done with, and are none.
+/// URLs that may be visited, that must be visited first, that are complete, and that are not valid.
 pub(super) fn server(server: Server) -> Server {
     server.state(Pages::default()).tools(tools![sign_in, read, finish, stray])
 }
 
-/// The pages that the user was sent to and is not done with.
+/// The URL elicitations that are not complete.
 #[derive(Clone, Default)]
 struct Pages(Arc<Mutex<Vec<Visit>>>);
 

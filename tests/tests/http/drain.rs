@@ -149,5 +149,5 @@ async fn a_stopped_server_refuses_connections() {
     ended(server.stopping(), SHORT).await;
     within(wire.answer()).await;
     within(wire.closed()).await;
-    assert!(tokio::net::TcpStream::connect(address).await.is_err(), "nobody listens");
+    assert!(tokio::net::TcpStream::connect(address).await.is_err(), "the port is closed");
 }

@@ -145,7 +145,7 @@ async fn a_missing_key_of_meta_is_400_and_the_error_names_it() {
     let broken = Request::post(request(3, "tools/list", json!({ "_meta": 7 })));
     let answer = server.ask(&broken.with("MCP-Protocol-Version", "2026-07-28")).await;
     assert_eq!((answer.status(), answer.code()), (400, -32602), "{answer:?}");
-    assert_eq!(answer.json()["id"], 3, "the id is known, so it is told: {answer:?}");
+    assert_eq!(answer.json()["id"], 3, "the error has the id, which is known: {answer:?}");
 }
 
 // spec: RQM-8, RQM-9, ERR-10

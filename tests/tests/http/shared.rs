@@ -62,7 +62,8 @@ fn cancel(session: &Session) -> Request {
     session.post(body.to_string())
 }
 
-/// Announces changes until a stream gets one, since it takes a moment until the stream is registered.
+/// Announces changes until a stream gets one, since it takes a moment until the stream is
+/// registered.
 async fn heard(server: &TestServer, get: &mut Wire) -> Value {
     let mut told = std::pin::pin!(get.message());
     within(async {
@@ -233,7 +234,7 @@ async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_stops()
     assert_eq!(within(wire.messages()).await, []);
     assert!(wire.is_whole());
     let mut wire = b.stream(&session.resume(&first)).await;
-    assert_eq!(within(wire.messages()).await, [second], "what was said is kept");
+    assert_eq!(within(wire.messages()).await, [second], "sent events are kept");
     assert!(wire.is_whole());
     assert_eq!(b.ask(&echo(&session)).await.status(), 200);
 }
@@ -254,7 +255,7 @@ async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_is_gone
     store.put(&mark, Bytes::new(), moment, Expect::Anything).await.unwrap();
     let mut wire = server.stream(&session.resume(&format!("{stream}.0"))).await;
     assert_eq!(within(wire.messages()).await.len(), 1);
-    assert!(wire.is_whole(), "it ends once nobody says any more that it goes on");
+    assert!(wire.is_whole(), "it ends when no endpoint renews it");
 }
 
 // spec: SESS-8, SESS-10
@@ -455,7 +456,7 @@ async fn a_stored_session_in_another_format_counts_as_unknown() {
         assert_eq!(server.ask(&echo(&session)).await.status(), 404);
     }
     let kept = store.get(&key).await.unwrap().unwrap();
-    assert_eq!(kept.value, other, "it is left to whoever can read it");
+    assert_eq!(kept.value, other, "the endpoint does not change it");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ impl UnusedListener {
 
     /// Asserts that no client has connected; a connection would be pending here.
     pub(crate) fn assert_unused(&self) {
-        let error = self.0.accept().expect_err("nobody connects");
+        let error = self.0.accept().expect_err("no client connects");
         assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
     }
 }

@@ -97,7 +97,7 @@ async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
         let (_, told) = second.message().await.unwrap();
         assert_eq!(told["method"], "notifications/tools/list_changed");
     }
-    assert_eq!(first.message().await, None, "it has ended, and was told nothing");
+    assert_eq!(first.message().await, None, "it has ended without a message");
 }
 
 // spec: HTTP-47, HTTP-48

@@ -1,28 +1,28 @@
-//! What each feature must give, in each revision.
+//! The expected report of each feature in each revision.
 
 use bowline::Client;
 use bowline::transport::duplex::duplex;
 use bowline::types::revision::Revision;
 use serde_json::{Map, Value, json};
 
-/// What a client that speaks a revision must have seen, feature by feature.
+/// The expected report of a client in a revision, by feature.
 pub(crate) fn features(revision: Revision) -> Map<String, Value> {
     let parts =
         [offers(revision), running(revision), asking(revision), forms(revision), changes(revision)];
     parts.into_iter().flat_map(|part| part.as_object().cloned().unwrap_or_default()).collect()
 }
 
-/// What a tool gives that had to ask in a way that the revision does not have.
+/// The result of a tool that has to ask in a way which the revision lacks.
 fn failed() -> Value {
     json!({ "isError": true })
 }
 
-/// What comes of a method that the revision does not have.
+/// The result of a method that the revision lacks.
 fn refused() -> Value {
     json!({ "refused": true })
 }
 
-/// Something if the revision has it, or else what comes instead.
+/// Returns `seen` if the revision has the feature, or else `otherwise`.
 fn if_it(has: bool, seen: Value, otherwise: Value) -> Value {
     if has { seen } else { otherwise }
 }
@@ -99,7 +99,7 @@ fn running(revision: Revision) -> Value {
         let message = json!(format!("{done} of 100"));
         json!([done, 100, if_it(revision.has_progress_message(), message, Value::Null)])
     };
-    let is_session = !revision.is_modern();
+    let is_session = revision.has_sessions();
     json!({
         "content": {
             "simple_text": ["text"],
@@ -120,11 +120,11 @@ fn running(revision: Revision) -> Value {
         },
         "progress": [step(0), step(50), step(100)],
         "cancellation": { "refused": true, "cancelled": 1 },
-        // Up to 2025-11-25 nobody asks for a level by the request, and `info` is what a server begins with.
+        // Up to 2025-11-25 a request has no log level, and a server begins with `info`.
         "logLevelOfRequest":
             if_it(is_session, json!(["info", "warning", "error"]), json!(["warning", "error"])),
         "logLevelOfSession": if_it(is_session, json!(["error"]), refused()),
-        "ping": { "refused": revision.is_modern() },
+        "ping": { "refused": !revision.has_handshake() },
     })
 }
 
@@ -152,7 +152,7 @@ fn asking(revision: Revision) -> Value {
         },
         "samplingWithTools": if_it(revision.has_sampling_tools(), json!("It is 12:15"), failed()),
         "roots": format!(r#"["{root}"]"#),
-        "rootsChange": if_it(!revision.is_modern(), changed, refused()),
+        "rootsChange": if_it(revision.has_roots_changes(), changed, refused()),
         "page": {
             "agreed": if_it(has_pages, agreed, failed()),
             "declined": failed(),
@@ -164,7 +164,7 @@ fn asking(revision: Revision) -> Value {
 
 fn forms(revision: Revision) -> Value {
     let filled = |text: &str| if_it(revision.has_elicitation(), json!(text), failed());
-    // A form of 2025-06-18 has no field for several choices; they are written, and two were.
+    // A form of 2025-06-18 has no multiple choice; the choices are text, and there are two.
     let several = if revision.has_elicitation_modes() {
         r#"["option3"]"#
     } else {
@@ -196,9 +196,9 @@ fn changes(revision: Revision) -> Value {
     let followed = json!({ "during": ["test://watched-resource"], "after": [] });
     let heard = json!({ "lists": lists, "during": ["test://watched-resource"], "after": [] });
     json!({
-        // Since 2026-07-28 nobody hears of changes without listening.
-        "listChanges": if_it(!revision.is_modern(), lists, json!([])),
-        "subscription": if_it(!revision.is_modern(), followed, refused()),
-        "listening": if_it(revision.is_modern(), heard, refused()),
+        // Since 2026-07-28 a client gets changes only by a subscription.
+        "listChanges": if_it(!revision.has_listen(), lists, json!([])),
+        "subscription": if_it(!revision.has_listen(), followed, refused()),
+        "listening": if_it(revision.has_listen(), heard, refused()),
     })
 }

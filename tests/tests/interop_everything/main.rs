@@ -1,9 +1,9 @@
 //! Clients of other SDKs use every feature they have against the everything-server, over stdio and
 //! over HTTP, in every revision they speak.
 //!
-//! The peers (`tests/peers/everything`) use one feature after the other and print what each gave, in
-//! the same shape whatever the SDK, and which features the SDK has no method for. Here we say what
-//! they must have seen, over whatever transport.
+//! The peers (`tests/peers/everything`) use one feature after the other and print the result of
+//! each, in the same form for every SDK, and the features that the SDK has no method for. The tests
+//! here say what the report must have, over every transport.
 
 use std::process::{Command, Stdio};
 
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 mod expected;
 
-/// Lists have more than one page, so that clients have to turn them.
+/// Small, so that lists have several pages.
 const PAGE_SIZE: usize = 7;
 
 /// The transport between a client and the server.
@@ -22,7 +22,7 @@ const PAGE_SIZE: usize = 7;
 enum Over {
     Stdio,
     Http,
-    /// HTTP as it was in 2024-11-05.
+    /// HTTP+SSE of 2024-11-05.
     Sse,
 }
 
@@ -34,7 +34,7 @@ struct Peer {
     speaks: When,
 }
 
-/// In which revisions something is so.
+/// A predicate of revisions.
 type When = fn(Revision) -> bool;
 
 const TYPESCRIPT_V1: Peer = Peer {
@@ -65,15 +65,15 @@ const FASTMCP: Peer = Peer {
     speaks: is_any,
 };
 
-/// Features that an SDK has no method for, and why. A feature that turns up after all fails the test,
-/// so that it is used from then on.
+/// Features that an SDK has no method for, and why. If the feature works after all, the test fails,
+/// so that it gets tested.
 const ABSENT: [(&Peer, &str, &str); 3] = [
     (&TYPESCRIPT_V1, "listening", "it knows the handshake era only"),
     (&FASTMCP, "subscription", "its client follows no single resources"),
     (&FASTMCP, "listening", "its client opens no stream of changes"),
 ];
 
-/// What an SDK shows otherwise than the wire has it, and why.
+/// Values that an SDK shows differently from the wire, and why.
 const OTHERWISE: [(&Peer, When, &str, &str, &str); 3] = [
     (
         &TYPESCRIPT_V2,
@@ -82,8 +82,8 @@ const OTHERWISE: [(&Peer, When, &str, &str, &str); 3] = [
         r#"{ "code": -32602, "data": { "uri": "test://nothing" } }"#,
         "it gives the code of the newest revision for both",
     ),
-    (&PYTHON, Revision::is_modern, "rootsChange", "null", ROOTS_ALL_THE_SAME),
-    (&FASTMCP, Revision::is_modern, "rootsChange", "null", ROOTS_ALL_THE_SAME),
+    (&PYTHON, Revision::has_input_requests, "rootsChange", "null", ROOTS_ALL_THE_SAME),
+    (&FASTMCP, Revision::has_input_requests, "rootsChange", "null", ROOTS_ALL_THE_SAME),
 ];
 
 const ROOTS_ALL_THE_SAME: &str = "it tells changes of roots even where no revision has that";
@@ -93,11 +93,11 @@ fn is_any(_: Revision) -> bool {
 }
 
 fn is_handshake(revision: Revision) -> bool {
-    !revision.is_modern()
+    revision.has_handshake()
 }
 
 impl Peer {
-    /// Runs the peer in each revision it speaks, and compares.
+    /// Runs the peer in each revision that it speaks, and compares its reports.
     fn sees_everything(&self, over: Over) {
         for revision in Revision::ALL.into_iter().filter(|revision| (self.speaks)(*revision)) {
             self.sees_everything_in(revision, over);
@@ -128,7 +128,7 @@ impl Peer {
         assert_eq!(report["features"], self.expected(revision), "{scene}");
     }
 
-    /// What the peer prints.
+    /// Returns the report of the peer.
     fn report(&self, revision: Revision, server: &[&str], scene: &str) -> Value {
         let (program, script) = peers::program(&self.program);
         let output = Command::new(program)

@@ -1,4 +1,4 @@
-//! What servers ask back: the user by form and by page, the model, the roots.
+//! What servers ask: the user by form and by URL, the model, the roots.
 
 use bowline::types::content::Content;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(crate) async fn check(connected: &ConnectedClient) {
     roots(connected).await;
 }
 
-/// Whether a tool whose question this revision does not know fails, and nobody was asked.
+/// Whether the tool fails without a question, because this revision lacks that kind of question.
 async fn is_refused(connected: &ConnectedClient, tool: &str) -> bool {
     let outcome = connected.client.call(tool, ()).await;
     outcome.map_or_else(|error| error.is_refused(), |outcome| outcome.is_error())
@@ -64,7 +64,7 @@ async fn page(connected: &ConnectedClient) {
     connected.notes.set_decision(UserDecision::Accept);
 }
 
-/// A call that is refused until the user visited a page, of which the server tells.
+/// A call that the server refuses until the user has visited a URL, whose completion it announces.
 async fn page_before_call(connected: &ConnectedClient) {
     if !connected.revision.has_elicitation_ids() {
         return;
@@ -121,7 +121,8 @@ async fn model_with_tools(connected: &ConnectedClient) {
 async fn roots(connected: &ConnectedClient) {
     assert_eq!(connected.call_json("roots").await, json!([{ "uri": "file:///", "name": "root" }]));
     connected.client.set_roots([directory("/"), directory("/usr")]).unwrap();
-    let has_notices = !connected.revision.is_modern() && connected.has(Feature::RootsChanged);
+    let has_notices =
+        connected.revision.has_roots_changes() && connected.has(Feature::RootsChanged);
     connected.until_seen("rootsChanged", json!(u8::from(has_notices))).await;
     let listed = connected.call_json("roots").await;
     let uris: Vec<_> = listed.as_array().unwrap().iter().map(|root| &root["uri"]).collect();

@@ -1,4 +1,4 @@
-//! Changes of lists and of resources, as a stream.
+//! Changes of lists and of resources.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ pub(crate) async fn check(connected: &ConnectedClient) {
     connected.until_seen("subscribed", json!([])).await;
 }
 
-/// What the server says of its changes is what the table says.
+/// Checks that the server declares the changes that the table of features expects.
 fn offers(connected: &ConnectedClient) {
     let offers = connected.client.capabilities();
     let lists = [
@@ -42,7 +42,7 @@ fn offers(connected: &ConnectedClient) {
     assert_eq!(offers.supports_resources_subscribe(), connected.has(Feature::ResourceChanges));
 }
 
-/// A tool, a prompt and a resource that are new are told of, and then listed.
+/// The client gets changes for a new tool, prompt and resource, and then lists them.
 async fn lists(connected: &ConnectedClient, changes: &mut Changes) {
     connected
         .client
@@ -64,10 +64,10 @@ async fn lists(connected: &ConnectedClient, changes: &mut Changes) {
     assert_eq!(connected.client.read("peer://learned/splice").await.unwrap().text(), "splice");
 }
 
-/// A resource that changed is told of. Since 2026-07-28 no other is, whatever the server's author
-/// says; before, that is the author's business.
+/// The client gets the change of a resource. Since 2026-07-28 it gets no other change; before, that
+/// depends on the SDK.
 async fn resource(connected: &ConnectedClient, changes: &mut Changes) {
-    let touched: &[&str] = if connected.revision.is_modern() {
+    let touched: &[&str] = if connected.revision.has_listen() {
         &["peer://logo", "peer://motd"]
     } else {
         assert_eq!(connected.call_json("seen").await["subscribed"], json!(["peer://motd"]));

@@ -1,4 +1,4 @@
-//! A client that is connected to a peer, with an application that notes what it is asked and told.
+//! A client that is connected to a peer, and records its questions and notifications.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,11 +19,11 @@ pub(crate) struct ConnectedClient {
     pub(crate) revision: Revision,
     pub(crate) client: Client,
     pub(crate) notes: Notes,
-    /// The server, if it was started beside the client and not by it.
+    /// The server over HTTP; over stdio the client has started it.
     _server: Option<Listening>,
 }
 
-/// What the application was asked and told.
+/// The questions and notifications that the application got.
 #[derive(Clone, Default)]
 pub(crate) struct Notes(Arc<Mutex<Noted>>);
 
@@ -55,7 +55,7 @@ impl ConnectedClient {
         Self { peer, revision, client, notes, _server: server }
     }
 
-    /// Ends the connection, after which nothing odd must have been noticed.
+    /// Closes the connection, and asserts that the client reported nothing odd.
     pub(crate) async fn close(self) {
         self.client.close().await;
         assert_eq!(self.notes.take(|noted| &mut noted.oddities), Vec::<String>::new());
@@ -76,8 +76,8 @@ impl ConnectedClient {
         serde_json::from_str(&outcome.text()).unwrap()
     }
 
-    /// What was noted of one kind, once there is as much as `least`. What is said outside of a call
-    /// may come by another stream than the answer to it, and later.
+    /// Takes the records of one kind, once there are at least `least`. A message outside of a call
+    /// may come on another stream than the answer, and later.
     pub(crate) async fn noted<T>(
         &self,
         kind: impl Fn(&mut Noted) -> &mut Vec<T>,
@@ -94,8 +94,8 @@ impl ConnectedClient {
         noted
     }
 
-    /// Looks at what the server has seen until it is as expected. Notices that were sent before a
-    /// call may be handled after it.
+    /// Calls the tool `seen` until its result is as expected. The server may handle a notification
+    /// after a call that was sent later.
     pub(crate) async fn until_seen(&self, what: &str, expected: Value) {
         let mut seen = Value::Null;
         for _ in 0..100 {
@@ -109,12 +109,12 @@ impl ConnectedClient {
 }
 
 impl Notes {
-    /// Takes what was noted of one kind.
+    /// Takes the records of one kind.
     pub(crate) fn take<T: Default>(&self, kind: impl FnOnce(&mut Noted) -> &mut T) -> T {
         std::mem::take(kind(&mut self.0.lock().unwrap()))
     }
 
-    /// Has the user answer in a decision from now on.
+    /// Sets how the user answers from now on.
     pub(crate) fn set_decision(&self, decision: UserDecision) {
         self.0.lock().unwrap().decision = decision;
     }
@@ -123,7 +123,7 @@ impl Notes {
         note(&mut self.0.lock().unwrap());
     }
 
-    /// An application that can be asked everything and notes it.
+    /// Adds handlers for everything, which record what they get.
     pub(crate) fn listen(&self, builder: ClientBuilder) -> ClientBuilder {
         let [ask, sample, log, done, odd] = [(); 5].map(|()| self.clone());
         builder
@@ -184,7 +184,7 @@ pub(crate) fn directory(path: &str) -> Root {
     Root::new(format!("file://{path}")).unwrap().with_name("root")
 }
 
-/// What the model says: it uses the tool that it is offered, or names a knot.
+/// The model: it calls the tool if there is one, or else names a knot.
 fn say(request: &SamplingRequest) -> SamplingAnswer {
     let model = request.choose_model(&["gpt", "old-sailor"]).unwrap_or("none");
     match request.params().tools.first() {

@@ -1,5 +1,5 @@
 //! The official reference server, which shows every feature of the handshake revisions, over every
-//! transport that there is.
+//! transport.
 
 use std::net::TcpListener;
 use std::process::Stdio;
@@ -50,7 +50,7 @@ fn application(notes: &Notes) -> ClientBuilder {
     notes.listen(builder(Revision::ALL)).roots([directory("/")])
 }
 
-/// Starts the server over HTTP; it has to be given a port.
+/// Starts the server over HTTP on a free port.
 async fn listen(transport: &str, path: &str) -> Listening {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (program, script) = peers::program(&PROGRAM);
@@ -60,7 +60,7 @@ async fn listen(transport: &str, path: &str) -> Listening {
     let mut process = command.kill_on_drop(true).spawn().unwrap();
     let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
     while !said.next_line().await.unwrap().expect("it listens").ends_with(&port.to_string()) {}
-    // It may say more, and would wait for somebody to read it.
+    // Reads all further output, because the server would block on a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
     Listening::new(format!("http://127.0.0.1:{port}{path}"), process)
 }

@@ -2,7 +2,7 @@
 //! speak.
 //!
 //! The servers of `tests/peers` offer the same tools, resources and prompts, whatever their SDK and
-//! language, so that one scenario fits all. What an SDK cannot do stands in `LACKS` of `peer.rs`.
+//! language, so that one scenario fits all. `LACKS` in `peer.rs` lists what an SDK cannot do.
 
 mod asking;
 mod changes;
@@ -68,7 +68,7 @@ async fn fastmcp_serves_everything_over_http_in_every_revision() {
 /// Plays the whole scenario, one connection per revision.
 async fn visit(peer: Peer, over: Over) {
     for revision in peer.revisions() {
-        // Shown only if the test fails, to say where it stopped.
+        // Shown only if the test fails, to show where it stopped.
         eprintln!("{peer:?} in {revision} over {over:?}");
         let connected = ConnectedClient::open(peer, *revision, over).await;
         introduction(&connected).await;
@@ -82,7 +82,7 @@ async fn visit(peer: Peer, over: Over) {
     }
 }
 
-/// What a server says of itself, and that it is there.
+/// Checks the description of the server, and a ping.
 async fn introduction(connected: &ConnectedClient) {
     let client = &connected.client;
     assert_eq!(client.revision(), connected.revision);

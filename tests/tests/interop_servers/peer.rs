@@ -55,12 +55,12 @@ impl Peer {
         }
     }
 
-    /// How it is started to serve over stdio.
+    /// The command that starts it over stdio.
     pub(crate) fn command(self) -> Command {
         server(self.script())
     }
 
-    /// Starts it to serve over HTTP.
+    /// Starts it over HTTP.
     pub(crate) async fn listen(self) -> Listening {
         let (program, script) = peers::program(self.script());
         let mut command = tokio::process::Command::new(program);
@@ -92,30 +92,30 @@ impl Listening {
     }
 }
 
-/// How a script of `tests/peers` is started.
+/// The command that starts a script of `tests/peers`.
 pub(crate) fn server(script: &[&str]) -> Command {
     let (program, script) = peers::program(script);
     Command::new(program).arg(script)
 }
 
-/// What a server may be unable to do.
+/// Features that a server may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feature {
-    /// Holds the results of tools against their output schemas itself.
+    /// Checks the results of tools against their output schemas.
     OutputChecks,
-    /// Says which resource it was that it did not find.
+    /// Names the resource in a "not found" error.
     NotFound,
     /// Decodes the values in URIs that match a template.
     TemplateDecoding,
     /// Sends log messages of the level that the client asked for, and none below.
     LogLevel,
-    /// Tells of changed lists.
+    /// Announces changed lists.
     ListChanges,
-    /// Tells of changed resources.
+    /// Announces changed resources.
     ResourceChanges,
-    /// Hears that roots changed.
+    /// Handles the notification that roots changed.
     RootsChanged,
-    /// Refuses a call until the user visited a page, and tells when that is done.
+    /// Refuses a call until the user has visited a URL, and announces the completion.
     UrlRequired,
 }
 
@@ -131,8 +131,8 @@ const HANDSHAKE: &[Revision] =
     &[Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
 const STATELESS: &[Revision] = &[Revision::V2026_07_28];
 
-/// Everything that the scenario leaves out, and why; over either transport it is the same. Each check
-/// fails if the feature is there after all.
+/// Every feature that the scenario leaves out, and why; the same for both transports. A check
+/// fails if the feature works after all.
 const LACKS: &[Lack] = &[
     Lack {
         peer: Peer::TypescriptV1,

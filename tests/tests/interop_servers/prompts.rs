@@ -57,7 +57,7 @@ async fn completion(connected: &ConnectedClient) {
     assert_eq!(complete("name", "A").await.unwrap().values(), ["Ada", "Alan"]);
     assert!(complete("name", "Z").await.unwrap().values().is_empty());
     assert_eq!(complete("tone", "").await.unwrap().values(), ["casually"]);
-    // Older servers are not told what was chosen before.
+    // Older servers do not get the arguments chosen before.
     let hears = connected.revision.has_completion_context();
     let chosen = complete("tone", "").context("name", "Ada").await.unwrap();
     assert_eq!(chosen.values(), [if hears { "formally" } else { "casually" }]);

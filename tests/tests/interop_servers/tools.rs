@@ -103,7 +103,7 @@ async fn progress(connected: &ConnectedClient) {
     let call = connected.client.call("sleep", json!({ "seconds": 0.2 }));
     let slept = call.progress(|progress| reports.push(progress)).await.unwrap();
     assert!(!slept.is_error(), "{}", slept.text());
-    // SDKs may drop the report that comes last, together with the answer.
+    // SDKs may drop the last progress report, which comes together with the answer.
     assert!((3..=4).contains(&reports.len()), "{reports:?}");
     assert!(reports.is_sorted_by(|one, other| one.progress < other.progress), "{reports:?}");
     assert!(reports.iter().all(|report| report.total == Some(0.2)), "{reports:?}");
@@ -113,13 +113,13 @@ async fn progress(connected: &ConnectedClient) {
 }
 
 // spec: CANC-14, CANC-15, TIME-3
-/// A call that is dropped, and one that takes too long, are cancelled at the server.
+/// A dropped call and a call over its time-out are cancelled at the server.
 async fn cancellation(connected: &ConnectedClient) {
     let started = Notify::new();
     let call = connected.client.call("sleep", json!({ "seconds": 60 }));
     let call = call.progress(|_| started.notify_one()).into_future();
     tokio::select! {
-        outcome = call => panic!("nobody sleeps that short: {outcome:?}"),
+        outcome = call => panic!("the tool sleeps longer: {outcome:?}"),
         () = started.notified() => {}
     }
     connected.until_seen("cancelled", json!(1)).await;

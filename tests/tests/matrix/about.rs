@@ -1,4 +1,4 @@
-//! What a server says of itself, and whether it is still there after an hour of virtual time.
+//! The server's description, and pings after an hour of virtual time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asking the user: yes, no, no answer, several questions, and steps that are done once.
+//! Asking the user: yes, no, no answer, several questions, and `once`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn deployer() -> Server {
     Server::new("deployer", "1.0.0").tools(tools![deploy])
 }
 
-/// What a user does with a question.
+/// How a user answers a question.
 type Reaction = fn(&Question) -> Answer;
 
 #[bowline::test(every_revision, stateless)]
@@ -61,7 +61,7 @@ async fn a_failed_question_is_reported_to_the_side_that_can_act_on_it(t: Harness
     let server = Server::new("insistent", "1.0.0").tools(tools![insist]);
     match t.connect(server.clone()).await.call("insist", ()).await {
         Ok(outcome) => {
-            assert!(outcome.is_error() && !t.revision().is_modern());
+            assert!(outcome.is_error() && t.revision().has_server_requests());
             let why = match t.revision().has_elicitation() {
                 true => r#"does not declare the capabilities {"elicitation":{"#,
                 false => "has no elicitation",
@@ -69,7 +69,7 @@ async fn a_failed_question_is_reported_to_the_side_that_can_act_on_it(t: Harness
             assert!(outcome.text().contains(why), "{}", outcome.text());
         }
         Err(error) => {
-            assert!(t.revision().is_modern());
+            assert!(t.revision().has_input_requests());
             assert_eq!(error.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY);
         }
     }
@@ -81,7 +81,7 @@ async fn a_failed_question_is_reported_to_the_side_that_can_act_on_it(t: Harness
     }
 }
 
-/// Counts how often it was held and how often asked, whatever the era.
+/// Counts how often the step ran and how often the tool asked, in both eras.
 fn airline(held: Arc<AtomicUsize>) -> Server {
     let book = move |ask: Ask| {
         let held = Arc::clone(&held);
@@ -126,7 +126,7 @@ async fn shift(ask: Ask) -> bowline::Result<String> {
 #[bowline::test(every_revision, stateless)]
 async fn questions_asked_at_the_same_time_reach_the_user_together(t: Harness) {
     let server = Server::new("calendar", "1.0.0").tools(tools![shift]);
-    // Each is answered only when the other has been asked too.
+    // Each question is answered only when the other has been asked too.
     let both = Arc::new(Barrier::new(2));
     let answering = |client: ClientBuilder| {
         client.on_ask(move |question| {

@@ -1,4 +1,4 @@
-//! Caching, in virtual time: what a server allows to be kept is not asked for again.
+//! Caching, in virtual time: the client does not repeat a request while its cached result is valid.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A server that allows things to be kept for a minute, and counts what it is asked for.
+/// A server with a TTL of a minute, which counts its requests.
 fn counting() -> (Server, Arc<AtomicUsize>) {
     let counter = Arc::<AtomicUsize>::default();
     let counted = Arc::clone(&counter);
@@ -42,7 +42,7 @@ fn keeping(client: ClientBuilder) -> ClientBuilder {
 async fn the_client_caches_a_list_for_its_ttl(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
-    let kept = t.revision().is_modern();
+    let kept = t.revision().has_cache_hints();
     for expected in [1, if kept { 1 } else { 2 }] {
         client.tools().all().await.unwrap();
         assert_eq!(counter.load(Ordering::Relaxed), expected);
@@ -57,7 +57,7 @@ async fn the_client_caches_a_list_for_its_ttl(t: Harness) {
 async fn the_client_caches_each_resource_for_its_own_ttl(t: Harness) {
     let (server, counter) = counting();
     let client = t.connect(server).client(keeping).await;
-    let kept = if t.revision().is_modern() { 1 } else { 2 };
+    let kept = if t.revision().has_cache_hints() { 1 } else { 2 };
     for (uri, reads) in [("docs://short", kept), ("docs://never", 2)] {
         counter.store(0, Ordering::Relaxed);
         client.read(uri).await.unwrap();

@@ -1,4 +1,4 @@
-//! Cancellation, in virtual time: dropping a call drops its handler, or tells it.
+//! Cancellation, in virtual time: dropping a call drops its handler, or notifies it.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use bowline_testing::Harness;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
-/// Tells when it is dropped.
+/// Reports when it is dropped.
 struct Dropped(UnboundedSender<&'static str>);
 
 impl Drop for Dropped {
     fn drop(&mut self) {
-        // Whoever listened may be gone, at the end of the test.
+        // At the end of the test the receiver may be gone.
         _ = self.0.send("dropped");
     }
 }
 
-/// A tool that never ends, and says when it begins and is dropped.
+/// A tool that never ends, and reports its start and its drop.
 fn endless() -> (Server, UnboundedReceiver<&'static str>) {
     let (sender, events) = unbounded_channel();
     let hang = move || {
@@ -65,7 +65,7 @@ async fn closing_the_client_drops_its_handlers(t: Harness) {
     assert_eq!(events.recv().await, Some("dropped"));
 }
 
-/// A tool that cleans up for a while once it is cancelled.
+/// A tool that cleans up for a while after its cancellation.
 fn careful(grace: Duration) -> (Server, UnboundedReceiver<&'static str>) {
     let (sender, events) = unbounded_channel();
     let export = move |cancel: Cancel| {

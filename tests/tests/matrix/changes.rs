@@ -1,4 +1,4 @@
-//! Changes: lists that grow and shrink, contents that are told to be new.
+//! Changes of lists, and changes of resources.
 
 use bowline::client::Change;
 use bowline::{Feature, Prompt, Resource, Server, Tool};

@@ -71,7 +71,7 @@ async fn a_completion_has_the_total_number_of_suggestions(t: Harness) {
 async fn a_server_without_completions_does_not_declare_them(t: Harness) {
     let client = t.connect(Server::new("mute", "1.0.0")).await;
     let error = client.complete(Reference::prompt("x")).argument("y", "").await.unwrap_err();
-    // Before 2025-03-26 no server could say beforehand whether it completes.
+    // Before 2025-03-26 servers could not declare completions.
     assert_eq!(error.is_not_offered(), t.revision().has_completions_capability());
     assert_eq!(error.is_refused(), !t.revision().has_completions_capability());
 }

@@ -57,7 +57,7 @@ fn shop() -> Server {
 async fn a_form_may_have_every_kind_of_field(t: Harness) {
     let of_several = match t.revision().has_elicitation_modes() {
         true => json!(["Ribbon", "Card"]),
-        // Forms of 2025-06-18 have no choice of several, so it is text.
+        // Forms of 2025-06-18 have no multiple choice, so it is text.
         false => json!("Ribbon, Card"),
     };
     let filled_in = json!({

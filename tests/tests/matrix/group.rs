@@ -1,4 +1,4 @@
-//! Several servers as one group, each under a name of the application's.
+//! Several servers as one group, each under a name that the application chooses.
 
 use bowline::client::{Client, Group};
 use bowline::{Prompt, Resource, Server, Tool};

@@ -1,4 +1,4 @@
-//! Layers that bound the work of a server, in virtual time; what they refuse is told to the model.
+//! Layers that limit the work of a server, in virtual time; a refusal is a tool error.
 
 use std::time::Duration;
 

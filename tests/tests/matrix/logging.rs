@@ -1,4 +1,4 @@
-//! Log messages: at and above a threshold, by `Log` and by `tracing`.
+//! Log messages of at least a level, by `Log` and by `tracing`.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,12 +8,12 @@ use bowline::{Log, Server, Tool, tool, tools};
 use bowline_testing::Harness;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// What a client has heard.
+/// The log messages that a client got.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Heard {
-    /// Hears messages of this level and more severe.
+    /// Records messages of at least this level.
     fn from(&self, level: LoggingLevel) -> impl FnOnce(ClientBuilder) -> ClientBuilder {
         let heard = Arc::clone(&self.0);
         move |client| {
@@ -57,7 +57,7 @@ async fn a_client_with_the_lowest_level_gets_every_log_message(t: Harness) {
     let heard = Heard::default();
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Debug)).await;
     client.call("deploy", ()).await.unwrap();
-    // Who forgets what its clients want to hear says that it has no log at all.
+    // A server without sessions cannot keep a log level, so it does not declare logging.
     let hears = t.case().transport.has_server_push();
     assert_eq!(heard.take().len(), if hears { 4 } else { 0 });
     assert_eq!(client.capabilities().logging.is_some(), hears);
@@ -68,7 +68,7 @@ async fn a_call_may_have_its_own_log_level_in_modern_requests(t: Harness) {
     let heard = Heard::default();
     let client = t.connect(deployer()).client(heard.from(LoggingLevel::Warning)).await;
     client.call("deploy", ()).log_level(LoggingLevel::Error).await.unwrap();
-    let expected = if t.revision().is_modern() { 1 } else { 2 };
+    let expected = if t.revision().has_log_level_per_request() { 1 } else { 2 };
     assert_eq!(heard.take().len(), expected);
 }
 

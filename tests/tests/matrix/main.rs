@@ -1,7 +1,7 @@
-//! Every feature in every revision over every transport: what a client's user sees.
+//! Every feature in every revision over every transport, through the API of a client.
 //!
-//! Each module is one feature. A test writes a small server, uses it through a real client, and says
-//! what comes of it where a revision lacks something.
+//! Each module is one feature. A test writes a small server, calls it through a real client, and
+//! says what the client gets where a revision lacks something.
 
 mod about;
 mod ask;

@@ -1,4 +1,4 @@
-//! `_meta`: what is sent along passes through, the context of traces with it.
+//! `_meta` of calls and results, and the trace context in it.
 
 use bowline::client::ToolOutcome;
 use bowline::types::tool::CallToolResult;

@@ -1,4 +1,4 @@
-//! Lists in pages that nobody notices.
+//! Lists in pages, which the client joins.
 
 use bowline::{Prompt, Resource, Server, Tool};
 use bowline_testing::Harness;

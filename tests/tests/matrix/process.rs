@@ -1,7 +1,7 @@
-//! A server that is a process of its own, started by the client, in every revision.
+//! A server in a child process of the client, in every revision.
 //!
-//! Servers of the other modules live in the process of their test, which holds on to parts of them
-//! and lets virtual time pass for both sides. Neither works across processes, so this is no case of
+//! Servers of the other modules run in the process of their test, which shares state with them and
+//! advances virtual time for both sides. Neither works across processes, so this is not a case of
 //! the harness, and time is real.
 
 use bowline::types::revision::Revision;

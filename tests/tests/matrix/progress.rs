@@ -1,4 +1,4 @@
-//! Progress, in virtual time: how far a call has come.
+//! Progress of calls, in virtual time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Resources: read by URI or by template, text or bytes, or not there.
+//! Resources: by URI or by template, text or bytes, or not found.
 
 use bowline::types::error::code;
 use bowline::{Json, Resource, Server, resource, resources};

@@ -66,7 +66,7 @@ async fn a_tool_sends_the_model_an_image(t: Harness) {
     assert_eq!(client.call("describe", ()).await.unwrap().text(), "A dot.");
 }
 
-/// Calls the clock first, and answers when it has heard the time.
+/// Calls the clock first, and answers when it has the time.
 fn looks_at_the_clock(params: &CreateMessageParams) -> CreateMessageResult {
     let heard =
         params.messages.iter().flat_map(|message| &message.content).find_map(|block| match block {
@@ -112,10 +112,12 @@ async fn the_user_may_change_or_deny_a_sampling_request(t: Harness) {
     let client = t.connect(thinker()).client(|client| answer(client).review_sampling(review)).await;
     assert_eq!(client.call("summarize", ()).await.unwrap().text(), "small says: Shout.");
     match client.call("describe", ()).await {
-        // The server is told that the user refused, and its tool tells the model.
-        Ok(outcome) => assert!(outcome.is_error() && !t.revision().is_modern()),
-        // There is no answer to call again with.
-        Err(error) => assert!(error.is_unanswered() && t.revision().is_modern(), "{error}"),
+        // The server gets the refusal, and its tool returns it to the model.
+        Ok(outcome) => assert!(outcome.is_error() && t.revision().has_server_requests()),
+        // There is no answer for a retry.
+        Err(error) => {
+            assert!(error.is_unanswered() && t.revision().has_input_requests(), "{error}")
+        }
     }
 }
 
@@ -124,11 +126,11 @@ async fn a_server_does_not_ask_a_client_without_sampling(t: Harness) {
     let client = t.connect(thinker()).await;
     match client.call("summarize", ()).await {
         Ok(outcome) => {
-            assert!(outcome.is_error() && !t.revision().is_modern());
+            assert!(outcome.is_error() && t.revision().has_server_requests());
             assert!(outcome.text().contains(r#"{"sampling":{}}"#), "{}", outcome.text());
         }
         Err(error) => {
-            assert!(t.revision().is_modern());
+            assert!(t.revision().has_input_requests());
             assert_eq!(error.rpc().unwrap().code, code::MISSING_CLIENT_CAPABILITY);
         }
     }

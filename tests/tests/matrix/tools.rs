@@ -1,4 +1,4 @@
-//! Tools: what they return, how they fail, and what clients are told of them.
+//! Tools: their results, their failures, and their descriptions.
 
 use bowline::types::error::code;
 use bowline::types::resource::ResourceContents;

@@ -7,7 +7,7 @@ use bowline::types::implementation::Implementation;
 use bowline::{Definition, Prompt, Resource, Server, Tool};
 use bowline_testing::Harness;
 
-/// Takes the name that a client gives itself for proof of who it is, as only a test may.
+/// Trusts the name of the client, which only a test may do.
 async fn authenticate(mut request: Request, next: Next) -> Response {
     if let Some(info) = &request.parts.client.info {
         request.parts.owner = Owner::known("test", &info.name);
