@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::transcript::{MessageTemplate, Values};
+use crate::transcript::template::{MessageTemplate, Values};
 
 /// How long to wait for a message. In a runtime with paused time this takes no real time.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -69,7 +69,7 @@ mod sans_io_client;
 mod sans_io_server;
 mod script;
 mod side_under_test;
-mod template;
+pub(crate) mod template;
 mod update;
 
 use std::path::{Path, PathBuf};
@@ -95,7 +95,6 @@ use template::Placeholders;
 
 pub use play::{Failure, Message};
 pub use script::Side;
-pub(crate) use template::{MessageTemplate, Values};
 
 use crate::clock::with_frozen_time;
 use crate::server_under_test::ServerUnderTest;

@@ -21,7 +21,7 @@ pub(crate) async fn check(connected: &ConnectedClient) {
 // spec: PAGE-1, PAGE-4, PAGE-5
 async fn listing(connected: &ConnectedClient) {
     let tools = connected.client.tools().all().await.unwrap();
-    let find = |name: &str| -> &Tool {
+    let find = |name: &str| -> &ToolDefinition {
         tools.iter().find(|tool| tool.name == name).unwrap_or_else(|| panic!("no tool `{name}`"))
     };
     for name in ["echo", "fail", "gallery", "sleep", "chatter", "seen", "greet", "sample", "roots"]
