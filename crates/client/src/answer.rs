@@ -1,7 +1,7 @@
 //! Questions that a server asks the user, and the answers to them.
 //!
-//! Up to 2025-11-25 a question is a request of the server's, since 2026-07-28 it is part of a
-//! result; whoever answers cannot tell.
+//! Up to 2025-11-25 a question is a request from the server, since 2026-07-28 it is part of a
+//! result. The handler that answers sees no difference.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,10 +14,10 @@ use bowline_types::implementation::Implementation;
 use bowline_types::json::{Object, RawJson};
 use serde::Serialize;
 
-use crate::hook::{Ear, Hook};
-use crate::page::Page;
+use crate::hook::{Hook, Observer};
 use crate::sensitive::names_a_secret;
-use crate::server::Server;
+use crate::server_identity::ServerIdentity;
+use crate::web_page::WebPage;
 
 /// A question that a server asks the user.
 ///
@@ -25,14 +25,14 @@ use crate::server::Server;
 /// it as easy to decline as to accept.
 #[derive(Clone, Debug)]
 pub struct Question {
-    asked: Asked,
-    server: Server,
+    kind: QuestionKind,
+    server: ServerIdentity,
 }
 
 #[derive(Clone, Debug)]
-enum Asked {
+enum QuestionKind {
     Form(FormParams),
-    Page(Page),
+    Page(WebPage),
 }
 
 impl Question {
@@ -40,42 +40,42 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// If it is asked in a way that this library does not know, or by a page that nobody should
-    /// visit.
-    pub(crate) fn new(params: ElicitParams, server: Server) -> Result<Self, ErrorObject> {
-        let asked =
-            match params {
-                ElicitParams::Form(form) => Asked::Form(form),
-                ElicitParams::Url(page) => Asked::Page(Page::new(page).map_err(|error| {
+    /// If its mode is unknown, or it names a URL that no browser should open.
+    pub(crate) fn new(params: ElicitParams, server: ServerIdentity) -> Result<Self, ErrorObject> {
+        let kind = match params {
+            ElicitParams::Form(form) => QuestionKind::Form(form),
+            ElicitParams::Url(page) => {
+                QuestionKind::Page(WebPage::new(page).map_err(|error| {
                     ErrorObject::invalid_params(format!("`params.url`: {error}"))
-                })?),
-                _ => return Err(ErrorObject::invalid_params("`mode`: neither `form` nor `url`")),
-            };
-        Ok(Self { asked, server })
+                })?)
+            }
+            _ => return Err(ErrorObject::invalid_params("`mode`: neither `form` nor `url`")),
+        };
+        Ok(Self { kind, server })
     }
 
-    /// What is asked, and why.
+    /// The text of the question.
     pub fn message(&self) -> &str {
-        match &self.asked {
-            Asked::Form(form) => &form.message,
-            Asked::Page(page) => page.message(),
+        match &self.kind {
+            QuestionKind::Form(form) => &form.message,
+            QuestionKind::Page(page) => page.message(),
         }
     }
 
-    /// The form to fill in; `None` if the user is to visit a page instead.
+    /// The form to fill in; `None` if the user is to visit a web page instead.
     pub fn form(&self) -> Option<&FormSchema> {
-        match &self.asked {
-            Asked::Form(form) => Some(&form.requested_schema),
-            Asked::Page(_) => None,
+        match &self.kind {
+            QuestionKind::Form(form) => Some(&form.requested_schema),
+            QuestionKind::Page(_) => None,
         }
     }
 
-    /// The page to visit; `None` if there is a form to fill in. Only applications that
-    /// [allow URLs](crate::ClientBuilder::allow_urls) are asked this way.
-    pub fn page(&self) -> Option<&Page> {
-        match &self.asked {
-            Asked::Form(_) => None,
-            Asked::Page(page) => Some(page),
+    /// The web page to visit; `None` if there is a form to fill in. Only with
+    /// [`allow_urls`](crate::ClientBuilder::allow_urls) do servers ask this way.
+    pub fn page(&self) -> Option<&WebPage> {
+        match &self.kind {
+            QuestionKind::Form(_) => None,
+            QuestionKind::Page(page) => Some(page),
         }
     }
 
@@ -83,23 +83,23 @@ impl Question {
     ///
     /// Show it in full and open it in the user's browser only after consent; never fetch it.
     pub fn url(&self) -> Option<&str> {
-        self.page().map(Page::url)
+        self.page().map(WebPage::url)
     }
 
-    /// The asking server, as [the application calls it](crate::ClientBuilder::label).
+    /// The application's [name](crate::ClientBuilder::label) for the server that asks.
     pub fn label(&self) -> Option<&str> {
         self.server.label()
     }
 
-    /// Who the asking server says it is; anyone can say anything.
+    /// The name and version that the server gives itself, which cannot be trusted.
     pub fn server(&self) -> Option<&Implementation> {
         self.server.info()
     }
 
-    /// Whether a form seems to ask for a secret: a password, a key, the number of a card.
+    /// Whether a form seems to ask for a secret: a password, a key, a card number.
     ///
-    /// Servers must send the user to a page for that. This is a guess by the English words in the
-    /// question and its fields, so warn, or decline if you would rather lose an answer.
+    /// Servers must use a web page for that. This guesses from English words in the question and
+    /// its fields, so it may be wrong: warn the user, or decline if you prefer to lose an answer.
     pub fn looks_sensitive(&self) -> bool {
         let Some(form) = self.form() else { return false };
         let fields = form.fields().any(|(name, field)| {
@@ -109,35 +109,35 @@ impl Question {
         fields || names_a_secret(self.message())
     }
 
-    /// The user filled in the form, or agreed to visit the page.
+    /// Makes the answer of a user who filled in the form, or agreed to visit the page.
     ///
-    /// The content is anything that serializes to a JSON object with the fields of the form; for a
-    /// form of one field its value alone will do, and for one without fields `true` or `()`. Fields
-    /// that are missing get their defaults. The answer is then checked against the form, and if it
-    /// does not fit, it is not sent; see [`Answer::problem`]. For a page the content is ignored.
+    /// The content serializes to a JSON object with the fields of the form. For a form with one
+    /// field, its value alone is enough; for one without fields, `true` or `()`. Missing fields get
+    /// their defaults. An answer that does not fit the form is not sent; see [`Answer::problem`].
+    /// For a page the content is ignored.
     pub fn accept(&self, content: impl Serialize) -> Answer {
-        let form = match &self.asked {
-            Asked::Form(form) => &form.requested_schema,
-            Asked::Page(_) => return self.consent(),
+        let form = match &self.kind {
+            QuestionKind::Form(form) => &form.requested_schema,
+            QuestionKind::Page(_) => return self.consent(),
         };
         Answer(fill(form, &content).map(ElicitResult::accept))
     }
 
-    /// The user agreed to visit the page. That is all it says: what happens there is between the
-    /// user, the browser and the server.
+    /// Makes the answer of a user who agreed to visit the page. It does not say what the user did
+    /// there.
     pub fn consent(&self) -> Answer {
-        match &self.asked {
-            Asked::Form(_) => Answer(Err("a form is accepted with its content".to_owned())),
-            Asked::Page(_) => Answer(Ok(ElicitResult::consent())),
+        match &self.kind {
+            QuestionKind::Form(_) => Answer(Err("a form is accepted with its content".to_owned())),
+            QuestionKind::Page(_) => Answer(Ok(ElicitResult::consent())),
         }
     }
 
-    /// The user said no.
+    /// Makes the answer of a user who said no.
     pub fn decline(&self) -> Answer {
         Answer(Ok(ElicitResult::decline()))
     }
 
-    /// The user made no choice: closed the window, or went away.
+    /// Makes the answer of a user who made no choice, such as closing the window.
     pub fn cancel(&self) -> Answer {
         Answer(Ok(ElicitResult::cancel()))
     }
@@ -145,19 +145,18 @@ impl Question {
 
 /// The answer to a [`Question`], made by one of its methods.
 ///
-/// A handler that can fail returns a `Result` of it: an error means that nobody could be asked. The
-/// call that led to the question then fails, or up to 2025-11-25 the server is told.
+/// A handler that can fail returns a `Result` of it. Its error means that the user could not be
+/// asked. Then the call that led to the question fails; up to 2025-11-25 the server gets an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer(Result<ElicitResult, String>);
 
 impl Answer {
-    /// Why the answer cannot be sent; `None` if it can. Worth showing to the user, who may then
-    /// answer again.
+    /// Why the answer cannot be sent; `None` if it can. Show it to the user, who may answer again.
     pub fn problem(&self) -> Option<&str> {
         self.0.as_ref().err().map(String::as_str)
     }
 
-    /// What the server gets.
+    /// The response to the server.
     pub(crate) fn into_response(self) -> Result<RawJson, ErrorObject> {
         let unsent = |problem| {
             ErrorObject::internal(format!("the client has no answer that it can send: {problem}"))
@@ -173,16 +172,16 @@ impl<E: fmt::Display> From<Result<Answer, E>> for Answer {
     }
 }
 
-/// How an application answers what a server asks the user.
+/// The application's handlers for questions to the user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elicitation {
     pub(crate) ask: Option<Hook<Question, Answer>>,
     pub(crate) urls: bool,
-    pub(crate) complete: Option<Ear<str>>,
+    pub(crate) complete: Option<Observer<str>>,
 }
 
 impl Elicitation {
-    /// Declares the ways in which the user can be asked.
+    /// Declares the modes in which the user can be asked.
     pub(crate) fn declare(&self, capabilities: ClientCapabilities) -> ClientCapabilities {
         match (&self.ask, self.urls) {
             (None, _) => capabilities,
@@ -195,9 +194,9 @@ impl Elicitation {
     pub(crate) async fn answer(
         self,
         params: ElicitParams,
-        server: Server,
+        server: ServerIdentity,
     ) -> Result<RawJson, ErrorObject> {
-        // Only those who declared it are asked.
+        // Not reached: without the capability, the question is refused before it comes here.
         let Some(ask) = self.ask else {
             return Err(ErrorObject::method_not_found("this client asks no user"));
         };
@@ -205,7 +204,7 @@ impl Elicitation {
     }
 }
 
-/// Makes content for a form out of what was filled in.
+/// Makes the content for a form: fills in defaults and checks it.
 fn fill(form: &FormSchema, content: &impl Serialize) -> Result<Object, String> {
     let content = RawJson::from_value(content)
         .map_err(|error| format!("the content cannot be written as JSON: {error}"))?;
@@ -219,7 +218,7 @@ fn object(form: &FormSchema, content: RawJson) -> Result<Object, String> {
         ("null", ..) | ("true", None, _) => RawJson::empty_object(),
         _ if content.is_object() => content,
         (_, Some((name, _)), None) => {
-            // A map with one text for a key is always an object.
+            // A map with string keys always serializes to an object.
             RawJson::from_value(&BTreeMap::from([(name, &content)])).unwrap_or_default()
         }
         _ => content,
@@ -241,7 +240,7 @@ mod tests {
     use super::*;
 
     fn question(form: FormSchema) -> Question {
-        Question::new(ElicitParams::form("Who?", form), Server::unmet(None)).unwrap()
+        Question::new(ElicitParams::form("Who?", form), ServerIdentity::unmet(None)).unwrap()
     }
 
     fn response(answer: Answer) -> String {
@@ -290,7 +289,7 @@ mod tests {
     #[test]
     fn content_goes_only_with_an_accepted_form() {
         let page = ElicitParams::url("Sign in", "https://example.com/login");
-        let page = Question::new(page, Server::unmet(None)).unwrap();
+        let page = Question::new(page, ServerIdentity::unmet(None)).unwrap();
         assert_eq!(page.url(), Some("https://example.com/login"));
         assert_eq!(page.form(), None);
         assert_eq!(response(page.accept(json!({ "a": 1 }))), r#"{"action":"accept"}"#);
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_that_asks_for_a_secret_is_pointed_at() {
+    fn a_form_that_asks_for_a_secret_is_detected() {
         let field = |field| question(FormSchema::new().with_required("field", field));
         assert!(!question(person()).looks_sensitive());
         assert!(
@@ -316,7 +315,7 @@ mod tests {
         let named = FormSchema::new().with_optional("accessToken", StringSchema::new());
         assert!(question(named).looks_sensitive());
         let page = ElicitParams::url("Enter your password there", "https://example.com");
-        assert!(!Question::new(page, Server::unmet(None)).unwrap().looks_sensitive());
+        assert!(!Question::new(page, ServerIdentity::unmet(None)).unwrap().looks_sensitive());
     }
 
     #[test]

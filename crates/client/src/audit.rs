@@ -1,7 +1,7 @@
-//! One record per tool call, for whoever keeps account of them.
+//! One audit record per tool call.
 //!
-//! A record says what was called and how it went, never with what or what came of it: arguments and
-//! results may hold what nobody wants in a log.
+//! A record names the tool and the outcome, but holds neither arguments nor results, which may be
+//! private.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use bowline_types::implementation::Implementation;
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::hook::Ear;
-use crate::server::Server;
+use crate::hook::Observer;
+use crate::server_identity::ServerIdentity;
 
-/// What is told of a tool call once it is over.
+/// The record of a tool call after its end.
 #[derive(Clone, Debug)]
 pub struct AuditRecord {
-    server: Server,
+    server: ServerIdentity,
     tool: String,
     argument_bytes: usize,
     outcome: AuditOutcome,
@@ -23,32 +23,32 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// The server, as [the application calls it](crate::ClientBuilder::label).
+    /// The application's [name](crate::ClientBuilder::label) for the server.
     pub fn label(&self) -> Option<&str> {
         self.server.label()
     }
 
-    /// Who the server says it is; anyone can say anything.
+    /// The name and version that the server gives itself, which cannot be trusted.
     pub fn server(&self) -> Option<&Implementation> {
         self.server.info()
     }
 
-    /// The tool.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// How much was sent to it, in bytes of JSON.
+    /// The size of the arguments in bytes of JSON.
     pub fn argument_bytes(&self) -> usize {
         self.argument_bytes
     }
 
-    /// How it ended.
+    /// How the call ended.
     pub fn outcome(&self) -> AuditOutcome {
         self.outcome
     }
 
-    /// How long it took since it was made; the time that consent took is not counted.
+    /// How long the call took, without the time for consent.
     pub fn duration(&self) -> Duration {
         self.duration
     }
@@ -58,13 +58,13 @@ impl AuditRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditOutcome {
-    /// The tool did what it does.
+    /// The tool succeeded.
     Succeeded,
     /// The tool ran and failed.
     ToolFailed,
-    /// The call was not made, because consent was denied.
+    /// Consent was denied, so the call was not sent.
     Denied,
-    /// The caller did not wait for the end.
+    /// The caller dropped the call.
     Cancelled,
     /// The server answered with an error of this code.
     Refused(i64),
@@ -72,12 +72,12 @@ pub enum AuditOutcome {
     TimedOut,
     /// The connection closed first; the tool may have run.
     Closed,
-    /// There is no result for any other reason; the tool may have run.
+    /// The call failed for another reason; the tool may have run.
     Failed,
 }
 
 impl AuditOutcome {
-    /// How a call without a result ended.
+    /// The outcome of a call that failed.
     pub(crate) fn of(error: &Error) -> Self {
         match error.rpc() {
             Some(refusal) => Self::Refused(refusal.code),
@@ -88,17 +88,17 @@ impl AuditOutcome {
     }
 }
 
-/// A record in the making. Dropped before it is closed, it tells of a call that was cancelled.
-pub(crate) struct Entry {
-    audit: Option<Ear<AuditRecord>>,
+/// The record of a call in progress. If it is dropped before `close`, the call was cancelled.
+pub(crate) struct AuditEntry {
+    audit: Option<Observer<AuditRecord>>,
     record: AuditRecord,
     begun: Option<Instant>,
 }
 
-impl Entry {
+impl AuditEntry {
     pub(crate) fn open(
-        audit: Option<Ear<AuditRecord>>,
-        server: Server,
+        audit: Option<Observer<AuditRecord>>,
+        server: ServerIdentity,
         tool: String,
         argument_bytes: usize,
     ) -> Self {
@@ -107,23 +107,23 @@ impl Entry {
         Self { audit, record, begun: None }
     }
 
-    /// The call is made now.
+    /// Notes that the call is sent now.
     pub(crate) fn begin(mut self) -> Self {
         self.begun = Some(Instant::now());
         self
     }
 
-    /// The call is over.
+    /// Notes how the call ended, and writes the record.
     pub(crate) fn close(mut self, outcome: AuditOutcome) {
         self.record.outcome = outcome;
     }
 }
 
-impl Drop for Entry {
+impl Drop for AuditEntry {
     fn drop(&mut self) {
         if let Some(audit) = &self.audit {
             self.record.duration = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-            audit.hear(&self.record);
+            audit.call(&self.record);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client is and does, said before it connects.
+//! The configuration of a client before it connects.
 
 mod hooks;
 
@@ -12,21 +12,23 @@ use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
 
 use crate::client::Client;
-use crate::connect::{Connect, Opening};
+use crate::connect::{Connect, Connector};
 use crate::error::Result;
 use crate::host::{Application, Handlers};
-use crate::roots;
+use crate::root_list;
 
-/// What a client is and does, said before it connects; made by [`Client::builder`], or by
-/// `Client::http` for a server at an address.
+/// Configures a client; made by [`Client::builder`], or by `Client::http` for a server at a URL.
 ///
-/// What the client tells the server it can do follows from the handlers that are set: without
-/// [`on_ask`](Self::on_ask), no server asks. A builder can be cloned, and connects to any number of
-/// servers; each then meets the same handlers, and nothing of the others.
+/// The handlers that are set decide which capabilities the client declares: without
+/// [`on_ask`](Self::on_ask), no server asks the user. A builder can be cloned and connect to any
+/// number of servers. They share the handlers and nothing else.
+///
+/// Unless [`limits`](Self::limits) are set, a call fails with a time-out after 60 seconds without an
+/// answer or progress ([`Limits::request_timeout`]).
 #[derive(Clone, Debug)]
-#[must_use = "a client is there once `connect` was awaited"]
+#[must_use = "call `connect` and await it"]
 pub struct ClientBuilder<S = ()> {
-    /// Whom it connects to, as far as that is known.
+    /// The server to connect to; `()` if `connect` takes it.
     server: S,
     info: Implementation,
     handlers: Handlers,
@@ -57,40 +59,40 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// If the server cannot be started, is gone before it answers, or speaks no revision that this
-    /// client speaks; or if a root cannot be one.
+    /// If the server cannot be started, ends before it answers, or speaks no revision that this
+    /// client speaks; or if one of the [`roots`](Self::roots) is not a valid root.
     pub async fn connect<How>(self, server: impl Connect<How>) -> Result<Client> {
         self.with_server(server).open().await
     }
 }
 
 impl<S> ClientBuilder<S> {
-    /// Says more of the program than its name and version.
+    /// Replaces the name and version by a full description of the application.
     pub fn implementation(mut self, info: Implementation) -> Self {
         self.info = info;
         self
     }
 
-    /// Speaks only these revisions; all, unless set. An empty list changes nothing.
+    /// Sets the revisions that the client speaks; all, unless set. An empty list changes nothing.
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
         self.revisions = revisions.into_iter().collect();
         self
     }
 
-    /// Sets the limits.
+    /// Sets the limits of this client: sizes, counts and times, among them
+    /// [`Limits::request_timeout`], which is 60 seconds unless set.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Keeps lists and resources for as long as their server allows, and gives them again without
-    /// asking (since 2026-07-28; before, servers do not say how long).
+    /// Caches lists and resources for as long as their server allows (since 2026-07-28; older
+    /// servers do not say how long).
     ///
-    /// What the server says has changed is forgotten, so [`subscribe`](Client::subscribe) to what
-    /// is kept for long, and ask for [`fresh`](crate::List::fresh) lists where it matters. Nothing
-    /// is fetched before it is asked for; whoever polls anyway spreads the requests out and does so
-    /// less often when they fail. Every connection keeps its own, and so nothing passes from one
-    /// caller's authorization to another's.
+    /// An entry is dropped when the server reports a change of it. So [`subscribe`](Client::subscribe)
+    /// to what is cached for long, and ask for [`fresh`](crate::List::fresh) lists where it matters.
+    /// Nothing is prefetched. Every connection has its own cache, so nothing passes from one user's
+    /// authorization to another's.
     ///
     /// ```no_run
     /// use bowline_client::{CacheOptions, Client, Command};
@@ -108,39 +110,39 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Asks a server that has been silent for this long, a second at least, whether it is still
-    /// there, and gives the connection up if it is silent for the time-out after that. All calls
-    /// then fail as [closed](crate::Error::is_closed), and [`on_odd`](Self::on_odd) is told why.
+    /// Pings a server that has been silent for `interval` (at least a second), and closes the
+    /// connection if it is still silent after `timeout`. All calls then fail as
+    /// [closed](crate::Error::is_closed), and [`on_odd`](Self::on_odd) gets the reason.
     ///
-    /// Without this, a server that hangs is noticed when a call of it times out. The end of a
-    /// server that was started as a command is noticed at once in any case, and it can be
-    /// [started again](crate::Command::restart). A busy server may be late, so allow for its longest
-    /// pause.
+    /// Without this, a server that hangs is noticed when a call times out. The exit of a server
+    /// that was started as a command is noticed at once in any case, and the server can be
+    /// [restarted](crate::Command::restart). Choose a `timeout` longer than the longest pause of a
+    /// busy server.
     pub fn keep_alive(mut self, interval: Duration, timeout: Duration) -> Self {
         self.keep_alive = Some((interval, timeout));
         self
     }
 
-    /// Passes the results of tools on as they come: for those who hand them on, or look for faults.
+    /// Turns the check of tool results off: for proxies, which pass results on, and for debugging.
     ///
     /// Without this, a result that does not fit the output schema of its tool is an
-    /// [invalid answer](crate::Error::is_invalid_answer), as far as the tool was listed by
-    /// [`Client::tools`] and its schema can be used: JSON Schema 2020-12, or draft-07 if it says so,
-    /// without patterns that look around. That a schema cannot be used is told to
-    /// [`on_odd`](Self::on_odd). A tool whose schema refers to other documents, which are never
-    /// fetched, is not called at all.
+    /// [invalid answer](crate::Error::is_invalid_answer). The check needs that the tool was listed
+    /// by [`Client::tools`] and that its schema is supported: JSON Schema 2020-12, or draft-07 if it
+    /// says so, without look-around in patterns. [`on_odd`](Self::on_odd) gets a message about an
+    /// unsupported schema. A call of a tool whose schema refers to other documents, which are never
+    /// fetched, fails without being sent.
     pub fn unchecked_output(mut self) -> Self {
         self.handlers.unchecked_output = true;
         self
     }
 
-    /// The same for a server that is known.
+    /// The same configuration for this server.
     pub(crate) fn with_server<T>(self, server: T) -> ClientBuilder<T> {
         let Self { info, handlers, log_level, revisions, limits, cache, keep_alive, .. } = self;
         ClientBuilder { server, info, handlers, log_level, revisions, limits, cache, keep_alive }
     }
 
-    /// Says more of the server.
+    /// Changes how the server is reached.
     #[cfg(feature = "http")]
     pub(crate) fn change_server(mut self, change: impl FnOnce(&mut S)) -> Self {
         change(&mut self.server);
@@ -152,7 +154,7 @@ impl<S> ClientBuilder<S> {
     where
         S: Connect<How>,
     {
-        roots::checked(self.handlers.roots.list.iter().flatten().cloned())?;
+        root_list::check_all(self.handlers.roots.list.iter().flatten().cloned())?;
         let mut config = ClientConfig::new(self.info, self.handlers.capabilities())
             .with_revisions(self.revisions)
             .with_limits(self.limits);
@@ -163,7 +165,7 @@ impl<S> ClientBuilder<S> {
             config = config.with_keep_alive(interval, timeout);
         }
         let application = Arc::new(Application::new(self.handlers, self.log_level));
-        let link = self.server.connect(&Opening::new(config, Arc::clone(&application))).await?;
+        let link = self.server.connect(&Connector::new(config, Arc::clone(&application))).await?;
         application.connected(&link);
         let client = Client { link, application, log_level: self.log_level };
         client.ask_for_logs().await;

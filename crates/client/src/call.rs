@@ -1,14 +1,14 @@
 //! One call: its options, then `.await`.
 //!
-//! Nothing is sent before the call is awaited, and dropping it while it is awaited cancels it: the
-//! server is told, and an answer that comes nevertheless is dropped.
+//! Nothing is sent before the call is awaited. Dropping the future cancels the call: the server gets
+//! a cancellation, and a late answer is ignored.
 
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError, CallRequest};
-use bowline_transport::connect::{Link, Listener};
+use bowline_transport::connect::{CallObserver, Link};
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::error::code;
 use bowline_types::json::{Object, RawJson};
@@ -16,6 +16,7 @@ use bowline_types::progress::ProgressParams;
 use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
+use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -24,12 +25,15 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::audit::AuditOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
-use crate::hook::BoxFuture;
 
-/// Notices of progress that wait for a caller who is busy; of more, the newest are kept.
+/// Progress notifications that wait for a busy caller; of more, only the newest are kept.
 const NOTICES: usize = 32;
 
-/// A call that is made when it is awaited.
+/// A call that is sent when it is awaited.
+///
+/// It fails after 60 seconds without an answer or progress, unless
+/// [`Limits::request_timeout`](crate::Limits::request_timeout) or [`timeout`](Self::timeout) says
+/// otherwise.
 ///
 /// ```no_run
 /// # async fn example(client: bowline_client::Client) -> bowline_client::Result<()> {
@@ -45,33 +49,34 @@ const NOTICES: usize = 32;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a call is made when it is awaited"]
-pub struct Call<'a, T> {
+#[must_use = "a call is sent when it is awaited"]
+pub struct ClientCall<'a, T> {
     subject: String,
-    /// What was wrong with the input is told when the call is awaited, with everything else.
+    /// An error in the input is reported when the call is awaited, like all other errors.
     plan: Result<Plan<T>>,
     progress: Option<Report<'a>>,
 }
 
-/// A call that can be made.
+/// Everything needed to make the call.
 struct Plan<T> {
     link: Link,
     request: Box<CallRequest>,
     read: Read<T>,
     attempt: Option<(Box<Attempt>, Judge<T>)>,
-    remedy: Option<Remedy>,
+    repair: Option<HeaderRepair>,
 }
 
-/// Makes a call anew whose headers the server refused, if there is a better one.
-type Remedy = Box<dyn FnOnce(CallRequest) -> BoxFuture<Option<CallRequest>> + Send>;
+/// Makes a request with new headers after the server refused its headers; `None` if the headers
+/// would be the same.
+type HeaderRepair = Box<dyn FnOnce(CallRequest) -> BoxFuture<'static, Option<CallRequest>> + Send>;
 
-/// Makes what the caller gets out of the name of the call and its result.
+/// Reads the result of the call; the first argument is its name, for errors.
 type Read<T> = Box<dyn FnOnce(String, &RawJson) -> Result<T> + Send>;
 
-/// Says how a result counts.
+/// Says what the audit record has to say of a result.
 type Judge<T> = fn(&T) -> AuditOutcome;
 
-impl<T> Call<'static, T> {
+impl<T> ClientCall<'static, T> {
     /// A call without options; `subject` is how errors name it.
     pub(crate) fn new(
         link: Link,
@@ -82,29 +87,29 @@ impl<T> Call<'static, T> {
         let read = Box::new(read);
         let plan = request.map(|request| {
             let request = Box::new(request);
-            Plan { link, request, read, attempt: None, remedy: None }
+            Plan { link, request, read, attempt: None, repair: None }
         });
         Self { subject, plan, progress: None }
     }
 
-    /// A call that comes to nothing but this error.
+    /// A call that fails with this error when awaited.
     pub(crate) fn impossible(subject: String, error: Error) -> Self {
         Self { subject, plan: Err(error), progress: None }
     }
 
-    /// Lets somebody make the call anew if the server refuses its headers.
-    pub(crate) fn remedied(
+    /// Retries the call once with repaired headers if the server refuses its headers.
+    pub(crate) fn with_header_repair(
         mut self,
-        remedy: impl FnOnce(CallRequest) -> BoxFuture<Option<CallRequest>> + Send + 'static,
+        repair: impl FnOnce(CallRequest) -> BoxFuture<'static, Option<CallRequest>> + Send + 'static,
     ) -> Self {
         if let Ok(plan) = &mut self.plan {
-            plan.remedy = Some(Box::new(remedy));
+            plan.repair = Some(Box::new(repair));
         }
         self
     }
 
-    /// Lets somebody watch over the call.
-    pub(crate) fn overseen(mut self, attempt: Attempt, judge: Judge<T>) -> Self {
+    /// Asks for consent before the call and writes an audit record after it.
+    pub(crate) fn with_oversight(mut self, attempt: Attempt, judge: Judge<T>) -> Self {
         if let Ok(plan) = &mut self.plan {
             plan.attempt = Some((Box::new(attempt), judge));
         }
@@ -112,35 +117,38 @@ impl<T> Call<'static, T> {
     }
 }
 
-impl<'a, T> Call<'a, T> {
-    /// Asks the server to report progress, and calls a function with every notice of it.
+impl<'a, T> ClientCall<'a, T> {
+    /// Asks the server to report progress, and calls a function with every report.
     ///
-    /// The function runs where the call is awaited, so it may borrow. A server may report nothing.
-    pub fn progress<'b>(self, report: impl FnMut(ProgressParams) + Send + 'b) -> Call<'b, T> {
+    /// The function runs in the task that awaits the call, so it may borrow. A server need not
+    /// report anything.
+    pub fn progress<'b>(self, report: impl FnMut(ProgressParams) + Send + 'b) -> ClientCall<'b, T> {
         let Self { subject, plan, .. } = self;
-        Call { subject, plan, progress: Some(Box::new(report)) }
+        ClientCall { subject, plan, progress: Some(Box::new(report)) }
     }
 
-    /// Sets how long the server may take without a sign of life; every notice of progress restarts
-    /// the clock. When the time is over the server is told to stop.
+    /// Sets how long the server may take without an answer or a report of progress: 60 seconds,
+    /// unless [`Limits::request_timeout`](crate::Limits::request_timeout) says otherwise. After that the
+    /// call is cancelled and fails.
     ///
-    /// The limits of the client say it otherwise, and progress is reported only to those who ask
-    /// for it with [`progress`](Self::progress).
+    /// A report of progress restarts the time. Servers report progress only for calls that ask for
+    /// it with [`progress`](Self::progress).
     pub fn timeout(self, timeout: Duration) -> Self {
         self.change(|request| request.timeout = Some(timeout))
     }
 
-    /// Sets how long the server may take whatever progress it reports; otherwise the limits of the
-    /// client say it, or [`timeout`](Self::timeout) if that is longer. Since 2026-07-28 the time
-    /// that the user takes for a question of the server's does not count.
+    /// Sets how long the call may take whatever progress the server reports. Unless set, it is
+    /// [`Limits::request_deadline`](crate::Limits::request_deadline), or [`timeout`](Self::timeout) if
+    /// that is longer. Since 2026-07-28 the time that the user takes for a question of the server
+    /// does not count.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.change(|request| request.deadline = Some(deadline))
     }
 
-    /// Sends something along in `_meta`.
+    /// Adds a member to the request's `_meta`.
     ///
-    /// Keys are names with an optional prefix, such as `com.example/trace`; those of the protocol
-    /// itself are refused when the call is awaited.
+    /// Keys are names with an optional prefix, such as `com.example/trace`. With a key of the
+    /// protocol itself, the call fails when awaited.
     pub fn meta(mut self, key: &str, value: impl Serialize) -> Self {
         if let Ok(plan) = &mut self.plan
             && let Err(error) = plan.request.meta.set(key, &value)
@@ -150,13 +158,13 @@ impl<'a, T> Call<'a, T> {
         self
     }
 
-    /// Asks for log messages of this call, down to a level (since 2026-07-28; before, a session has
-    /// one level). They go to [`on_log`](crate::ClientBuilder::on_log).
+    /// Asks for log messages of this call, of this level and more severe (since 2026-07-28; before,
+    /// a session has one level). They go to [`on_log`](crate::ClientBuilder::on_log).
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.change(|request| request.log_level = Some(level))
     }
 
-    /// The revision that is spoken, if there is anybody to speak to.
+    /// The revision of the connection; `None` if the call can only fail.
     pub(crate) fn revision(&self) -> Option<Revision> {
         self.plan.as_ref().ok().map(|plan| plan.link.profile().revision)
     }
@@ -183,14 +191,14 @@ impl<'a, T> Call<'a, T> {
 
     async fn run(self) -> Result<T> {
         let Self { subject, plan, progress } = self;
-        let Plan { link, request, read, attempt, remedy } = plan?;
+        let Plan { link, request, read, attempt, repair } = plan?;
         let call = pin!(async move {
             let mut progress = progress;
-            let again = remedy.map(|remedy| (remedy, request.clone()));
+            let again = repair.map(|repair| (repair, request.clone()));
             let mut outcome = asked(&link, &subject, request, &mut progress).await;
-            if let (Err(error), Some((remedy, request))) = (&outcome, again)
+            if let (Err(error), Some((repair, request))) = (&outcome, again)
                 && error.rpc().is_some_and(|error| error.code == code::HEADER_MISMATCH)
-                && let Some(request) = remedy(*request).await
+                && let Some(request) = repair(*request).await
             {
                 let request = Box::new(request);
                 outcome = Box::pin(asked(&link, &subject, request, &mut progress)).await;
@@ -204,25 +212,25 @@ impl<'a, T> Call<'a, T> {
     }
 }
 
-impl<'a, T: 'a> IntoFuture for Call<'a, T> {
+impl<'a, T: 'a> IntoFuture for ClientCall<'a, T> {
     type Output = Result<T>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+    type IntoFuture = BoxFuture<'a, Result<T>>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())
     }
 }
 
-impl<T> fmt::Debug for Call<'_, T> {
+impl<T> fmt::Debug for ClientCall<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
+        f.debug_struct("ClientCall")
             .field("subject", &self.subject)
             .field("request", &self.plan.as_ref().map(|plan| &plan.request))
             .finish_non_exhaustive()
     }
 }
 
-/// A call of a method with its params, which are a struct of ours and so always an object.
+/// A request of a method. Params are structs of `bowline-types`, so they serialize to an object.
 pub(crate) fn request<R: Rpc>(params: &R::Params) -> CallRequest {
     CallRequest::new(R::METHOD, object(params))
 }
@@ -231,11 +239,11 @@ fn object(params: &impl Serialize) -> Object {
     Object::new(RawJson::from_value(params).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Reads a result as what its method gives.
+/// Reads a result as the type of its method.
 ///
 /// # Errors
 ///
-/// If it is not that; `subject` is what was called.
+/// If it does not have that type; `subject` is what was called.
 pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Result<T> {
     let invalid = |error: ReadError| CallError::Invalid(error.within("result").to_string());
     result.parse().map_err(|error| Error::call(subject, invalid(error)))
@@ -243,7 +251,7 @@ pub(crate) fn read<T: DeserializeOwned>(subject: &str, result: &RawJson) -> Resu
 
 type Report<'a> = Box<dyn FnMut(ProgressParams) + Send + 'a>;
 
-/// Makes a call and awaits its answer, reporting progress to whoever wants to hear of it.
+/// Makes a call, awaits its answer, and reports progress if the caller asked for it.
 async fn asked(
     link: &Link,
     subject: &str,
@@ -264,7 +272,7 @@ pub(crate) async fn ask(
 ) -> Result<CallAnswer> {
     check_open(link, subject)?;
     let outcome = link.call(request, None).await;
-    told(link, subject, outcome)
+    explain(link, subject, outcome)
 }
 
 async fn ask_and_watch(
@@ -276,7 +284,7 @@ async fn ask_and_watch(
     check_open(link, subject)?;
     request.progress = true;
     let (sender, mut notices) = broadcast::channel(NOTICES);
-    let mut call = pin!(link.call(request, Some(Box::new(Reporter(sender)))));
+    let mut call = pin!(link.call(request, Some(Box::new(ProgressObserver(sender)))));
     let outcome = loop {
         tokio::select! {
             biased;
@@ -291,10 +299,10 @@ async fn ask_and_watch(
             }
         }
     };
-    told(link, subject, outcome)
+    explain(link, subject, outcome)
 }
 
-/// Reports what came between our last look and the answer.
+/// Reports the progress that arrived just before the answer.
 fn drain(notices: &mut Receiver<ProgressParams>, report: &mut impl FnMut(ProgressParams)) {
     loop {
         match notices.try_recv() {
@@ -309,7 +317,7 @@ pub(crate) fn check_open(link: &Link, subject: &str) -> Result<()> {
     if link.is_closed() { Err(Error::unsent(subject, link.failure())) } else { Ok(()) }
 }
 
-pub(crate) fn told(
+pub(crate) fn explain(
     link: &Link,
     subject: &str,
     outcome: Result<CallAnswer, CallError>,
@@ -321,13 +329,13 @@ pub(crate) fn told(
     }
 }
 
-/// Takes notices of progress from the connection to the caller.
+/// Passes progress from the driver of the connection to the task of the caller.
 ///
-/// They are not reported from here, since this runs in the task that drives the connection, where a
-/// function that blocks or panics would take every other call with it.
-struct Reporter(Sender<ProgressParams>);
+/// The caller's function does not run here: if it blocked or panicked in the driver's task, it would
+/// stop every other call.
+struct ProgressObserver(Sender<ProgressParams>);
 
-impl Listener for Reporter {
+impl CallObserver for ProgressObserver {
     fn progress(&mut self, progress: ProgressParams) {
         // Fails only if the call was dropped a moment ago.
         let _ = self.0.send(progress);

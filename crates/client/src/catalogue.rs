@@ -1,82 +1,80 @@
-//! The tools as their server listed them last, and their results held against what it published.
+//! The tools of the last list, and the check of results against their output schemas.
 //!
-//! A tool that was never listed is called all the same; nothing is known of it, so nothing is
-//! checked. What is remembered ends with the server's word that its list changed, so that a result
-//! is never held against a schema of before.
+//! A tool that was never listed can be called; its results are not checked. The catalogue is emptied
+//! when the server reports that its list has changed, so that no result is checked against an old
+//! schema.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use bowline_proto::mirror::x_mcp_header::{MirroredParam, mirrored};
 use bowline_proto::schema::{SchemaError, Validator};
+use bowline_proto::sync::lock;
 use bowline_types::json::Schema;
 use bowline_types::tool::{CallToolResult, TaskSupport, ToolAnnotations, ToolDefinition};
 use serde_json::Value;
 
-/// Bytes of all definitions that are remembered. A server that lists more than that is not checked
-/// in full.
+/// The most bytes of definitions that are remembered. Results of further tools are not checked.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The tools that a server listed.
+/// The tools that a server has listed.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue(Mutex<Listed>);
 
 #[derive(Debug, Default)]
 struct Listed {
-    tools: HashMap<String, Arc<Known>>,
+    tools: HashMap<String, Arc<KnownTool>>,
     bytes: usize,
 }
 
-/// A tool that was listed.
+/// A tool from the list.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownTool {
     definition: ToolDefinition,
-    output: OnceLock<Output>,
+    output: OnceLock<OutputCheck>,
     marks: OnceLock<Vec<MirroredParam>>,
 }
 
-/// How the results of a tool are checked; found out when it is first called.
+/// How the results of a tool are checked; decided when it is first called.
 #[derive(Debug)]
-pub(crate) enum Output {
-    /// Against its schema.
+pub(crate) enum OutputCheck {
+    /// Against its output schema.
     Checked(Validator),
-    /// Not at all: there is no schema, or none that can be used, and why.
+    /// Not at all: the tool has no output schema, or one that is not supported, for this reason.
     Unchecked(Option<SchemaError>),
-    /// They cannot be: the schema refers to something outside of itself, which is never fetched.
+    /// The schema refers to another document, which is never fetched.
     Unresolvable(SchemaError),
 }
 
 impl Catalogue {
-    /// Remembers tools that were listed, instead of those of the same name; gives how many there
-    /// was no room for.
+    /// Remembers listed tools and replaces those of the same name; returns how many did not fit.
     pub(crate) fn note(&self, tools: &[ToolDefinition]) -> usize {
         let mut listed = self.lock();
         tools.iter().filter(|tool| !listed.note(tool)).count()
     }
 
-    /// Forgets everything: the server says that its list changed.
+    /// Forgets all tools, because their list has changed.
     pub(crate) fn forget(&self) {
         *self.lock() = Listed::default();
     }
 
-    /// What the server says that a tool may do.
+    /// The server's annotations of a tool.
     pub(crate) fn annotations(&self, tool: &str) -> Option<ToolAnnotations> {
         self.find(tool)?.definition.annotations.clone()
     }
 
     /// The tool of this name, if it was listed.
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Known>> {
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<KnownTool>> {
         self.lock().tools.get(name).cloned()
     }
 
-    /// Nothing that runs under the lock can panic half-way, so a poisoned list is a good one.
     fn lock(&self) -> MutexGuard<'_, Listed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
 impl Listed {
-    /// Remembers a tool, if there is room.
+    /// Remembers a tool; returns whether it fits.
     fn note(&mut self, tool: &ToolDefinition) -> bool {
         if self.tools.get(&tool.name).is_some_and(|known| known.definition == *tool) {
             return true;
@@ -88,30 +86,33 @@ impl Listed {
         let fits = self.bytes + bytes <= MOST_BYTES;
         if fits {
             self.bytes += bytes;
-            let known =
-                Known { definition: tool.clone(), output: OnceLock::new(), marks: OnceLock::new() };
+            let known = KnownTool {
+                definition: tool.clone(),
+                output: OnceLock::new(),
+                marks: OnceLock::new(),
+            };
             self.tools.insert(tool.name.clone(), Arc::new(known));
         }
         fits
     }
 }
 
-impl Known {
-    /// Whether it may not be called plainly.
+impl KnownTool {
+    /// Whether the tool must be called as a task.
     pub(crate) fn runs_only_as_task(&self) -> bool {
         self.definition.task_support() == TaskSupport::Required
     }
 
-    /// The arguments that it wants repeated in headers. One that marks them wrongly wants none.
+    /// The arguments that are repeated in headers; none if they are marked wrongly.
     pub(crate) fn marks(&self) -> &[MirroredParam] {
         self.marks.get_or_init(|| mirrored(&self.definition.input_schema).unwrap_or_default())
     }
 
-    /// How its results are checked. `odd` is told, once, if they cannot be.
-    pub(crate) fn output(&self, odd: impl FnOnce(&str)) -> &Output {
+    /// How its results are checked. Calls `odd` once if its schema is not supported.
+    pub(crate) fn output(&self, odd: impl FnOnce(&str)) -> &OutputCheck {
         self.output.get_or_init(|| {
-            let output = Output::of(self.definition.output_schema.as_ref());
-            if let Output::Unchecked(Some(error)) = &output {
+            let output = OutputCheck::of(self.definition.output_schema.as_ref());
+            if let OutputCheck::Unchecked(Some(error)) = &output {
                 let name = &self.definition.name;
                 odd(&format!("the results of `{name}` cannot be checked: its output {error}"));
             }
@@ -123,16 +124,16 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// With what does not fit, and where.
+    /// Says what does not fit, and where.
     pub(crate) fn check(&self, result: &CallToolResult) -> Result<(), String> {
         self.output.get().map_or(Ok(()), |output| output.check(result))
     }
 }
 
-impl Output {
+impl OutputCheck {
     fn of(schema: Option<&Schema>) -> Self {
         let Some(schema) = schema else { return Self::Unchecked(None) };
-        // What was cut out of a message as JSON is JSON.
+        // A schema was parsed as JSON before, so this cannot fail.
         let schema: Value = schema.parse().unwrap_or_default();
         match Validator::compile(&schema) {
             Ok(validator) => Self::Checked(validator),
@@ -141,11 +142,11 @@ impl Output {
         }
     }
 
-    /// Checks a result. A tool that failed owes nothing to its schema.
+    /// Checks a result. The result of a tool that failed need not fit the schema.
     ///
     /// # Errors
     ///
-    /// With what does not fit, and where.
+    /// Says what does not fit, and where.
     fn check(&self, result: &CallToolResult) -> Result<(), String> {
         let Self::Checked(validator) = self else { return Ok(()) };
         if result.is_error {
@@ -193,8 +194,9 @@ mod tests {
 
     // spec: TOOL-30, TOOL-48, SCH-1, SCH-3
     #[test]
-    fn a_result_is_held_against_the_schema() {
-        let output = Output::of(Some(&schema(r#"{"type":"array","items":{"type":"integer"}}"#)));
+    fn a_result_is_checked_against_the_schema() {
+        let output =
+            OutputCheck::of(Some(&schema(r#"{"type":"array","items":{"type":"integer"}}"#)));
         assert_eq!(output.check(&result("[1,2]")), Ok(()));
         let problem = output.check(&result(r#"[1,"2"]"#)).unwrap_err();
         assert!(problem.starts_with("`structuredContent[1]`: "), "{problem}");
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_listed_last_counts_and_is_compiled_once() {
+    fn the_last_list_counts_and_its_schemas_are_compiled_once() {
         let catalogue = Catalogue::default();
         assert!(catalogue.find("sum").is_none());
         catalogue.note(&[tool("sum", r#"{"type":"string"}"#)]);
@@ -223,7 +225,7 @@ mod tests {
 
     // spec: SCH-4
     #[test]
-    fn a_schema_that_cannot_be_used_is_told_once() {
+    fn a_schema_that_is_not_supported_is_reported_once() {
         let schema = r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"string"}"#;
         let catalogue = Catalogue::default();
         catalogue.note(&[tool("sum", schema)]);
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_catalogue_is_bounded() {
         let catalogue = Catalogue::default();
         let long = "x".repeat(MOST_BYTES / 2);
         let tools = ["a", "b", "c"].map(|name| tool(name, "{}").with_description(long.clone()));

@@ -1,4 +1,4 @@
-//! The handle that people call through.
+//! The handle of an application to one server.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use bowline_types::empty::NoParams;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::RawJson;
 use bowline_types::legacy::ping::Ping;
-use bowline_types::legacy::set_level::{SetLevel, SetLevelParams};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 
 use crate::builder::ClientBuilder;
-use crate::call::{self, Call};
+use crate::call::{self, ClientCall};
 use crate::connect::Connect;
 use crate::error::Result;
 use crate::host::Application;
+use crate::log_level;
 
 /// A connection to one server; cheap to clone, and shared by its clones.
 ///
-/// Which revision the server speaks is found out while connecting and matters to nobody after. The
-/// connection ends with [`close`](Self::close), or when the last clone is dropped; a server that
-/// was started for it is then gone too.
+/// The client detects the server's revision while it connects. The connection ends with
+/// [`close`](Self::close), or when the last clone is dropped. A server process that was started for
+/// it then ends too.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) link: Link,
     pub(crate) application: Arc<Application>,
-    /// What every call asks to be logged.
+    /// The log level that every call asks for.
     pub(crate) log_level: Option<LoggingLevel>,
 }
 
@@ -53,23 +53,23 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the server cannot be started, is gone before it answers, or speaks no revision that this
+    /// If the server cannot be started, ends before it answers, or speaks no revision that this
     /// library speaks.
     pub async fn connect<How>(server: impl Connect<How>) -> Result<Self> {
         Self::builder("bowline", env!("CARGO_PKG_VERSION")).connect(server).await
     }
 
-    /// Says what the client is and does before it connects: its name and version here.
+    /// Configures a client before it connects; takes the application's name and version.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(Implementation::new(name, version))
     }
 
-    /// The revision that is spoken.
+    /// The revision that client and server agreed on.
     pub fn revision(&self) -> Revision {
         self.link.profile().revision
     }
 
-    /// Who the server says it is: for display and logs, not for decisions.
+    /// The name and version that the server gives itself: for display and logs, not for decisions.
     pub fn server_info(&self) -> Option<&Implementation> {
         self.link.profile().info.as_ref()
     }
@@ -79,21 +79,21 @@ impl Client {
         &self.link.profile().capabilities
     }
 
-    /// How to use the server, in its own words: a hint for the model.
+    /// The server's instructions for the model: how to use its tools.
     pub fn instructions(&self) -> Option<&str> {
         self.link.profile().instructions.as_deref()
     }
 
-    /// Asks whether the server is still there, when awaited.
+    /// Checks that the server answers, when awaited.
     ///
-    /// Up to 2025-11-25 that is a `ping`; since 2026-07-28 there is none, and the server is asked
-    /// who it is instead. [`ClientBuilder::keep_alive`] does it by itself.
+    /// Up to 2025-11-25 this sends `ping`; 2026-07-28 has none, so it sends `server/discover`.
+    /// [`ClientBuilder::keep_alive`] does this automatically.
     ///
     /// # Errors
     ///
-    /// If no answer came, or one that is an error; that is a sign of life too, and can be told by
-    /// [`Error::is_refused`](crate::Error::is_refused).
-    pub fn ping(&self) -> Call<'static, ()> {
+    /// If no answer came, or an error as the answer. In the second case
+    /// [`Error::is_refused`](crate::Error::is_refused) is true, and the server is alive.
+    pub fn ping(&self) -> ClientCall<'static, ()> {
         let pings = Method::Ping.is_from_client(self.revision());
         let mut request = match pings {
             true => self.request::<Ping>(&NoParams {}),
@@ -101,7 +101,7 @@ impl Client {
         };
         request.fresh = true;
         let subject = request.method.name().to_owned();
-        Call::new(self.link.clone(), subject, Ok(request), |_, _: &RawJson| Ok(()))
+        ClientCall::new(self.link.clone(), subject, Ok(request), |_, _: &RawJson| Ok(()))
     }
 
     /// Whether the connection has ended.
@@ -109,34 +109,29 @@ impl Client {
         self.link.is_closed()
     }
 
-    /// Ends the connection, also for clones of this client, and waits until all that it held is
-    /// released: a server that was started for it is gone then. Calls in flight fail.
+    /// Ends the connection, also for clones of this client. Calls in flight fail. Waits until all
+    /// resources are released: a server process that was started for it has ended then.
     pub async fn close(&self) {
         self.link.close().await;
     }
 
-    /// A request, with what every request of this client asks for.
+    /// A request with the log level of this client.
     pub(crate) fn request<R: Rpc>(&self, params: &R::Params) -> CallRequest {
         let mut request = call::request::<R>(params);
         request.log_level = self.log_level;
         request
     }
 
-    /// Asks a session for log messages once; later revisions are asked with every call.
+    /// Sets the log level of a session, once. In 2026-07-28 every request carries the level.
     pub(crate) async fn ask_for_logs(&self) {
         let Some(level) = self.log_level else { return };
-        if self.revision().is_modern() || !self.capabilities().supports_logging() {
+        let is_per_request = self.revision().has_log_level_per_request();
+        if is_per_request || !self.capabilities().supports_logging() {
             return;
         }
-        // Missing logs are no reason to have no client.
-        if let Err(error) = set_level(&self.link, level).await {
+        // A client without log messages is still of use, so this is not an error of `connect`.
+        if let Err(error) = log_level::set(&self.link, level).await {
             self.application.odd(&error.to_string());
         }
     }
-}
-
-/// Asks a session for log messages down to a level.
-pub(crate) async fn set_level(link: &Link, level: LoggingLevel) -> Result<()> {
-    let request = call::request::<SetLevel>(&SetLevelParams::new(level));
-    call::ask(link, SetLevel::METHOD.name(), request).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! Completion: how an argument that the user is typing may go on.
+//! Completion: suggestions for an argument while the user types it.
 
 use bowline_proto::wire::project::Project;
 use bowline_types::completion::{Complete, CompleteParams, Completion, Reference};
@@ -7,16 +7,16 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use serde::Deserialize;
 
-use crate::call::{self, Call};
+use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::Result;
 
 impl Client {
-    /// Asks how an argument of a prompt or of a resource template may go on.
+    /// Asks for suggestions for an argument of a prompt or of a resource template.
     ///
-    /// Call it when the user pauses, not with every key: nothing is held back or kept here, since
-    /// only the application sees the keyboard. A call that is overtaken by the next key is dropped,
-    /// and so cancelled. Suggestions may be few or missing; the user can always type on.
+    /// Call it when the user pauses, not with every key: requests are neither delayed nor cached
+    /// here. Drop a call when the user types on; that cancels it. A server may return few
+    /// suggestions or none.
     ///
     /// ```no_run
     /// use bowline_client::types::completion::Reference;
@@ -31,44 +31,44 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn complete(&self, reference: Reference) -> Completing<'_> {
-        Completing { client: self, reference }
+    pub fn complete(&self, reference: Reference) -> CompletionBuilder<'_> {
+        CompletionBuilder { client: self, reference }
     }
 }
 
-/// What is to be completed, up to the argument.
+/// The prompt or template whose argument is to be completed; made by [`Client::complete`].
 #[derive(Clone, Debug)]
 #[must_use = "say which `argument` is being typed, and await that"]
-pub struct Completing<'a> {
+pub struct CompletionBuilder<'a> {
     client: &'a Client,
     reference: Reference,
 }
 
-impl Completing<'_> {
-    /// Completes an argument from what is typed so far, when awaited.
+impl CompletionBuilder<'_> {
+    /// Completes an argument from the text typed so far, when awaited.
     ///
     /// # Errors
     ///
-    /// If the call has no result: see the predicates of [`Error`](crate::Error). A server that
-    /// completes nothing [does not offer](crate::Error::is_not_offered) it.
+    /// If the call fails; see the predicates of [`Error`](crate::Error). If the server does not
+    /// support completion, [`Error::is_not_offered`](crate::Error::is_not_offered) is true.
     pub fn argument(
         self,
         name: impl Into<String>,
         typed: impl Into<String>,
-    ) -> Call<'static, Completion> {
+    ) -> ClientCall<'static, Completion> {
         let mut params = CompleteParams::new(self.reference, name, typed);
         params.project(self.client.revision());
         let request = self.client.request::<Complete>(&params);
         let subject = Method::CompletionComplete.name().to_owned();
-        Call::new(self.client.link.clone(), subject, Ok(request), |_, result: &RawJson| {
+        ClientCall::new(self.client.link.clone(), subject, Ok(request), |_, result: &RawJson| {
             read(result)
         })
     }
 }
 
-impl Call<'_, Completion> {
-    /// Tells the value of another argument that was chosen before (since 2025-06-18; older servers
-    /// are not told).
+impl ClientCall<'_, Completion> {
+    /// Adds the value of another argument that was filled in before (since 2025-06-18; not sent to
+    /// older servers).
     pub fn context(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if !self.revision().is_some_and(Revision::has_completion_context) {
             return self;
@@ -80,7 +80,7 @@ impl Call<'_, Completion> {
     }
 }
 
-/// Reads suggestions. A server that has none may leave out where they would stand.
+/// Reads suggestions. A server without suggestions may omit `completion` or `values`.
 fn read(result: &RawJson) -> Result<Completion> {
     #[derive(Deserialize)]
     struct Outer {

@@ -7,14 +7,13 @@ use bowline_transport::child::Command;
 use bowline_transport::connect::{Link, connect};
 use bowline_transport::transport::Transport;
 
-use crate::era::Way;
+use crate::era::RememberedEra;
 use crate::error::{Error, Result};
 use crate::host::Application;
 
-/// Something that leads to a server.
+/// What a client can connect to: a [`Command`], which is started, or any [`Transport`].
 ///
-/// That is a [`Command`], which is started, and every [`Transport`], which is used as it is. `How`
-/// tells the two apart and is never written out.
+/// `How` is a marker that tells the two implementations apart; callers never write it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` leads to no server",
     label = "neither a `Command` nor a transport",
@@ -22,41 +21,42 @@ use crate::host::Application;
             `bowline_transport::transport::Transport`"
 )]
 pub trait Connect<How>: Send {
-    /// Opens a channel to the server and comes to terms with it.
+    /// Opens a channel to the server and negotiates the revision.
     ///
     /// # Errors
     ///
-    /// If there is no channel, or no agreement.
-    fn connect(self, opening: &Opening) -> impl Future<Output = Result<Link>> + Send;
+    /// If the channel cannot be opened, or client and server have no revision in common.
+    fn connect(self, connector: &Connector) -> impl Future<Output = Result<Link>> + Send;
 }
 
-/// How a client introduces itself, over whatever it is connected to.
+/// Negotiates with a server over a given transport: holds the client's configuration and hooks.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct Connector {
     config: Arc<ClientConfig>,
     application: Arc<Application>,
 }
 
-impl Opening {
+impl Connector {
     pub(crate) fn new(config: ClientConfig, application: Arc<Application>) -> Self {
         Self { config: Arc::new(config), application }
     }
 
-    /// Comes to terms with the server at the other end of a transport.
+    /// Negotiates with the server at the other end of a transport.
     ///
     /// # Errors
     ///
-    /// If the transport breaks first, or the two cannot talk.
+    /// If the transport breaks, or client and server have no revision in common.
     pub async fn over<T: Transport>(&self, transport: T) -> Result<Link> {
         let application = Arc::clone(&self.application);
         application.mirror(T::MIRRORS);
         connect(transport, Arc::clone(&self.config), application).await.map_err(Error::connect)
     }
 
-    /// The same without a probe first; `None` if it takes one era only anyway.
+    /// The same for revisions with a handshake only, so that no `server/discover` is sent first;
+    /// `None` if this client speaks revisions of one era only.
     pub(crate) fn without_probe(&self) -> Option<Self> {
         let revisions = self.config.revisions();
-        let legacy: Vec<_> = revisions.iter().copied().filter(|it| !it.is_modern()).collect();
+        let legacy: Vec<_> = revisions.iter().copied().filter(|it| it.has_handshake()).collect();
         if legacy.is_empty() || legacy.len() == revisions.len() {
             return None;
         }
@@ -65,42 +65,45 @@ impl Opening {
     }
 }
 
-/// Marks what is used as it is.
+/// Marks a [`Transport`] in [`Connect`].
 #[derive(Debug)]
-pub enum Open {}
+pub enum ByTransport {}
 
-impl<T: Transport> Connect<Open> for T {
-    async fn connect(self, opening: &Opening) -> Result<Link> {
-        opening.over(self).await
+impl<T: Transport> Connect<ByTransport> for T {
+    async fn connect(self, connector: &Connector) -> Result<Link> {
+        connector.over(self).await
     }
 }
 
-/// Marks what is started.
+/// Marks a [`Command`] in [`Connect`].
 #[derive(Debug)]
-pub enum Spawn {}
+pub enum ByCommand {}
 
-impl Connect<Spawn> for Command {
-    /// Starts the server; a second time, if it dies of the probe or of being taken for older than
-    /// it is.
-    async fn connect(self, opening: &Opening) -> Result<Link> {
-        let Some(without_probe) = opening.without_probe() else {
-            return start(self, opening).await;
+impl Connect<ByCommand> for Command {
+    /// Starts the server. Starts it a second time with the other era first, if it exits on the
+    /// probe, or if the remembered era was wrong.
+    async fn connect(self, connector: &Connector) -> Result<Link> {
+        let Some(without_probe) = connector.without_probe() else {
+            return start(self, connector).await;
         };
-        let way = Way::of(&self);
-        let (first, second) =
-            if way.is_legacy() { (&without_probe, opening) } else { (opening, &without_probe) };
+        let era = RememberedEra::of(&self);
+        let (first, second) = if era.had_handshake() {
+            (&without_probe, connector)
+        } else {
+            (connector, &without_probe)
+        };
         let link = match start(self.clone(), first).await {
-            Err(error) if error.speaks_for_another_era(way.is_legacy()) => {
-                way.forget();
+            Err(error) if error.speaks_for_another_era(era.had_handshake()) => {
+                era.forget();
                 start(self, second).await?
             }
             outcome => outcome?,
         };
-        way.remember(&link);
+        era.remember(&link);
         Ok(link)
     }
 }
 
-async fn start(command: Command, opening: &Opening) -> Result<Link> {
-    opening.over(command.spawn().map_err(Error::start)?).await
+async fn start(command: Command, connector: &Connector) -> Result<Link> {
+    connector.over(command.spawn().map_err(Error::start)?).await
 }

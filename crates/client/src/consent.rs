@@ -1,25 +1,25 @@
-//! Asks the application before a tool runs, and tells it afterwards how the call went.
+//! Asks the application for consent before a tool call, and writes an audit record after it.
 //!
-//! Tools are somebody else's code, and what a server says of them is no more than that. Without
+//! Tools are foreign code, and a server's description of them cannot be trusted. Without
 //! [`on_call`](crate::ClientBuilder::on_call) every call is made: the library calls no tool by
-//! itself, so whoever calls has decided already.
+//! itself, so the application has already decided.
 
 use bowline_types::implementation::Implementation;
 use bowline_types::json::Object;
 use bowline_types::tool::ToolAnnotations;
 
-use crate::audit::{AuditOutcome, AuditRecord, Entry};
+use crate::audit::{AuditEntry, AuditOutcome, AuditRecord};
 use crate::error::{Error, Result};
-use crate::hook::{Ear, Hook};
-use crate::server::Server;
+use crate::hook::{Hook, Observer};
+use crate::server_identity::ServerIdentity;
 
 /// A tool call that is about to be made.
 ///
-/// Show the user which server it goes to, the tool and the arguments: they may hold more than the
-/// user wants to leave this machine.
+/// Show the user the server, the tool and the arguments, which may hold data that the user does not
+/// want to send.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
-    server: Server,
+    server: ServerIdentity,
     tool: String,
     arguments: Object,
     claimed: Option<ToolAnnotations>,
@@ -27,37 +27,37 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// The tool.
+    /// The name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// All that is sent to it.
+    /// The arguments that are sent to it.
     pub fn arguments(&self) -> &Object {
         &self.arguments
     }
 
-    /// What the call may do to the world, to base a decision on.
+    /// What the call may do, to base a decision on.
     ///
-    /// That is the worst, as the specification's defaults have it, unless the server is
-    /// [trusted](crate::ClientBuilder::trust_annotations) and said better when it listed its tools.
+    /// These are the worst case, which is the default of the specification, unless the server is
+    /// [trusted](crate::ClientBuilder::trust_annotations) and annotated the tool when it was listed.
     pub fn hints(&self) -> &ToolAnnotations {
         static WORST: ToolAnnotations = ToolAnnotations::new();
         self.claimed.as_ref().filter(|_| self.is_trusted).unwrap_or(&WORST)
     }
 
-    /// What the server said of the tool when it last listed it, true or not: to be shown, not to be
-    /// believed. `None` if it said nothing or was not asked for a list.
+    /// The server's annotations from the last list, true or not: show them, do not rely on them.
+    /// `None` without annotations, or if the tools were not listed.
     pub fn claimed_annotations(&self) -> Option<&ToolAnnotations> {
         self.claimed.as_ref()
     }
 
-    /// The server, as [the application calls it](crate::ClientBuilder::label).
+    /// The application's [name](crate::ClientBuilder::label) for the server.
     pub fn label(&self) -> Option<&str> {
         self.server.label()
     }
 
-    /// Who the server says it is; anyone can say anything.
+    /// The name and version that the server gives itself, which cannot be trusted.
     pub fn server(&self) -> Option<&Implementation> {
         self.server.info()
     }
@@ -66,26 +66,26 @@ impl ToolCall {
 /// Whether a tool call may be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
-    /// It may.
+    /// It may be made.
     Allow,
-    /// It may not, and this is why. The server hears nothing of it; the call fails with an error
-    /// that [says so](Error::is_denied).
+    /// It may not, for this reason. Nothing is sent to the server, and the call fails; see
+    /// [`Error::is_denied`].
     Deny(String),
 }
 
-/// Who watches over the tool calls of a client.
+/// The application's hooks around tool calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Oversight {
     pub(crate) consent: Option<Hook<ToolCall, Consent>>,
-    pub(crate) audit: Option<Ear<AuditRecord>>,
+    pub(crate) audit: Option<Observer<AuditRecord>>,
     pub(crate) trusts_annotations: bool,
 }
 
 impl Oversight {
-    /// A call that is watched over; `None` if nobody wants to.
+    /// A call with consent and audit; `None` without such hooks.
     pub(crate) fn attempt(
         &self,
-        server: impl FnOnce() -> Server,
+        server: impl FnOnce() -> ServerIdentity,
         tool: &str,
         arguments: &Object,
         claimed: impl FnOnce() -> Option<ToolAnnotations>,
@@ -104,7 +104,7 @@ impl Oversight {
     }
 }
 
-/// A tool call that is watched over.
+/// A tool call with consent and audit.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     oversight: Oversight,
@@ -112,8 +112,8 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Asks whether the call may be made, makes it, and tells how it ended; `judge` says how a
-    /// result counts.
+    /// Asks for consent, makes the call, and writes the audit record; `judge` gives the record's
+    /// outcome for a result.
     pub(crate) async fn make<T>(
         self,
         call: impl Future<Output = Result<T>>,
@@ -121,7 +121,7 @@ impl Attempt {
     ) -> Result<T> {
         let Self { oversight: Oversight { consent, audit, .. }, call: asked } = self;
         let size = asked.arguments.as_str().len();
-        let entry = Entry::open(audit, asked.server.clone(), asked.tool.clone(), size);
+        let entry = AuditEntry::open(audit, asked.server.clone(), asked.tool.clone(), size);
         if let Some(consent) = consent {
             let tool = asked.tool.clone();
             if let Consent::Deny(reason) = consent.call(asked).await {

@@ -1,42 +1,43 @@
-//! Remembers which commands and addresses lead to servers of the handshake era, so that they are
-//! probed only once.
+//! Remembers which commands and addresses lead to servers with a handshake, so that each is probed
+//! only once.
 //!
-//! A server that does not know the probe may let it time out or die of it; either costs seconds. The
-//! memory lasts as long as this process, and an entry that proves wrong is forgotten.
+//! A server that does not know the probe (`server/discover`) may let it time out or exit; either
+//! costs seconds. The memory lasts as long as this process. An entry that turns out wrong is removed.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use bowline_proto::sync::lock;
 use bowline_transport::connect::Link;
 
-/// More than any host knows. Past that nothing is remembered, which only costs time.
-const WAYS: usize = 1024;
+/// The most servers that are remembered. Further ones are probed each time, which only costs time.
+const MOST: usize = 1024;
 
 static LEGACY: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// Keyed with a secret of this process: nobody can make up an address that stands for another.
+/// Keyed with a secret of this process, so that no address can be made to collide with another.
 static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// What leads to a server, as a number: it may hold secrets, which are not ours to keep.
+/// The remembered era of a server. Holds a hash of its command or address, which may hold secrets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way(u64);
+pub(crate) struct RememberedEra(u64);
 
-impl Way {
-    /// By a command, or by an address.
-    pub(crate) fn of(way: &impl Hash) -> Self {
-        Self(HASH.hash_one(way))
+impl RememberedEra {
+    /// Looks a server up by its command or its address.
+    pub(crate) fn of(server: &impl Hash) -> Self {
+        Self(HASH.hash_one(server))
     }
 
-    /// Whether it led to a server of the handshake era the last time.
-    pub(crate) fn is_legacy(self) -> bool {
+    /// Whether the server had a handshake the last time.
+    pub(crate) fn had_handshake(self) -> bool {
         memory().contains(&self.0)
     }
 
-    /// Remembers where it led.
+    /// Remembers the era of the server, if it has a handshake.
     pub(crate) fn remember(self, link: &Link) {
         let mut memory = memory();
-        if !link.profile().revision.is_modern() && memory.len() < WAYS {
+        if link.profile().revision.has_handshake() && memory.len() < MOST {
             memory.insert(self.0);
         }
     }
@@ -47,7 +48,7 @@ impl Way {
 }
 
 fn memory() -> MutexGuard<'static, BTreeSet<u64>> {
-    LEGACY.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&LEGACY)
 }
 
 #[cfg(test)]
@@ -57,11 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_for_an_address_cannot_be_foreseen() {
+    fn the_hash_of_an_address_cannot_be_predicted() {
         let address = "https://mcp.example.com/mcp";
         let mut unkeyed = DefaultHasher::new();
         address.hash(&mut unkeyed);
-        assert_ne!(Way::of(&address).0, unkeyed.finish());
-        assert_eq!(Way::of(&address).0, Way::of(&address).0);
+        assert_ne!(RememberedEra::of(&address).0, unkeyed.finish());
+        assert_eq!(RememberedEra::of(&address).0, RememberedEra::of(&address).0);
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between a client and its server, and whether trying again may help.
+//! The errors of a client, and whether a retry may help.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,19 +11,21 @@ use bowline_transport::error::Error as ChannelError;
 use bowline_types::elicitation::UrlElicitationRequired;
 use bowline_types::error::{ErrorObject, ResourceNotFound, code};
 use bowline_types::read::ReadError;
+use bowline_types::text::with_causes;
 
-use crate::page::Page;
+use crate::web_page::WebPage;
 
-/// What the functions of this crate return.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why there is no connection, or a call has no result.
+/// Why a client could not connect, or a call failed.
 ///
-/// Opaque, so that causes can be added; ask the predicates. The text is a fragment without a
-/// capital or a full stop that names the call and quotes the server where it said something.
+/// Opaque, so that kinds of errors can be added; use the predicates to tell them apart. The text
+/// names the call and quotes the server's error. `Debug` prints the same text with all causes, so
+/// `fn main() -> Result<(), Error>` ends with a readable sentence.
 ///
-/// A tool that ran and failed is not among these, unless asked for by
-/// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result).
+/// A tool that ran and failed is not an error, unless
+/// [`ToolOutcome::into_result`](crate::ToolOutcome::into_result) makes it one.
 pub struct Error(Box<Inner>);
 
 #[derive(Debug)]
@@ -35,35 +37,35 @@ struct Inner {
 
 #[derive(Debug)]
 enum Kind {
-    /// There is no channel.
+    /// The channel could not be opened.
     Start(ChannelError),
-    /// What the caller gave leads to no server.
+    /// The URL or a header is invalid.
     #[cfg(feature = "http")]
     Address(String),
-    /// There is a channel, but no agreement.
+    /// The channel is open, but negotiation failed.
     Connect(ConnectError),
-    /// The channel is gone. Whether the call was sent before it went, and what is known of why.
+    /// The channel closed: whether the call was sent before, and the cause if it is known.
     Closed { sent: bool, cause: Option<Arc<ChannelError>> },
-    /// The call ended in any other way.
+    /// The call failed in another way.
     Call(CallError),
-    /// What the caller gave cannot be sent.
+    /// The caller's input is invalid, so nothing was sent.
     Input(String),
-    /// Whoever watches over tool calls did not allow it.
+    /// The hook `on_call` denied the call.
     Denied(String),
-    /// What the caller gave cannot be roots.
+    /// The roots are invalid.
     Roots(String),
-    /// The tool ran and failed, and said this.
+    /// The tool ran and failed with this text.
     Failed(String),
-    /// The result is not what the tool's output schema says.
+    /// The result does not fit the tool's output schema.
     Output(String),
-    /// The result is not of the type that the caller wants.
+    /// The result does not have the type that the caller wants.
     Shape(ReadError),
     /// The pages of a list do not end.
     Endless(String),
 }
 
 impl Error {
-    /// Whether no answer came in time. The call may have run all the same.
+    /// Whether no answer came in time. The call may have run.
     pub fn is_timeout(&self) -> bool {
         matches!(
             self.0.kind,
@@ -72,13 +74,13 @@ impl Error {
         )
     }
 
-    /// Whether the connection is gone, closed by either side or broken.
+    /// Whether the connection closed or broke.
     pub fn is_closed(&self) -> bool {
         matches!(self.0.kind, Kind::Closed { .. } | Kind::Connect(ConnectError::Closed(_)))
     }
 
-    /// Whether there is no connection: the server could not be started, was gone before it
-    /// answered, or speaks no revision that we speak.
+    /// Whether the client could not connect: the server could not be started, ended before it
+    /// answered, or speaks no revision that the client speaks.
     pub fn is_connect(&self) -> bool {
         match self.0.kind {
             Kind::Start(_) | Kind::Connect(_) => true,
@@ -104,34 +106,33 @@ impl Error {
         }
     }
 
-    /// Whether the call was not sent because the server does not offer what it needs.
+    /// Whether the call was not sent, because the server does not declare the capability for it.
     pub fn is_not_offered(&self) -> bool {
         matches!(self.0.kind, Kind::Call(CallError::NotOffered { .. }))
     }
 
-    /// The pages that the user must visit before the call can be made again, if that is why it was
-    /// refused (2025-11-25 only); those that no browser should open are left out.
+    /// The web pages that the user must visit before the call can be repeated, if that is why the
+    /// server refused it (2025-11-25 only). Pages that no browser should open are left out.
     ///
-    /// Treat each as [`Page`] says. When the user is done, and
-    /// [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) may tell, call
-    /// again.
-    pub fn url_elicitations(&self) -> Vec<Page> {
+    /// Handle each as [`WebPage`] says. Repeat the call when the user has finished, which
+    /// [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) may report.
+    pub fn url_elicitations(&self) -> Vec<WebPage> {
         let Some(error) = self.rpc().filter(|it| it.code == code::URL_ELICITATION_REQUIRED) else {
             return Vec::new();
         };
         let required: Option<UrlElicitationRequired> = error.parse_data();
         let pages = required.into_iter().flat_map(|required| required.elicitations);
-        pages.filter_map(|page| Page::new(page).ok()).collect()
+        pages.filter_map(|page| WebPage::new(page).ok()).collect()
     }
 
-    /// Whether the call was not made because [`on_call`](crate::ClientBuilder::on_call) denied it.
+    /// Whether the call was not sent, because [`on_call`](crate::ClientBuilder::on_call) denied it.
     pub fn is_denied(&self) -> bool {
         matches!(self.0.kind, Kind::Denied(_))
     }
 
-    /// Whether the server asked something first and got no answer, for a reason on our side: the
-    /// user refused, a handler failed, there were too many questions. Up to 2025-11-25 the server
-    /// is told and decides what becomes of the call.
+    /// Whether the server asked a question first and the client could not answer it: a handler
+    /// failed, or there were too many questions. Up to 2025-11-25 the server gets an error for the
+    /// question instead, and decides how the call ends.
     pub fn is_unanswered(&self) -> bool {
         matches!(self.0.kind, Kind::Call(CallError::Unanswered(_)))
     }
@@ -143,8 +144,8 @@ impl Error {
         matches!(self.0.kind, Kind::Failed(_))
     }
 
-    /// Whether the server's answer is one that the protocol does not allow, not what the tool's
-    /// own output schema says, or not of the type that the caller wants.
+    /// Whether the server's answer breaks the protocol, does not fit the tool's output schema, or
+    /// does not have the type that the caller wants.
     pub fn is_invalid_answer(&self) -> bool {
         match &self.0.kind {
             Kind::Call(error) => matches!(error, CallError::Invalid(_)),
@@ -152,22 +153,21 @@ impl Error {
         }
     }
 
-    /// Whether the server has no such resource, in the words of any revision.
+    /// Whether the server has no such resource; knows the error codes of all revisions.
     pub fn is_not_found(&self) -> bool {
         self.rpc().is_some_and(|error| match error.code {
             code::RESOURCE_NOT_FOUND => true,
-            // The code says only that something is wrong; the URI says that it is the resource.
+            // This code has many meanings; only for a missing resource does the data hold its URI.
             code::INVALID_PARAMS => error.parse_data::<ResourceNotFound>().is_some(),
             _ => false,
         })
     }
 
-    /// Whether doing the same again is safe and may help, if need be over a new connection: the
-    /// call certainly did not run, and what stood in its way may have passed.
+    /// Whether a retry is safe and may help, if necessary over a new connection: the call certainly
+    /// did not run, and the failure may be temporary.
     ///
     /// A call that was sent and not answered may have run, so this is `false` for time-outs and for
-    /// connections that broke in the middle of a call. Whether it is harmless to run twice only the
-    /// caller knows.
+    /// connections that broke during a call. Only the caller knows whether it may run twice.
     pub fn may_retry(&self) -> bool {
         match &self.0.kind {
             Kind::Closed { sent, .. } => !sent,
@@ -182,7 +182,7 @@ impl Error {
         }
     }
 
-    /// The HTTP status by which the server refused the call, if it said nothing else.
+    /// The HTTP status with which the server refused the call, unless it sent a JSON-RPC error.
     pub fn http_status(&self) -> Option<u16> {
         match self.0.kind {
             Kind::Call(CallError::Failed { kind: FailureKind::Refused(status), .. }) => {
@@ -192,8 +192,8 @@ impl Error {
         }
     }
 
-    /// Whether a server that was started may get on with the other era: it died of a probe, or what
-    /// was remembered of it is wrong.
+    /// Whether connecting may succeed with the other era: the server exited on the probe, or its
+    /// remembered era was wrong.
     pub(crate) fn speaks_for_another_era(&self, remembered: bool) -> bool {
         match &self.0.kind {
             Kind::Connect(ConnectError::Closed(_)) => true,
@@ -215,12 +215,12 @@ impl Error {
         Self::new(None, Kind::Connect(error))
     }
 
-    /// The call was not sent, because the connection was gone already.
+    /// The call was not sent, because the connection had closed before.
     pub(crate) fn unsent(subject: &str, cause: Option<Arc<ChannelError>>) -> Self {
         Self::new(Some(subject), Kind::Closed { sent: false, cause })
     }
 
-    /// The connection went while the call was in flight.
+    /// The connection closed while the call was in flight.
     pub(crate) fn cut_off(subject: &str, cause: Option<Arc<ChannelError>>) -> Self {
         Self::new(Some(subject), Kind::Closed { sent: true, cause })
     }
@@ -304,16 +304,14 @@ impl fmt::Display for Kind {
 }
 
 impl fmt::Debug for Error {
+    /// The text with all causes: what a `main` that returns it prints.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("subject", &self.0.subject)
-            .field("kind", &self.0.kind)
-            .finish()
+        f.write_str(&with_causes(self))
     }
 }
 
 impl StdError for Error {
-    /// The cause of what the text tells already, never a part of the text.
+    /// The cause of the error that the text describes. It is not part of the text.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.kind {
             Kind::Start(error) => error.source(),
@@ -330,5 +328,28 @@ impl StdError for Error {
             | Kind::Shape(_)
             | Kind::Endless(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `main` prints the `Debug` of the error that it returns.
+    #[test]
+    fn an_error_that_main_returns_is_printed_as_a_sentence() {
+        let refused = CallError::Refused(ErrorObject::invalid_params("`city`: missing"));
+        let error = Error::call("forecast", refused);
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(error.to_string().starts_with("calling `forecast`: "), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_causes_of_an_error_are_printed_after_it() {
+        let missing = bowline_transport::socket::UnixTransport::connect("/missing/server.sock");
+        let error = Error::start(missing.await.unwrap_err());
+        assert_eq!(error.to_string(), "connecting: cannot connect to `/missing/server.sock`");
+        assert!(format!("{error:?}").starts_with(&format!("{error}: No such file")), "{error:?}");
     }
 }

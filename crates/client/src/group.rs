@@ -1,8 +1,7 @@
-//! Several servers under names that the application gives them, offered as one.
+//! Several servers, offered as one under names that the application chooses.
 //!
-//! A tool or prompt of a member is known as `member__name`: the name of a member is a [`Namespace`],
-//! so that two members can never have the same name for different things, whatever their servers
-//! call themselves or their tools.
+//! A tool or prompt of a member is called `member__name`. The name of a member is a [`Namespace`],
+//! so qualified names never collide, however servers name themselves and their tools.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,22 +13,21 @@ use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline_types::tool::ToolDefinition;
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
 use crate::resources::Contents;
 use crate::result::ToolOutcome;
 
-/// Several servers under names that the application gives them.
+/// Several servers under names that the application chooses.
 ///
-/// A tool `status` of the member `git` is listed and called as `git__status`, and a prompt alike.
-/// Resources keep their URIs, which may mean different things to different servers, so they come
-/// with the name of the member and are read from it.
+/// A tool `status` of the member `git` is listed and called as `git__status`; prompts likewise.
+/// Resources keep their URIs, which may mean different things on different servers, so they are
+/// listed with the name of their member and read from that member.
 ///
-/// Each call goes to the one member that its name says, and each list is made of what each member
-/// was asked by itself: no server hears anything of another, or of what another said. Hooks, roots
-/// and limits are those of each client.
+/// Each call goes to one member, and lists are fetched from each member separately. No server learns
+/// anything about another. Hooks, roots and limits are those of each client.
 ///
 /// ```no_run
 /// use bowline_client::{Client, Command, Group};
@@ -87,13 +85,13 @@ impl Group {
         Err(InvalidMember { name: name.chars().take(32).collect(), reason })
     }
 
-    /// Takes a server out of the group; its connection goes on as long as somebody holds it.
+    /// Removes a server from the group and returns its client, which stays connected.
     pub fn remove(&mut self, name: &str) -> Option<Client> {
         let place = self.members.iter().position(|(member, _)| member.as_str() == name)?;
         Some(self.members.remove(place).1)
     }
 
-    /// The member of a name.
+    /// The member with this name.
     pub fn client(&self, name: &str) -> Option<&Client> {
         self.iter().find(|(member, _)| *member == name).map(|(_, client)| client)
     }
@@ -103,7 +101,8 @@ impl Group {
         self.members.iter().map(|(name, client)| (name.as_str(), client))
     }
 
-    /// The member that a qualified name leads to, and what the thing is called there.
+    /// Splits a qualified name into the client of the member and the name of the tool or prompt
+    /// there.
     ///
     /// ```
     /// # let group = bowline_client::Group::new();
@@ -116,8 +115,8 @@ impl Group {
 
     /// The tools of all members, each under its qualified name.
     ///
-    /// A tool whose own name is long may now have more than the 128 characters that clients are
-    /// told to expect.
+    /// A long tool name may exceed, when qualified, the 128 characters that the specification
+    /// recommends.
     pub async fn tools(&self) -> Listing<ToolDefinition> {
         self.list(Client::tools, |member, mut tool| {
             tool.name = member.qualify(&tool.name);
@@ -127,10 +126,10 @@ impl Group {
     }
 
     /// Calls a tool by its qualified name, when awaited; otherwise as [`Client::call`].
-    pub fn call(&self, tool: &str, arguments: impl Serialize) -> Call<'static, ToolOutcome> {
+    pub fn call(&self, tool: &str, arguments: impl Serialize) -> ClientCall<'static, ToolOutcome> {
         match self.find(tool) {
             Some((client, tool)) => client.call(tool, arguments),
-            None => self.lost(tool),
+            None => self.unknown_member(tool),
         }
     }
 
@@ -143,34 +142,34 @@ impl Group {
         .await
     }
 
-    /// Has a prompt filled in by its qualified name, when awaited; otherwise as [`Client::prompt`].
-    pub fn prompt(&self, name: &str) -> Call<'static, GetPromptResult> {
+    /// Fetches a prompt by its qualified name, when awaited; otherwise as [`Client::prompt`].
+    pub fn prompt(&self, name: &str) -> ClientCall<'static, GetPromptResult> {
         match self.find(name) {
             Some((client, name)) => client.prompt(name),
-            None => self.lost(name),
+            None => self.unknown_member(name),
         }
     }
 
     /// The resources of all members.
-    pub async fn resources(&self) -> Listing<Sourced<ResourceDefinition>> {
-        self.list(Client::resources, Sourced::new).await
+    pub async fn resources(&self) -> Listing<FromMember<ResourceDefinition>> {
+        self.list(Client::resources, FromMember::new).await
     }
 
     /// The resource templates of all members.
-    pub async fn resource_templates(&self) -> Listing<Sourced<ResourceTemplate>> {
-        self.list(Client::resource_templates, Sourced::new).await
+    pub async fn resource_templates(&self) -> Listing<FromMember<ResourceTemplate>> {
+        self.list(Client::resource_templates, FromMember::new).await
     }
 
     /// Reads a resource of a member, when awaited; otherwise as [`Client::read`].
-    pub fn read(&self, member: &str, uri: impl Into<String>) -> Call<'static, Contents> {
+    pub fn read(&self, member: &str, uri: impl Into<String>) -> ClientCall<'static, Contents> {
         match self.client(member) {
             Some(client) => client.read(uri),
-            None => self.lost(member),
+            None => self.unknown_member(member),
         }
     }
 
-    /// Lists something of all members at the same time. One that cannot be listed does not keep
-    /// the others from being so, and one that does not offer it has none.
+    /// Fetches a list from all members at the same time. A member that fails does not affect the
+    /// others, and a member that does not offer the list has no items.
     async fn list<T: Send + 'static, U>(
         &self,
         list: fn(&Client) -> List<T>,
@@ -189,41 +188,41 @@ impl Group {
         listing
     }
 
-    /// A call that leads nowhere.
-    fn lost<T>(&self, name: &str) -> Call<'static, T> {
+    /// A call that fails, because its name belongs to no member.
+    fn unknown_member<T>(&self, name: &str) -> ClientCall<'static, T> {
         let members: Vec<_> = self.iter().map(|(member, _)| format!("`{member}`")).collect();
         let reason = format!("no member of the group has it; there are {}", members.join(", "));
-        Call::impossible(name.to_owned(), Error::input(name, reason))
+        ClientCall::impossible(name.to_owned(), Error::input(name, reason))
     }
 }
 
-/// What a group listed: all that there is, and why some of it is missing.
+/// The list of a group: the items of all members, and the members that failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Listing<T> {
-    /// What the members offer, member after member.
+    /// The items, member after member.
     pub items: Vec<T>,
-    /// The members that could not be listed, and why.
+    /// The members whose list could not be fetched, and why.
     pub failures: Vec<(String, Error)>,
 }
 
-/// Something of a member of a group.
+/// An item with the name of its member.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Sourced<T> {
+pub struct FromMember<T> {
     /// The name of the member.
     pub member: String,
-    /// What it offers, as its server says it.
+    /// The item as the server listed it.
     pub item: T,
 }
 
-impl<T> Sourced<T> {
+impl<T> FromMember<T> {
     fn new(member: &Namespace, item: T) -> Self {
         Self { member: member.to_string(), item }
     }
 }
 
-/// A name that no member of a group can have.
+/// A name that a member of a group cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidMember {
     name: String,
@@ -238,7 +237,7 @@ impl fmt::Display for InvalidMember {
 
 impl std::error::Error for InvalidMember {}
 
-/// Awaits all at the same time; what came of them stands in their order.
+/// Awaits all futures at the same time; returns their outputs in order.
 async fn together<F: Future>(waits: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waits: Vec<_> = waits.map(|wait| (Some(Box::pin(wait)), None)).collect();
     poll_fn(|cx| {

@@ -1,14 +1,13 @@
-//! Functions of the application, kept until a server or a call gives reason to run them.
+//! Functions that the application registered with its client.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 
-pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+use futures_core::future::BoxFuture;
 
-/// An async function of the application.
-pub(crate) struct Hook<I, O>(Arc<dyn Fn(I) -> BoxFuture<O> + Send + Sync>);
+/// An async function of the application that decides or answers something.
+pub(crate) struct Hook<I, O>(Arc<dyn Fn(I) -> BoxFuture<'static, O> + Send + Sync>);
 
 impl<I, O> Hook<I, O> {
     pub(crate) fn new<F, A>(function: F) -> Self
@@ -39,29 +38,29 @@ impl<I, O> fmt::Debug for Hook<I, O> {
     }
 }
 
-/// A quick function of the application that hears of something.
-pub(crate) struct Ear<T: ?Sized>(Arc<dyn Fn(&T) + Send + Sync>);
+/// A function of the application that observes something and must return quickly.
+pub(crate) struct Observer<T: ?Sized>(Arc<dyn Fn(&T) + Send + Sync>);
 
-impl<T: ?Sized> Ear<T> {
+impl<T: ?Sized> Observer<T> {
     pub(crate) fn new(function: impl Fn(&T) + Send + Sync + 'static) -> Self {
         Self(Arc::new(function))
     }
 
-    /// Runs the function where we stand, which must survive its panics: in the task that drives the
-    /// connection, or while something is dropped. The panic is reported by the hook as any other.
-    pub(crate) fn hear(&self, what: &T) {
+    /// Runs the function and catches its panic, because it runs in the task that drives the
+    /// connection, or inside a `drop`. The panic hook has reported the panic by then.
+    pub(crate) fn call(&self, what: &T) {
         let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(what)));
     }
 }
 
-impl<T: ?Sized> Clone for Ear<T> {
+impl<T: ?Sized> Clone for Observer<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Ear<T> {
+impl<T: ?Sized> fmt::Debug for Observer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ear")
+        f.write_str("Observer")
     }
 }

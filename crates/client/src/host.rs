@@ -1,4 +1,4 @@
-//! The application behind a client, as its server sees it: the handlers that were set.
+//! The application behind a client: its handlers, and what they need to know of the server.
 
 use std::fmt;
 use std::future::ready;
@@ -18,18 +18,19 @@ use bowline_types::input::InputRequest;
 use bowline_types::json::{Object, RawJson};
 use bowline_types::text::counted;
 use bowline_types::tool::ToolDefinition;
+use futures_core::future::BoxFuture;
 
 use crate::answer::Elicitation;
-use crate::catalogue::{Catalogue, Known, Output};
-use crate::client::set_level;
+use crate::catalogue::{Catalogue, KnownTool, OutputCheck};
 use crate::consent::{Attempt, Oversight};
 use crate::error::{Error, Result};
-use crate::hook::{BoxFuture, Ear};
-use crate::roots::{RootList, Roots};
+use crate::hook::Observer;
+use crate::log_level;
+use crate::root_list::{RootList, Roots};
 use crate::sample::Sampling;
-use crate::server::Server;
+use crate::server_identity::ServerIdentity;
 
-/// What an application does when its server turns to it, and before it turns to its server.
+/// The handlers and hooks that the application has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handlers {
     pub(crate) label: Option<Arc<str>>,
@@ -37,31 +38,31 @@ pub(crate) struct Handlers {
     pub(crate) sampling: Sampling,
     pub(crate) roots: Roots,
     pub(crate) oversight: Oversight,
-    /// Whether results of tools are passed on as they come.
+    /// Whether tool results are not checked against output schemas.
     pub(crate) unchecked_output: bool,
-    pub(crate) log: Option<Ear<LogMessageParams>>,
-    pub(crate) odd: Option<Ear<str>>,
+    pub(crate) log: Option<Observer<LogMessageParams>>,
+    pub(crate) odd: Option<Observer<str>>,
 }
 
 impl Handlers {
-    /// What the client can do, judged by what it has a handler for.
+    /// The capabilities that follow from the handlers.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let capabilities = self.elicitation.declare(ClientCapabilities::new());
         self.roots.declare(self.sampling.declare(capabilities))
     }
 }
 
-/// The handlers as one server meets them.
+/// The handlers of the application, for one connection.
 pub(crate) struct Application {
     handlers: Handlers,
-    /// What a session is asked to log.
+    /// The log level of a session.
     log_level: Option<LoggingLevel>,
-    /// Set once both sides agree.
+    /// Set after negotiation.
     link: OnceLock<WeakLink>,
-    /// Whether headers go with messages, and repeat what tools want repeated.
+    /// Whether the transport sends headers that repeat parts of messages.
     mirrors: AtomicBool,
-    /// Set once both sides agree.
-    server: OnceLock<Server>,
+    /// Set after negotiation.
+    server: OnceLock<ServerIdentity>,
     roots: RootList,
     catalogue: Catalogue,
 }
@@ -80,26 +81,26 @@ impl Application {
         }
     }
 
-    /// Learns whether headers go with messages.
+    /// Notes whether the transport sends headers.
     pub(crate) fn mirror(&self, mirrors: bool) {
         self.mirrors.store(mirrors, Ordering::Relaxed);
     }
 
-    /// Learns by what the server can be called.
+    /// Notes the connection, for requests that the application makes by itself.
     pub(crate) fn connected(&self, link: &Link) {
         let _ = self.link.set(link.downgrade());
     }
 
-    /// Whether tools may want arguments repeated in headers.
+    /// Whether tools may have arguments that are repeated in headers.
     pub(crate) fn repeats_arguments(&self) -> bool {
-        self.mirrors.load(Ordering::Relaxed) && self.server().revision.is_modern()
+        self.mirrors.load(Ordering::Relaxed) && self.server().revision.has_mirrored_headers()
     }
 
-    /// The arguments that go into headers too, as far as the tool is known.
+    /// The arguments that are repeated in headers; none if the tool was not listed.
     ///
     /// # Errors
     ///
-    /// If one of them is nothing that a header can repeat.
+    /// If a header cannot hold the value of one of them.
     pub(crate) fn repeated(&self, tool: &str, arguments: &Object) -> Result<Vec<ParamHeader>> {
         let known = self.repeats_arguments().then(|| self.catalogue.find(tool)).flatten();
         let Some(known) = known.filter(|known| !known.marks().is_empty()) else {
@@ -115,7 +116,7 @@ impl Application {
         &self.roots
     }
 
-    /// Remembers a page of tools, without those that break the rules of the transport.
+    /// Remembers a page of tools, and removes those that break the rules of the transport.
     pub(crate) fn note(&self, tools: &mut Vec<ToolDefinition>) {
         if self.repeats_arguments() {
             x_mcp_header::retain_valid(tools, |what| self.odd(what));
@@ -127,19 +128,20 @@ impl Application {
         }
     }
 
-    /// Takes note of a change.
+    /// Forgets the tools if their list has changed.
     pub(crate) fn heed(&self, change: &Change) {
         if *change == Change::Tools {
             self.catalogue.forget();
         }
     }
 
-    /// The tool that results are to be held against, if it is known.
+    /// The tool to check a result against; `None` if it was not listed or checks are off.
     ///
     /// # Errors
     ///
-    /// If it cannot be called, or its results cannot be checked for a reason that is no excuse.
-    pub(crate) fn known(&self, tool: &str) -> Result<Option<Arc<Known>>> {
+    /// If the tool must not be called: it runs only as a task, or its schema refers to other
+    /// documents.
+    pub(crate) fn known(&self, tool: &str) -> Result<Option<Arc<KnownTool>>> {
         let Some(known) = self.catalogue.find(tool) else { return Ok(None) };
         let revision = self.server().revision;
         if revision.has_core_tasks() && known.runs_only_as_task() {
@@ -150,32 +152,32 @@ impl Application {
             return Ok(None);
         }
         match known.output(|what| self.odd(what)) {
-            Output::Unresolvable(error) => {
+            OutputCheck::Unresolvable(error) => {
                 Err(Error::input(tool, format_args!("its output {error}")))
             }
-            Output::Checked(_) | Output::Unchecked(_) => Ok(Some(known)),
+            OutputCheck::Checked(_) | OutputCheck::Unchecked(_) => Ok(Some(known)),
         }
     }
 
-    /// Watches over a tool call, if anybody wants to.
+    /// The consent and audit of a tool call; `None` without such hooks.
     pub(crate) fn attempt(&self, tool: &str, arguments: &Object) -> Option<Attempt> {
         let claimed = || self.catalogue.annotations(tool);
         self.handlers.oversight.attempt(|| self.server(), tool, arguments, claimed)
     }
 
-    fn server(&self) -> Server {
-        let unmet = || Server::unmet(self.handlers.label.clone());
+    fn server(&self) -> ServerIdentity {
+        let unmet = || ServerIdentity::unmet(self.handlers.label.clone());
         self.server.get().cloned().unwrap_or_else(unmet)
     }
 }
 
 impl Host for Application {
     fn met(&self, profile: &ServerProfile) {
-        let _ = self.server.set(Server::met(self.handlers.label.clone(), profile));
+        let _ = self.server.set(ServerIdentity::met(self.handlers.label.clone(), profile));
     }
 
     /// The handlers are called inside the future, whose panics are caught.
-    fn answer(&self, question: InputRequest) -> BoxFuture<Result<RawJson, ErrorObject>> {
+    fn answer(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>> {
         let server = self.server();
         match question {
             InputRequest::Elicit(params) => {
@@ -185,7 +187,7 @@ impl Host for Application {
                 Box::pin(self.handlers.sampling.clone().answer(*params, server))
             }
             InputRequest::ListRoots => Box::pin(self.roots.answer(server.revision)),
-            // Only questions that the capabilities allow are put to us, so there are no others.
+            // Questions that the capabilities do not allow are refused before they come here.
             _ => {
                 let error = ErrorObject::method_not_found("this client does not answer that");
                 Box::pin(ready(Err(error)))
@@ -195,7 +197,7 @@ impl Host for Application {
 
     fn log(&self, message: LogMessageParams) {
         if let Some(log) = &self.handlers.log {
-            log.hear(&message);
+            log.call(&message);
         }
     }
 
@@ -205,12 +207,12 @@ impl Host for Application {
 
     fn elicitation_complete(&self, name: &str) {
         if let Some(complete) = &self.handlers.elicitation.complete {
-            complete.hear(name);
+            complete.call(name);
         }
     }
 
     fn renewed(&self) {
-        // A server that was started again may have other tools.
+        // A restarted server may have other tools.
         self.catalogue.forget();
         let Some(level) = self.log_level else { return };
         let Some(link) = self.link.get().and_then(WeakLink::upgrade) else { return };
@@ -219,15 +221,15 @@ impl Host for Application {
         }
         let odd = self.handlers.odd.clone();
         tokio::spawn(async move {
-            if let (Err(error), Some(odd)) = (set_level(&link, level).await, odd) {
-                odd.hear(&error.to_string());
+            if let (Err(error), Some(odd)) = (log_level::set(&link, level).await, odd) {
+                odd.call(&error.to_string());
             }
         });
     }
 
     fn odd(&self, what: &str) {
         if let Some(odd) = &self.handlers.odd {
-            odd.hear(what);
+            odd.call(what);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Servers at an address, spoken to over HTTP.
+//! Connects to servers over HTTP.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use http::header::{HeaderName, HeaderValue};
 
 use crate::builder::ClientBuilder;
 use crate::client::Client;
-use crate::connect::{Connect, Opening};
-use crate::era::Way;
+use crate::connect::{Connect, Connector};
+use crate::era::RememberedEra;
 use crate::error::{Error, Result};
 
 impl Client {
-    /// Says what the client is and does before it connects to the server at an address, over
-    /// Streamable HTTP in any revision, or the transport that servers had before it.
+    /// Configures a client for the server at a URL, over Streamable HTTP of any revision, or over
+    /// the HTTP+SSE transport of 2024-11-05.
     ///
     /// ```no_run
     /// use bowline_client::Client;
@@ -28,27 +28,27 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn http(url: impl Into<String>) -> ClientBuilder<Http> {
+    pub fn http(url: impl Into<String>) -> ClientBuilder<HttpServer> {
         Self::builder("bowline", env!("CARGO_PKG_VERSION")).http(url)
     }
 }
 
 impl ClientBuilder {
-    /// Connects to the server at an address; see [`Client::http`].
-    pub fn http(self, url: impl Into<String>) -> ClientBuilder<Http> {
+    /// Connects to the server at a URL; see [`Client::http`].
+    pub fn http(self, url: impl Into<String>) -> ClientBuilder<HttpServer> {
         let (url, limits) = (url.into(), HttpClientLimits::default());
-        self.with_server(Http { url, headers: Vec::new(), limits, problem: None })
+        self.with_server(HttpServer { url, headers: Vec::new(), limits, problem: None })
     }
 }
 
-impl ClientBuilder<Http> {
-    /// Sends a header with every request, such as `Authorization`; to this server and nobody else,
-    /// wherever it redirects to. Headers of the protocol itself cannot be set.
+impl ClientBuilder<HttpServer> {
+    /// Adds a header to every request, such as `Authorization`. It is sent to the origin of the URL
+    /// only, never to another one after a redirect. Headers of the protocol cannot be set.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.change_server(|server| server.header(name, value))
     }
 
-    /// Sets the bounds of requests and streams.
+    /// Sets the limits of requests and streams.
     pub fn http_limits(self, limits: HttpClientLimits) -> Self {
         self.change_server(|server| server.limits = limits)
     }
@@ -59,24 +59,24 @@ impl ClientBuilder<Http> {
     ///
     /// # Errors
     ///
-    /// If the address or a header is none, the server cannot be reached, or it speaks no revision
-    /// that this client speaks; or if a root cannot be one.
+    /// If the URL, a header or a root is invalid, the server cannot be reached, or it speaks no
+    /// revision that this client speaks.
     pub async fn connect(self) -> Result<Client> {
         self.open().await
     }
 }
 
-/// A server at an address, as a [`ClientBuilder`] knows it.
+/// A server at a URL: what [`ClientBuilder`] connects to after [`Client::http`].
 #[derive(Clone)]
-pub struct Http {
+pub struct HttpServer {
     url: String,
     headers: Vec<(HeaderName, HeaderValue)>,
     limits: HttpClientLimits,
-    /// A setting that made no sense; told when the client connects.
+    /// An invalid setting, reported when the client connects.
     problem: Option<String>,
 }
 
-impl Http {
+impl HttpServer {
     fn header(&mut self, name: &str, value: &str) {
         match (name.parse(), HeaderValue::from_str(value)) {
             (Ok(name), Ok(mut value)) => {
@@ -103,32 +103,32 @@ impl Http {
     }
 }
 
-/// Marks what is reached at an address.
+/// Marks an [`HttpServer`] in [`Connect`].
 #[derive(Debug)]
-pub enum Reach {}
+pub enum ByAddress {}
 
-impl Connect<Reach> for Http {
-    /// Connects; without a probe, if the address led to a server that wants none before, and with
-    /// one after all if that was wrong.
-    async fn connect(self, opening: &Opening) -> Result<Link> {
-        let way = Way::of(&self.url);
-        let remembered = opening.without_probe().filter(|_| way.is_legacy());
+impl Connect<ByAddress> for HttpServer {
+    /// Connects. If the server at this URL had a handshake before, no probe is sent; if that fails,
+    /// one is sent after all.
+    async fn connect(self, connector: &Connector) -> Result<Link> {
+        let era = RememberedEra::of(&self.url);
+        let remembered = connector.without_probe().filter(|_| era.had_handshake());
         if let Some(without_probe) = remembered {
             match without_probe.over(self.transport()?).await {
-                Err(error) if error.speaks_for_another_era(true) => way.forget(),
+                Err(error) if error.speaks_for_another_era(true) => era.forget(),
                 outcome => return outcome,
             }
         }
-        let link = opening.over(self.transport()?).await?;
-        way.remember(&link);
+        let link = connector.over(self.transport()?).await?;
+        era.remember(&link);
         Ok(link)
     }
 }
 
-impl fmt::Debug for Http {
+impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (address, _) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Http").field("address", &address).field("headers", &headers).finish()
+        f.debug_struct("HttpServer").field("address", &address).field("headers", &headers).finish()
     }
 }

@@ -1,18 +1,19 @@
-//! Changes between the connection that tells of them and whoever reads them.
+//! The changes of one subscription that wait for their reader.
 //!
-//! Whoever reads slowly misses nothing, and costs no more than what was subscribed to: a change that
-//! waits already is not put in again, and too many resources below others become those others.
+//! A slow reader misses nothing, and the memory is bounded. A change that already waits is not added
+//! again. Too many changed resources are replaced by the resources that the client subscribed to.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Waker};
 
 use bowline_proto::request;
+use bowline_proto::sync::lock;
 use bowline_types::subscription::SubscriptionFilter;
 
 use crate::subscribe::Change;
 
-/// Changes that wait at most, beside those that were asked for by name.
+/// The most changes that wait, beside the resources that were subscribed to by URI.
 const MOST: usize = 1024;
 
 /// Changes of one subscription that wait to be read.
@@ -30,12 +31,12 @@ struct State {
 }
 
 impl Inbox {
-    /// An inbox for what was asked for.
+    /// An inbox for the changes that this filter names.
     pub(crate) fn new(asked: SubscriptionFilter) -> Self {
         Self { asked, state: Mutex::default() }
     }
 
-    /// Puts a change in, if it was asked for.
+    /// Adds a change, if the filter names it.
     pub(crate) fn put(&self, change: request::Change) {
         let mut state = self.lock();
         match change {
@@ -47,7 +48,8 @@ impl Inbox {
             request::Change::Resources if self.asked.resources_list_changed => {
                 state.put(Change::Resources);
             }
-            // The server knows what lies below what; that we asked for resources is enough.
+            // Only the server knows which resources are part of a subscribed one, so every URI
+            // passes.
             request::Change::Resource(uri) if !self.asked.resource_subscriptions.is_empty() => {
                 state.put(Change::Resource(uri));
                 if state.waiting.len() > MOST {
@@ -61,7 +63,7 @@ impl Inbox {
         reader.into_iter().for_each(Waker::wake);
     }
 
-    /// The next change; if there is none, the reader is woken by the next.
+    /// Takes the next change. If there is none, the next one wakes the reader.
     pub(crate) fn take(&self, cx: &Context<'_>) -> Option<Change> {
         let mut state = self.lock();
         let change = state.waiting.pop_front();
@@ -69,16 +71,15 @@ impl Inbox {
         change
     }
 
-    /// What the server will tell of; until it says, the reader is woken by whatever it says.
+    /// The filter that the server acknowledged. Until it does, every message wakes the reader.
     pub(crate) fn acknowledged(&self, cx: &Context<'_>) -> Option<SubscriptionFilter> {
         let mut state = self.lock();
         state.reader = Some(cx.waker().clone());
         state.acknowledged.take()
     }
 
-    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -89,7 +90,7 @@ impl State {
         }
     }
 
-    /// Says that all resources changed that were asked for, instead of naming each below them.
+    /// Replaces all changed resources by the subscribed ones.
     fn replace_resources(&mut self, asked: &[String]) {
         self.waiting.retain(|change| !matches!(change, Change::Resource(_)));
         for uri in asked {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_waits_is_told_once() {
+    fn a_change_that_already_waits_is_not_added_again() {
         let asked = SubscriptionFilter::new().with_tools_list_changed().with_resource("a:/");
         let inbox = Inbox::new(asked);
         for change in [
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asked_for_is_not_told() {
+    fn changes_that_the_filter_does_not_name_are_dropped() {
         let inbox = Inbox::new(SubscriptionFilter::new().with_prompts_list_changed());
         for change in [
             request::Change::Tools,
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_parts_become_the_wholes() {
+    fn too_many_resources_are_replaced_by_the_subscribed_ones() {
         let asked = SubscriptionFilter::new().with_tools_list_changed().with_resource("a:/");
         let inbox = Inbox::new(asked.with_resource("b:/"));
         inbox.put(request::Change::Tools);

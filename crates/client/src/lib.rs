@@ -15,46 +15,48 @@
 //! # }
 //! ```
 //!
-//! A [`Client`] finds out by itself which revision its server speaks. [`Call`]s take options and are
-//! awaited; dropping one cancels it. [`List`]s are streams. Servers ask the user through
-//! [`ClientBuilder::on_ask`], and all that goes wrong is an [`Error`] with predicates.
+//! A [`Client`] detects which revision its server speaks. A [`ClientCall`] takes options and is
+//! awaited; dropping it cancels the call. A [`List`] is a stream. Questions of the server go to
+//! [`ClientBuilder::on_ask`]. Every failure is an [`Error`] with predicates.
 //!
 //! # What servers offer
 //!
 //! | | listed by | used by | changes |
 //! |---|---|---|---|
-//! | tools | [`tools`](Client::tools) | [`call`](Client::call) | [`Subscribe::tools`] |
-//! | resources | [`resources`](Client::resources), [`resource_templates`](Client::resource_templates) | [`read`](Client::read) | [`Subscribe::resources`], [`Subscribe::resource`] |
-//! | prompts | [`prompts`](Client::prompts) | [`prompt`](Client::prompt), [`complete`](Client::complete) | [`Subscribe::prompts`] |
+//! | tools | [`tools`](Client::tools) | [`call`](Client::call) | [`SubscriptionBuilder::tools`] |
+//! | resources | [`resources`](Client::resources), [`resource_templates`](Client::resource_templates) | [`read`](Client::read) | [`SubscriptionBuilder::resources`], [`SubscriptionBuilder::resource`] |
+//! | prompts | [`prompts`](Client::prompts) | [`prompt`](Client::prompt), [`complete`](Client::complete) | [`SubscriptionBuilder::prompts`] |
 //!
-//! Whether a server offers any of it is known beforehand ([`Client::capabilities`]), and what it
-//! does not offer is never asked of it. What a tool returns is held against the schema that its
-//! server listed it with. [`Client::subscribe`] gives changes as a stream, also from servers that
-//! know no subscriptions. On demand, lists and contents are [kept](ClientBuilder::cache) for as
-//! long as their server says, and silent servers [asked](ClientBuilder::keep_alive) whether they are
-//! still there.
+//! [`Client::capabilities`] says what the server offers; a call of something else fails without
+//! being sent. The result of a tool is checked against the output schema that its server listed.
+//! [`Client::subscribe`] returns changes as a stream, also from servers of older revisions. With
+//! [`ClientBuilder::cache`], lists and resources are kept as long as their server allows. With
+//! [`ClientBuilder::keep_alive`], a silent server is pinged.
 //!
-//! # Whose client it is
+//! A call fails with a time-out after 60 seconds without an answer or progress, unless
+//! [`Limits::request_timeout`] or [`ClientCall::timeout`] says otherwise.
 //!
-//! A server's tools are somebody else's code, and what it asks for may be the user's. What the
-//! application has to say to that, it says before it connects:
+//! # Control of the application
+//!
+//! A server's tools are foreign code, and the server may ask for data of the user. The application
+//! sets its hooks before it connects:
 //!
 //! | when | hooks | without them |
 //! |---|---|---|
 //! | a tool is about to run | [`on_call`], [`trust_annotations`] | it runs |
-//! | a tool has run | [`audit`] | nothing is kept |
-//! | the server asks the user | [`on_ask`], [`allow_urls`] | it is told that it cannot |
+//! | a tool has run | [`audit`] | nothing is recorded |
+//! | the server asks the user | [`on_ask`], [`allow_urls`] | the client declares that it cannot be asked |
 //! | the server asks the model | [`on_sample`], [`review_sampling`], [`review_sampled`] | the same |
 //! | the server asks for roots | [`roots`], [`permit_roots`] | the same |
-//! | the server has something to say | [`on_log`], [`on_odd`] | nobody listens |
+//! | the server logs, or breaks a rule | [`on_log`], [`on_odd`] | the message is dropped |
 //!
-//! Give each server a [`label`] and show that: what a server calls itself is no name to rely on.
-//! Answers, arguments and conversations are checked against what they answer and then passed on;
-//! they stand in no error, log line or audit record of this library. URLs are never opened or
-//! fetched here. How often and how much a server may ask is bounded by [`Limits`].
+//! Give each server a [`label`] and show that to the user: the name that a server gives itself
+//! cannot be trusted. This library puts no answers, arguments or conversations into errors, log
+//! lines or audit records. It never opens or fetches URLs. [`Limits`] bounds how often and how much
+//! a server may ask.
 //!
-//! Several servers make a [`Group`], in which each is called by a name of the application's own and
-//! none hears of another. [`Client::relay`] makes one a service, for a server to mount.
+//! A [`Group`] offers the tools of several servers under names that the application chooses.
+//! [`Client::relay`] makes a client a service that a server can mount.
 //!
 //! [`allow_urls`]: ClientBuilder::allow_urls
 //! [`audit`]: ClientBuilder::audit
@@ -88,9 +90,11 @@ mod host;
 
 mod hook;
 
-mod server;
+mod server_identity;
 
 mod call;
+
+mod log_level;
 
 mod tools;
 
@@ -110,13 +114,15 @@ mod list;
 
 mod answer;
 
-mod page;
+mod web_page;
 
 mod sensitive;
 
 mod sample;
 
 mod roots;
+
+mod root_list;
 
 mod consent;
 
@@ -142,18 +148,18 @@ pub use bowline_types as types;
 pub use crate::answer::{Answer, Question};
 pub use crate::audit::{AuditOutcome, AuditRecord};
 pub use crate::builder::ClientBuilder;
-pub use crate::call::Call;
+pub use crate::call::ClientCall;
 pub use crate::client::Client;
-pub use crate::complete::Completing;
+pub use crate::complete::CompletionBuilder;
 pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
-pub use crate::group::{Group, InvalidMember, Listing, Sourced};
+pub use crate::group::{FromMember, Group, InvalidMember, Listing};
 #[cfg(feature = "http")]
-pub use crate::http::Http;
+pub use crate::http::HttpServer;
 pub use crate::list::List;
-pub use crate::page::{Page, Suspicion};
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;
 pub use crate::result::ToolOutcome;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
-pub use crate::subscribe::{Change, Changes, Subscribe};
+pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
+pub use crate::web_page::{Suspicion, WebPage};

@@ -1,8 +1,7 @@
-//! Lists that come in pages, as streams of their items.
+//! Paged lists as streams of their items.
 //!
-//! A page is fetched when the one before is used up, so a list is never held as a whole unless
-//! [`List::all`] is asked for. Cursors go back as they came; an empty one is a cursor like any
-//! other.
+//! The next page is fetched when the current one is used up. Only [`List::all`] holds a whole list.
+//! Cursors are sent back unchanged; an empty string is a valid cursor.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -20,11 +19,12 @@ use bowline_types::page::{PageParams, PagedResult};
 use bowline_types::read::ReadError;
 use bowline_types::rpc::Rpc;
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 
 use crate::call;
 use crate::error::{Error, Result};
 
-/// More items than any server means to offer; who wants more reads the list as a stream.
+/// The most items that [`List::all`] returns; longer lists can be read as a stream.
 const ALL: usize = 100_000;
 
 /// The items of a list, page after page.
@@ -41,7 +41,7 @@ const ALL: usize = 100_000;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a list is asked for when it is read"]
+#[must_use = "a list is fetched when it is read"]
 pub struct List<T> {
     link: Link,
     method: Method,
@@ -49,34 +49,34 @@ pub struct List<T> {
     read: fn(&RawJson) -> Result<Items<T>, ReadError>,
     items: vec::IntoIter<T>,
     next: Next<T>,
-    circles: Circles,
+    cycle: CursorCycle,
     note: Option<Note<T>>,
-    /// Whether the server is asked for every page, whatever is kept.
+    /// Whether the cache is bypassed.
     fresh: bool,
-    /// Whether a page so far was kept from before.
+    /// Whether a page so far came from the cache.
     reused: bool,
 }
 
-/// Remembers something of each page, and may leave items out.
+/// Observes each page, and may remove items.
 type Note<T> = Box<dyn Fn(&mut Vec<T>) + Send + Sync>;
 
 /// The items of one page, and the cursor of the next.
 type Items<T> = (Vec<T>, Option<Cursor>);
 
-/// A page on its way, and whether it was kept from before.
-type Fetch<T> = Pin<Box<dyn Future<Output = Result<(Items<T>, bool)>> + Send>>;
+/// A page that is being fetched, and whether it came from the cache.
+type Fetch<T> = BoxFuture<'static, Result<(Items<T>, bool)>>;
 
-/// Where the next item comes from once this page is used up.
+/// What follows when the current page is used up.
 enum Next<T> {
     Page(PageParams),
     Fetching(Fetch<T>),
-    /// There is no next one, only this to tell.
+    /// The list ends with this error.
     Failure(Error),
-    Nowhere,
+    End,
 }
 
 impl<T> List<T> {
-    /// The list that a method gives.
+    /// The list that a method returns.
     pub(crate) fn new<R>(link: Link) -> Self
     where
         R: Rpc<Params = PageParams>,
@@ -89,21 +89,21 @@ impl<T> List<T> {
             read: |result| result.parse::<R::Result>().map(PagedResult::into_parts),
             items: Vec::new().into_iter(),
             next: Next::Page(PageParams::first()),
-            circles: Circles::default(),
+            cycle: CursorCycle::default(),
             note: None,
             fresh: false,
             reused: false,
         }
     }
 
-    /// Asks the server for every page, also for those that are [kept](crate::ClientBuilder::cache).
-    /// So all pages are of one time.
+    /// Asks the server for every page, also for pages in the [cache](crate::ClientBuilder::cache).
+    /// So no page is older than the others.
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
         self
     }
 
-    /// Has somebody remember something of each page, or leave items out.
+    /// Passes each page to a function, which may remove items.
     pub(crate) fn noted(mut self, note: impl Fn(&mut Vec<T>) + Send + Sync + 'static) -> Self {
         self.note = Some(Box::new(note));
         self
@@ -118,30 +118,30 @@ impl<T: Send + 'static> List<T> {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// All items that are left.
+    /// Reads all remaining items.
     ///
     /// # Errors
     ///
-    /// If a page cannot be had, or there are more than 100 000 items.
+    /// If a page cannot be fetched, or there are more than 100 000 items.
     pub async fn all(mut self) -> Result<Vec<T>> {
         let is_unread = self.is_unread();
         let outcome = self.rest().await;
         if is_unread && self.reused && outcome.as_ref().is_err_and(is_refusal_of_cursor) {
-            // What was kept led to a page that is gone; so begin again, with nothing kept.
+            // A cursor from the cache is not valid any more. Start again without the cache.
             return self.again().rest().await;
         }
         outcome
     }
 
-    /// Whether nothing has been read.
+    /// Whether no page was fetched yet.
     fn is_unread(&self) -> bool {
         matches!(&self.next, Next::Page(params) if params.cursor.is_none())
     }
 
-    /// The same list from its beginning, asked for anew.
+    /// The same list from its beginning, without the cache.
     fn again(mut self) -> Self {
         self.next = Next::Page(PageParams::first());
-        self.circles = Circles::default();
+        self.cycle = CursorCycle::default();
         self.fresh()
     }
 
@@ -162,7 +162,7 @@ impl<T: Send + 'static> List<T> {
             if let Some(item) = self.items.next() {
                 return Poll::Ready(Some(Ok(item)));
             }
-            match std::mem::replace(&mut self.next, Next::Nowhere) {
+            match std::mem::replace(&mut self.next, Next::End) {
                 Next::Page(params) => self.next = Next::Fetching(self.fetch(&params)),
                 Next::Fetching(mut page) => match page.as_mut().poll(cx) {
                     Poll::Ready(page) => {
@@ -176,7 +176,7 @@ impl<T: Send + 'static> List<T> {
                     }
                 },
                 Next::Failure(error) => return Poll::Ready(Some(Err(error))),
-                Next::Nowhere => return Poll::Ready(None),
+                Next::End => return Poll::Ready(None),
             }
         }
     }
@@ -194,17 +194,17 @@ impl<T: Send + 'static> List<T> {
         })
     }
 
-    /// Goes on to a page.
+    /// Makes a fetched page the current one.
     fn turn(&mut self, (mut items, cursor): Items<T>) {
         if let Some(note) = &self.note {
             note(&mut items);
         }
         self.items = items.into_iter();
         self.next = match cursor {
-            None => Next::Nowhere,
-            Some(cursor) if self.circles.is_old(&cursor) => {
+            None => Next::End,
+            Some(cursor) if self.cycle.is_repeated(&cursor) => {
                 let reason = format!(
-                    "its pages go round in circles: the server gave the cursor {:?} again",
+                    "its pages go round in cycle: the server gave the cursor {:?} again",
                     cursor.as_str()
                 );
                 Next::Failure(Error::endless(self.method.name(), reason))
@@ -228,22 +228,24 @@ impl<T> fmt::Debug for List<T> {
     }
 }
 
-/// Whether a page was refused because of its cursor, as far as the code says.
+/// Whether a page was probably refused because of its cursor: the error code is the same for all
+/// invalid params.
 fn is_refusal_of_cursor(error: &Error) -> bool {
     error.rpc().is_some_and(|error| error.code == code::INVALID_PARAMS)
 }
 
-/// Notices when cursors repeat, in constant memory (Brent's method): one cursor is remembered, and
-/// replaced by the newest after 1, 2, 4, 8… pages, so that it stands inside any circle in the end.
+/// Detects a cycle of cursors in constant memory (Brent's algorithm): remembers one cursor, and
+/// replaces it by the newest after 1, 2, 4, 8… pages, so that it lies inside any cycle in the end.
 #[derive(Debug, Default)]
-struct Circles {
+struct CursorCycle {
     remembered: Option<Cursor>,
     steps: u64,
+    /// After how many steps the remembered cursor is replaced.
     patience: u64,
 }
 
-impl Circles {
-    fn is_old(&mut self, cursor: &Cursor) -> bool {
+impl CursorCycle {
+    fn is_repeated(&mut self, cursor: &Cursor) -> bool {
         if self.remembered.as_ref() == Some(cursor) {
             return true;
         }
@@ -262,13 +264,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_that_repeat_are_noticed_however_long_the_circle() {
+    fn cursors_that_repeat_are_noticed_however_long_the_cycle() {
         for length in 1..=20 {
             for lead in 0..10 {
-                let mut circles = Circles::default();
+                let mut cycle = CursorCycle::default();
                 let at = |step: u64| if step < lead { step } else { lead + (step - lead) % length };
                 let noticed =
-                    (0..200).find(|step| circles.is_old(&Cursor::new(at(*step).to_string())));
+                    (0..200).find(|step| cycle.is_repeated(&Cursor::new(at(*step).to_string())));
                 assert!(noticed.is_some_and(|step| step >= length), "{lead} then {length}");
             }
         }
@@ -276,7 +278,7 @@ mod tests {
 
     #[test]
     fn cursors_that_never_repeat_are_all_new() {
-        let mut circles = Circles::default();
-        assert!((0..10_000).all(|step: u64| !circles.is_old(&Cursor::new(step.to_string()))));
+        let mut cycle = CursorCycle::default();
+        assert!((0..10_000).all(|step: u64| !cycle.is_repeated(&Cursor::new(step.to_string()))));
     }
 }

@@ -1,11 +1,11 @@
-//! Listing prompts, and filling them in.
+//! Lists and fetches prompts.
 
 use bowline_types::json::RawJson;
 use bowline_types::prompt::{
     GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, PromptDefinition,
 };
 
-use crate::call::{self, Call};
+use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::list::List;
 
@@ -15,10 +15,10 @@ impl Client {
         List::new::<ListPrompts>(self.link.clone())
     }
 
-    /// Has a prompt filled in, when awaited.
+    /// Fetches a prompt with its arguments filled in, when awaited.
     ///
-    /// What the messages say comes from the server and from whoever it had it from: show it to the
-    /// user before a model gets it.
+    /// The messages come from the server or from its sources, which may not be trustworthy: show
+    /// them to the user before a model gets them.
     ///
     /// ```no_run
     /// # async fn example(client: bowline_client::Client) -> bowline_client::Result<()> {
@@ -32,19 +32,20 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the call has no result: see the predicates of [`Error`](crate::Error). A prompt that does
-    /// not exist, or lacks an argument, is [refused](crate::Error::is_refused).
-    pub fn prompt(&self, name: impl Into<String>) -> Call<'static, GetPromptResult> {
+    /// If the call fails; see the predicates of [`Error`](crate::Error). A server refuses a prompt
+    /// that does not exist or lacks an argument; then
+    /// [`Error::is_refused`](crate::Error::is_refused) is true.
+    pub fn prompt(&self, name: impl Into<String>) -> ClientCall<'static, GetPromptResult> {
         let name = name.into();
         let request = self.request::<GetPrompt>(&GetPromptParams::new(&name));
-        Call::new(self.link.clone(), name, Ok(request), |name, result: &RawJson| {
+        ClientCall::new(self.link.clone(), name, Ok(request), |name, result: &RawJson| {
             call::read(&name, result)
         })
     }
 }
 
-impl Call<'_, GetPromptResult> {
-    /// Fills in an argument. Values are text, whatever they mean.
+impl ClientCall<'_, GetPromptResult> {
+    /// Fills in an argument. All values are strings.
     pub fn argument(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments([(name, value)])
     }

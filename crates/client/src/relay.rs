@@ -1,8 +1,7 @@
-//! A client as a service: answers requests by asking its server.
+//! A client as a service: answers requests by forwarding them to its server.
 //!
-//! This is what a server mounts and a proxy serves. Whoever calls may speak another revision than
-//! the server behind: each request is read and made anew, and each result read and fitted to the
-//! caller.
+//! A server can mount it, and a proxy can serve it. The caller may speak another revision than the
+//! upstream server: each request and each result is decoded and encoded again for the other side.
 
 mod listen;
 mod refusal;
@@ -19,7 +18,6 @@ use bowline_types::cache::CacheHint;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::completion::Complete;
 use bowline_types::discover::DiscoverResult;
-use bowline_types::error::ErrorObject;
 use bowline_types::json::RawJson;
 use bowline_types::method::Method;
 use bowline_types::progress::ProgressParams;
@@ -28,21 +26,21 @@ use bowline_types::resource::{ListResourceTemplates, ListResources, ReadResource
 use bowline_types::revision::Revision;
 use bowline_types::rpc::Rpc;
 use bowline_types::tool::{CallToolParams, ListTools, ListToolsResult};
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 
-use self::listen::Sessions;
-use crate::call::{self, Call};
+use self::listen::ListeningSessions;
+use self::refusal::{not_offered, read};
+use crate::call::{self, ClientCall};
 use crate::client::Client;
-use crate::hook::BoxFuture;
 
 impl Client {
-    /// This client as a service that answers requests by asking the server, for a server to mount
-    /// or a transport to drive.
+    /// This client as a service that forwards requests to the server. A server can mount it, a
+    /// transport can drive it.
     ///
-    /// Calls keep their progress, dropping one cancels it, and what the application said before it
-    /// connected holds for all of them: its hooks answer what the server asks, and hear what it
-    /// logs.
+    /// Progress is passed on, and dropping a call cancels it. The hooks of this client answer the
+    /// server's questions and get its log messages.
     pub fn relay(&self) -> Relay {
         Relay { client: self.clone(), sessions: Arc::default() }
     }
@@ -52,7 +50,7 @@ impl Client {
 #[derive(Clone, Debug)]
 pub struct Relay {
     client: Client,
-    sessions: Arc<Sessions>,
+    sessions: Arc<ListeningSessions>,
 }
 
 impl IntoUpstream for Client {
@@ -65,8 +63,8 @@ impl IntoUpstream for Client {
 }
 
 impl Upstream for Relay {
-    /// What the server declares, as far as it is passed on: neither log messages, which belong to
-    /// no call, nor extensions, which nobody here knows.
+    /// The capabilities of the upstream server, without what is not passed on: log messages, which
+    /// belong to no call, and extensions, which are unknown here.
     fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.client.capabilities().clone();
         (capabilities.logging, capabilities.tasks) = (None, None);
@@ -83,7 +81,7 @@ impl Upstream for Relay {
 impl Service<Request> for Relay {
     type Response = Response;
     type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -109,7 +107,7 @@ impl Relay {
             Method::SubscriptionsListen => self.listen(request).await,
             Method::ResourcesSubscribe => self.follow(request).await,
             Method::ServerDiscover => self.discover(request.parts.revision),
-            // The roots that the server sees are the application's.
+            // The upstream server sees the roots of this client, not those of the caller.
             Method::RootsListChanged => Ok(Success::empty()),
             method => Err(not_offered(method)),
         }
@@ -124,12 +122,12 @@ impl Relay {
     async fn call_tool(&self, request: Request) -> Response {
         let CallToolParams { name, arguments, .. } = read(&request)?;
         let call = self.client.call(name, arguments.unwrap_or_default());
-        let outcome = along(call, &request.parts).await;
+        let outcome = forward(call, &request.parts).await;
         let outcome = outcome.map_err(|error| refusal::of(&error, &request))?;
         Success::complete(outcome.into_message(), request.parts.revision)
     }
 
-    /// Passes on the tools that may be called, and remembers them, for that is how they are called.
+    /// Passes on the list of tools, and remembers the tools for later calls.
     async fn list_tools(&self, request: Request) -> Response {
         let note = |result: &mut ListToolsResult| self.client.application.note(&mut result.tools);
         self.pass_changed::<ListTools>(request, note).await
@@ -159,20 +157,19 @@ impl Relay {
                 call::read::<CacheHint>(&subject, result)?,
             ))
         };
-        let call = Call::new(self.client.link.clone(), subject, Ok(asked), read);
-        let answer = along(call, &request.parts).await;
+        let call = ClientCall::new(self.client.link.clone(), subject, Ok(asked), read);
+        let answer = forward(call, &request.parts).await;
         let (mut result, hint) = answer.map_err(|error| refusal::of(&error, &request))?;
         change(&mut result);
         Ok(Success::complete(result, request.parts.revision)?.with_cache(hint))
     }
 }
 
-/// Makes a call with what the caller sent along, and reports its progress.
-async fn along<T>(mut call: Call<'static, T>, parts: &Parts) -> crate::Result<T> {
+/// Makes a call with the caller's `_meta`, and passes on its progress.
+async fn forward<T>(mut call: ClientCall<'static, T>, parts: &Parts) -> crate::Result<T> {
     for (key, value) in parts.meta.iter() {
         let Ok(value) = RawJson::from_text(value) else { continue };
-        // What the protocol says in `_meta` is between two neighbours, and so is what breaks its
-        // rules.
+        // Fails for keys of the protocol and invalid keys, which are not passed on.
         call = call.change(|request| _ = request.meta.set(key, &value));
     }
     match parts.progress {
@@ -183,17 +180,6 @@ async fn along<T>(mut call: Call<'static, T>, parts: &Parts) -> crate::Result<T>
 
 fn report(outbox: &Outbox, progress: ProgressParams) {
     let ProgressParams { progress, total, message, .. } = progress;
-    // Progress is allowed to get lost.
+    // Progress may be lost if the caller is slow.
     let _ = outbox.emit(Outgoing::Progress(ProgressUpdate { progress, total, message }));
-}
-
-/// Reads the params of a request.
-fn read<T: DeserializeOwned>(request: &Request) -> Result<T, ErrorObject> {
-    request.params.parse_all().map_err(ErrorObject::misread_params)
-}
-
-fn not_offered(method: Method) -> ErrorObject {
-    ErrorObject::method_not_found(format!(
-        "`{method}` is not offered by the server behind this one"
-    ))
 }

@@ -1,4 +1,4 @@
-//! Listing and reading resources.
+//! Lists and reads resources.
 
 use std::slice;
 use std::vec;
@@ -10,7 +10,7 @@ use bowline_types::resource::{
     ResourceContents, ResourceDefinition, ResourceTemplate,
 };
 
-use crate::call::{self, Call};
+use crate::call::{self, ClientCall};
 use crate::client::Client;
 use crate::error::Result;
 use crate::list::List;
@@ -21,8 +21,8 @@ impl Client {
         List::new::<ListResources>(self.link.clone())
     }
 
-    /// The families of resources that the server offers. Fill in a
-    /// [template](ResourceTemplate::template) to have a URI to [`read`](Self::read).
+    /// The resource templates that the server offers. Fill in a
+    /// [template](ResourceTemplate::template) to get a URI to [`read`](Self::read).
     pub fn resource_templates(&self) -> List<ResourceTemplate> {
         List::new::<ListResourceTemplates>(self.link.clone())
     }
@@ -42,25 +42,26 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the call has no result: see the predicates of [`Error`](crate::Error). A resource that
-    /// does not exist is one that is [not found](crate::Error::is_not_found).
-    pub fn read(&self, uri: impl Into<String>) -> Call<'static, Contents> {
+    /// If the call fails; see the predicates of [`Error`](crate::Error). For a resource that does
+    /// not exist, [`Error::is_not_found`](crate::Error::is_not_found) is true.
+    pub fn read(&self, uri: impl Into<String>) -> ClientCall<'static, Contents> {
         let uri = uri.into();
         let request = self.request::<ReadResource>(&ReadResourceParams::new(&uri));
-        Call::new(self.link.clone(), uri, Ok(request), |uri, result: &RawJson| {
+        ClientCall::new(self.link.clone(), uri, Ok(request), |uri, result: &RawJson| {
             call::read(&uri, result).map(Contents)
         })
     }
 }
 
-impl Call<'_, Contents> {
-    /// Asks the server even if what was read before is [kept](crate::ClientBuilder::cache).
+impl ClientCall<'_, Contents> {
+    /// Reads the resource from the server, also if it is in the
+    /// [cache](crate::ClientBuilder::cache).
     pub fn fresh(self) -> Self {
         self.change(|request| request.fresh = true)
     }
 }
 
-/// What was read at a URI: one item, or several when the resource is a collection.
+/// The contents of a resource: one item, or several when the resource is a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents(ReadResourceResult);
 
@@ -87,12 +88,12 @@ impl Contents {
         self.0.contents.iter()
     }
 
-    /// What was sent along.
+    /// The result's `_meta`.
     pub fn meta(&self) -> &Meta {
         &self.0.meta
     }
 
-    /// The message as it came, for those who hand it on.
+    /// The result as the server sent it, to pass it on.
     pub fn into_message(self) -> ReadResourceResult {
         self.0
     }

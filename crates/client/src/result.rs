@@ -1,4 +1,4 @@
-//! What a tool returned, and how to read it.
+//! The result of a tool, and how to read it.
 
 use bowline_types::content::Content;
 use bowline_types::json::RawJson;
@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 
 use crate::audit::AuditOutcome;
 use crate::call;
-use crate::catalogue::Known;
+use crate::catalogue::KnownTool;
 use crate::error::{Error, Result};
 
-/// What a tool returned.
+/// The result of a tool.
 ///
-/// A tool that ran and failed ([`is_error`](Self::is_error)) returns something as well: what went
-/// wrong, written for the model, which should see it and may do better next time. So a failure is a
-/// value here, not an `Err`; programs that have no model to tell turn it into one:
+/// A tool that ran and failed ([`is_error`](Self::is_error)) has a result too: a text for the model,
+/// which may then correct its call. So a failure is a value here, not an `Err`. A program without a
+/// model turns it into one with [`into_result`](Self::into_result):
 ///
 /// ```no_run
 /// # async fn example(client: bowline_client::Client) -> bowline_client::Result<()> {
@@ -40,12 +40,12 @@ impl ToolOutcome {
     /// Reads the result as a type: the structured content if there is any, or else the text as
     /// JSON.
     ///
-    /// Before 2026-07-28 structured content was always an object, and servers wrap anything else as
-    /// `{"result": …}`. If the type does not fit the object but fits what is wrapped, that is it.
+    /// Before 2026-07-28 structured content had to be an object, so servers wrap other values as
+    /// `{"result": …}`. If the type does not fit the object, the wrapped value is tried.
     ///
     /// # Errors
     ///
-    /// If the tool failed, or what it returned does not have the shape of the type.
+    /// If the tool failed, or its result does not have this type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         if self.is_error() {
             return Err(Error::failed(&self.tool, self.text()));
@@ -57,11 +57,11 @@ impl ToolOutcome {
         json.parse().or_else(|error| unwrapped(json).ok_or(shape(error)))
     }
 
-    /// Turns a failure of the tool into an error, for programs that have no model to tell.
+    /// Turns a failure of the tool into an error, for programs without a model.
     ///
     /// # Errors
     ///
-    /// If the tool failed; the error holds what it said.
+    /// If the tool failed; the error holds its text.
     pub fn into_result(self) -> Result<Self> {
         if self.is_error() { Err(Error::failed(&self.tool, self.text())) } else { Ok(self) }
     }
@@ -71,33 +71,33 @@ impl ToolOutcome {
         self.result.is_error
     }
 
-    /// All that it said, for the model.
+    /// The content blocks, for the model.
     pub fn content(&self) -> &[Content] {
         &self.result.content
     }
 
-    /// What it said for programs, as it came.
+    /// The structured content, for programs.
     pub fn structured(&self) -> Option<&RawJson> {
         self.result.structured_content.as_ref()
     }
 
-    /// What was sent along.
+    /// The result's `_meta`.
     pub fn meta(&self) -> &Meta {
         &self.result.meta
     }
 
-    /// The message as it came, for those who hand it on.
+    /// The result as the server sent it, to pass it on.
     pub fn into_message(self) -> CallToolResult {
         self.result
     }
 
-    /// How the call counts.
+    /// The outcome for the audit record.
     pub(crate) fn judge(&self) -> AuditOutcome {
         if self.is_error() { AuditOutcome::ToolFailed } else { AuditOutcome::Succeeded }
     }
 
-    /// Reads a result, and holds it against what is known of the tool.
-    pub(crate) fn read(tool: String, result: &RawJson, known: Option<&Known>) -> Result<Self> {
+    /// Reads a result, and checks it if the tool is known.
+    pub(crate) fn read(tool: String, result: &RawJson, known: Option<&KnownTool>) -> Result<Self> {
         let result: CallToolResult = call::read(&tool, result)?;
         match known.map_or(Ok(()), |known| known.check(&result)) {
             Ok(()) => Ok(Self { tool, result }),
@@ -106,7 +106,7 @@ impl ToolOutcome {
     }
 }
 
-/// What `{"result": …}` wraps, if there is nothing beside and it has the shape of the type.
+/// The value inside `{"result": …}`, if there is no other member and it has this type.
 fn unwrapped<T: DeserializeOwned>(json: &RawJson) -> Option<T> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_goes_before_text() {
+    fn structured_content_is_preferred_to_text() {
         let both = r#"{"content":[{"type":"text","text":"[1]"}],"structuredContent":[2]}"#;
         assert_eq!(outcome(both).parse::<Vec<u8>>().unwrap(), [2]);
         let text = r#"{"content":[{"type":"text","text":"[1,"},{"type":"text","text":"2]"}]}"#;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrapped_for_an_older_peer_is_unwrapped_if_that_fits() {
+    fn a_value_that_was_wrapped_for_an_older_client_is_unwrapped_if_it_fits() {
         let wrapped = outcome(r#"{"content":[],"structuredContent":{"result":[1,2]}}"#);
         assert_eq!(wrapped.parse::<Vec<u8>>().unwrap(), [1, 2]);
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_of_another_shape_is_told_with_the_tool_and_the_place() {
+    fn the_error_for_a_result_of_another_type_names_the_tool_and_the_place() {
         let error = outcome(r#"{"structuredContent":{"a":1}}"#).parse::<Vec<u8>>().unwrap_err();
         let expected = "calling `sum`: the result is not of the type wanted: \
                         expected an array, found an object";
@@ -159,7 +159,7 @@ mod tests {
 
     // spec: TOOL-37
     #[test]
-    fn a_failure_is_a_value_until_it_is_asked_to_be_an_error() {
+    fn a_failure_of_the_tool_is_a_value_until_it_is_turned_into_an_error() {
         let failed = outcome(r#"{"content":[{"type":"text","text":"no disk"}],"isError":true}"#);
         assert!(failed.is_error());
         assert_eq!(failed.text(), "no disk");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_result_is_an_invalid_answer() {
+    fn a_result_that_is_no_tool_result_is_an_invalid_answer() {
         let result = RawJson::from_text(r#"{"content":7}"#).unwrap();
         let error = ToolOutcome::read("sum".to_owned(), &result, None).unwrap_err();
         assert!(error.is_invalid_answer(), "{error}");

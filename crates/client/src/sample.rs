@@ -1,8 +1,7 @@
-//! What a server asks the application's model, and what it gets.
+//! Sampling: requests of a server to the application's model, and the answers.
 //!
-//! A request is checked, reviewed and answered, the answer reviewed and checked; any step can end it,
-//! and only what came through all of them goes to the server. Up to 2025-11-25 a server sends these
-//! as requests of its own, since 2026-07-28 inside of results.
+//! A request is checked, reviewed and answered; the answer is reviewed and checked. Any step can
+//! refuse. Up to 2025-11-25 a server sends these as requests, since 2026-07-28 inside of results.
 
 use std::fmt;
 
@@ -15,36 +14,35 @@ use bowline_types::implementation::Implementation;
 use bowline_types::json::RawJson;
 
 use crate::hook::Hook;
-use crate::server::Server;
+use crate::server_identity::ServerIdentity;
 
 mod check;
 
-/// What a server asks the application's model.
+/// A request of a server to the application's model.
 ///
-/// Everything but the conversation and [`max_tokens`](CreateMessageParams::max_tokens) is a wish
-/// that the application may change or ignore. Use the conversation for this answer only.
+/// The application may change or ignore everything but the conversation and
+/// [`max_tokens`](CreateMessageParams::max_tokens). Use the conversation for this answer only.
 #[derive(Clone)]
 pub struct SamplingRequest {
     params: CreateMessageParams,
-    server: Server,
+    server: ServerIdentity,
 }
 
 impl SamplingRequest {
-    /// What is asked: the conversation, the most tokens, the tools.
+    /// The conversation, the most tokens, the tools.
     pub fn params(&self) -> &CreateMessageParams {
         &self.params
     }
 
-    /// The same, for the user or the application to change. More tokens than the server wants are
-    /// held to its number.
+    /// The same, for the user or the application to change. `max_tokens` can only be lowered.
     pub fn params_mut(&mut self) -> &mut CreateMessageParams {
         &mut self.params
     }
 
-    /// The model that the server would like best among these; `None` if it names none of them, and
-    /// then [its priorities](CreateMessageParams::model_preferences) are all there is to go by.
+    /// Chooses the model that the server prefers; `None` if its hints match none of these. Then use
+    /// its [priorities](CreateMessageParams::model_preferences).
     ///
-    /// Hints are tried in order, each as a part of a name, whatever its case.
+    /// Hints are tried in order. A hint matches a name that contains it, in any case.
     pub fn choose_model<'a>(&self, models: &[&'a str]) -> Option<&'a str> {
         let hints = self.params.model_preferences.iter().flat_map(|it| &it.hints);
         let mut hints =
@@ -55,30 +53,30 @@ impl SamplingRequest {
         })
     }
 
-    /// The asking server, as [the application calls it](crate::ClientBuilder::label).
+    /// The application's [name](crate::ClientBuilder::label) for the server that asks.
     pub fn label(&self) -> Option<&str> {
         self.server.label()
     }
 
-    /// Who the asking server says it is; anyone can say anything.
+    /// The name and version that the server gives itself, which cannot be trusted.
     pub fn server(&self) -> Option<&Implementation> {
         self.server.info()
     }
 
-    /// A model said this. For several blocks or a reason why it stopped, make a
-    /// [`CreateMessageResult`] and return that.
+    /// Makes an answer from the text of a model. For several blocks or a stop reason, return a
+    /// [`CreateMessageResult`] instead.
     pub fn answer(&self, model: impl Into<String>, content: impl Into<Content>) -> SamplingAnswer {
         CreateMessageResult::new(model, content).into()
     }
 
-    /// The user said no; the server is told, with this reason.
+    /// Makes the answer of a user who said no; the server gets an error with this reason.
     pub fn reject(&self, reason: impl Into<String>) -> SamplingAnswer {
         SamplingAnswer(Err(Unsampled::Rejected(reason.into())))
     }
 }
 
 impl fmt::Debug for SamplingRequest {
-    /// Leaves the conversation out, which may hold what nobody wants in a log.
+    /// Omits the conversation, which may be private.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SamplingRequest")
             .field("server", &self.server)
@@ -88,8 +86,8 @@ impl fmt::Debug for SamplingRequest {
     }
 }
 
-/// What becomes of a [`SamplingRequest`]: made by its methods, from a [`CreateMessageResult`], or
-/// from a `Result` of either, whose error means that no model could be asked.
+/// The answer to a [`SamplingRequest`]: made by its methods, from a [`CreateMessageResult`], or from
+/// a `Result` of either, whose error means that no model could be asked.
 #[derive(Clone)]
 pub struct SamplingAnswer(Result<CreateMessageResult, Unsampled>);
 
@@ -130,18 +128,18 @@ impl<E: fmt::Display> From<Result<SamplingAnswer, E>> for SamplingAnswer {
 }
 
 impl fmt::Debug for SamplingAnswer {
-    /// Leaves out what the model said.
+    /// Omits the text of the model.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SamplingAnswer").field(&self.0.is_ok()).finish()
     }
 }
 
-/// What somebody who looks something through says of it.
+/// The decision of a review hook.
 #[derive(Clone, Debug)]
 pub enum Review<T> {
-    /// It may pass, as it is or changed.
+    /// Passes this on, unchanged or changed.
     Approve(T),
-    /// It may not; the server is told, with this reason.
+    /// Refuses; the server gets an error with this reason.
     Deny(String),
 }
 
@@ -154,7 +152,7 @@ impl<T> Review<T> {
     }
 }
 
-/// How an application answers what a server asks its model.
+/// The application's handlers for questions to its model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sample: Option<Hook<SamplingRequest, SamplingAnswer>>,
@@ -166,7 +164,7 @@ pub(crate) struct Sampling {
 type ReviewResult = Hook<(SamplingRequest, CreateMessageResult), Review<CreateMessageResult>>;
 
 impl Sampling {
-    /// Declares what the model can be asked.
+    /// Declares sampling, as far as there are handlers.
     pub(crate) fn declare(&self, capabilities: ClientCapabilities) -> ClientCapabilities {
         match (&self.sample, self.tools) {
             (None, _) => capabilities,
@@ -179,9 +177,9 @@ impl Sampling {
     pub(crate) async fn answer(
         self,
         params: CreateMessageParams,
-        server: Server,
+        server: ServerIdentity,
     ) -> Result<RawJson, ErrorObject> {
-        // Only those who declared it are asked.
+        // Not reached: without the capability, the question is refused before it comes here.
         let Some(sample) = &self.sample else {
             return Err(ErrorObject::method_not_found("this client has no model to ask"));
         };
@@ -224,7 +222,7 @@ mod tests {
     fn request(preferences: ModelPreferences) -> SamplingRequest {
         let messages = [SamplingMessage::user("my diagnosis")];
         let params = CreateMessageParams::new(messages, 10).with_model_preferences(preferences);
-        SamplingRequest { params, server: Server::unmet(None) }
+        SamplingRequest { params, server: ServerIdentity::unmet(None) }
     }
 
     // spec: SAMP-22, SAMP-26, SAMP-27

@@ -1,9 +1,9 @@
 //! Guesses whether a text asks for a secret.
 //!
-//! Servers must not ask for secrets by a form, because what is filled in passes through the client
-//! and may reach the model. Whether one does is for people to judge; this only points at it.
+//! Servers must not ask for secrets in a form, because its content passes through the client and may
+//! reach the model. This is a guess, on which a user can be warned.
 
-/// Words and phrases that name a secret, in the only language that most servers ask in.
+/// English words and phrases that name a secret.
 const SECRETS: [&str; 24] = [
     "access key",
     "account number",
@@ -31,8 +31,8 @@ const SECRETS: [&str; 24] = [
     "token",
 ];
 
-/// Whether a text names a secret as a word of its own, however it is spelled: `apiKey`,
-/// `API_KEY`, `Your API key`.
+/// Whether a text names a secret as a whole word, in any spelling: `apiKey`, `API_KEY`, `Your API
+/// key`.
 pub(crate) fn names_a_secret(text: &str) -> bool {
     let words = format!(" {} ", words(text).join(" "));
     SECRETS.iter().any(|secret| words.contains(&format!(" {secret} ")))
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_inside_another_is_not_one() {
+    fn a_part_of_another_word_is_not_a_secret() {
         for text in ["", "tokenizer", "maxTokens", "pinned", "Secretary of the board", "keyboard"] {
             assert!(!names_a_secret(text), "{text}");
         }

@@ -1,7 +1,7 @@
-//! Hearing of changes: subscriptions as streams.
+//! Subscriptions to changes, as streams.
 //!
-//! What is a subscription in 2026-07-28 is several requests and notices of the session before; the
-//! connection sees to that, and nobody can tell from here.
+//! 2026-07-28 has one request for a subscription. Before, it takes several requests and session-wide
+//! notifications; the sans-IO connection hides the difference.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bowline_proto::client::{CallAnswer, CallError};
 use bowline_proto::request;
-use bowline_transport::connect::{Call, Link, Listener};
+use bowline_transport::connect::{CallObserver, Link, PendingCall};
 use bowline_types::subscription::{Listen, ListenParams, SubscriptionFilter};
 use futures_core::Stream;
 
@@ -23,10 +23,11 @@ use crate::host::Application;
 use crate::inbox::Inbox;
 
 impl Client {
-    /// Chooses changes to hear of; [`open`](Subscribe::open) then gives them as a stream.
+    /// Chooses changes to subscribe to; [`open`](SubscriptionBuilder::open) returns them as a
+    /// stream.
     ///
-    /// Any number of subscriptions may be open at once. They end with the connection: whoever
-    /// connects again subscribes again, and lists and reads again what may have changed meanwhile.
+    /// Any number of subscriptions may be open at once. They end with the connection. After a new
+    /// connection, subscribe again, and fetch again what may have changed meanwhile.
     ///
     /// ```no_run
     /// use bowline_client::Change;
@@ -43,8 +44,8 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn subscribe(&self) -> Subscribe {
-        Subscribe {
+    pub fn subscribe(&self) -> SubscriptionBuilder {
+        SubscriptionBuilder {
             link: self.link.clone(),
             application: Arc::clone(&self.application),
             filter: SubscriptionFilter::new(),
@@ -53,56 +54,57 @@ impl Client {
     }
 }
 
-/// What to hear of; made by [`Client::subscribe`].
+/// The changes to subscribe to; made by [`Client::subscribe`].
 #[derive(Clone, Debug)]
-#[must_use = "a subscription stands once `open` was awaited"]
-pub struct Subscribe {
+#[must_use = "call `open` and await it"]
+pub struct SubscriptionBuilder {
     link: Link,
     application: Arc<Application>,
     pub(crate) filter: SubscriptionFilter,
     timeout: Option<Duration>,
 }
 
-impl Subscribe {
-    /// Hears of changes of the list of tools.
+impl SubscriptionBuilder {
+    /// Subscribes to changes of the tool list.
     pub fn tools(mut self) -> Self {
         self.filter = self.filter.with_tools_list_changed();
         self
     }
 
-    /// Hears of changes of the list of prompts.
+    /// Subscribes to changes of the prompt list.
     pub fn prompts(mut self) -> Self {
         self.filter = self.filter.with_prompts_list_changed();
         self
     }
 
-    /// Hears of changes of the lists of resources and of resource templates.
+    /// Subscribes to changes of the lists of resources and resource templates.
     pub fn resources(mut self) -> Self {
         self.filter = self.filter.with_resources_list_changed();
         self
     }
 
-    /// Hears of changes of a resource, and of those below it.
+    /// Subscribes to changes of a resource and its sub-resources.
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.filter = self.filter.with_resource(uri);
         self
     }
 
-    /// Sets how long the server may take to acknowledge the subscription; the limits of the client
-    /// say it otherwise. It then stands for as long as it likes.
+    /// Sets how long the server may take to acknowledge the subscription; unless set,
+    /// [`Limits::request_timeout`](crate::Limits::request_timeout). An acknowledged subscription
+    /// has no time-out.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Opens the subscription: what changes after this returned is heard of.
+    /// Opens the subscription. Changes that happen after this has returned are reported.
     ///
-    /// A server may honour less than it is asked for; see [`Changes::missing`].
+    /// A server may accept only a part of the subscription; see [`Changes::missing`].
     ///
     /// # Errors
     ///
-    /// If nothing was chosen, the server tells of nothing that was, refuses, or does not
-    /// acknowledge the subscription in time.
+    /// If nothing was chosen, the server supports none of it, refuses, or does not acknowledge the
+    /// subscription in time.
     pub async fn open(self) -> Result<Changes> {
         let Self { link, application, filter, timeout } = self;
         if filter.is_empty() {
@@ -113,10 +115,10 @@ impl Subscribe {
         let mut request = call::request::<Listen>(&ListenParams::new(filter.clone()));
         request.timeout = timeout;
         let inbox = Arc::new(Inbox::new(filter.clone()));
-        let herald = Herald { inbox: Arc::clone(&inbox), application };
-        let course = Course::Open(link.call(request, Some(Box::new(herald))));
+        let observer = InboxObserver { inbox: Arc::clone(&inbox), application };
+        let state = SubscriptionState::Open(link.call(request, Some(Box::new(observer))));
         let honoured = SubscriptionFilter::new();
-        let mut changes = Changes { link, course, inbox, asked: filter, honoured };
+        let mut changes = Changes { link, state, inbox, asked: filter, honoured };
         changes.honoured = poll_fn(|cx| changes.poll_acknowledged(cx)).await?;
         Ok(changes)
     }
@@ -129,37 +131,37 @@ const SUBJECT: &str = "subscriptions/listen";
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Change {
-    /// The list of tools is not what it was.
+    /// The list of tools changed.
     Tools,
-    /// The list of prompts is not what it was.
+    /// The list of prompts changed.
     Prompts,
-    /// The lists of resources and resource templates are not what they were.
+    /// The lists of resources or resource templates changed.
     Resources,
-    /// A resource is not what it was; it may be one below the resource that was chosen.
+    /// The resource at this URI changed; it may be a sub-resource of the subscribed one.
     Resource(String),
 }
 
 /// The changes on a server, as they happen.
 ///
 /// It is a [`Stream`]; without a crate for streams, use [`next`](Self::next). It ends when the
-/// server ends it, with an error before if the connection broke. Dropping it ends the subscription;
-/// holding it keeps the connection.
+/// server ends it; if the connection broke, the last item is an error. Dropping it ends the
+/// subscription. As long as it exists, the connection stays open.
 ///
-/// Changes that wait to be read are told once each, however often they happened. If more than a
-/// thousand resources wait, all that were chosen are told to have changed instead.
+/// A change that waits to be read is reported once, however often it happened. If more than 1024
+/// changes wait, the changed resources are replaced by all resources that were subscribed to.
 #[must_use = "dropping it ends the subscription"]
 pub struct Changes {
     link: Link,
-    course: Course,
+    state: SubscriptionState,
     inbox: Arc<Inbox>,
     asked: SubscriptionFilter,
     honoured: SubscriptionFilter,
 }
 
-/// How far a subscription is.
-enum Course {
-    Open(Call),
-    /// It is over, and this is still to be told.
+/// Whether a subscription is open.
+enum SubscriptionState {
+    Open(PendingCall),
+    /// It has ended, and this error is still to be reported.
     Ended(Option<Error>),
 }
 
@@ -171,12 +173,13 @@ impl Changes {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// What the server will tell of.
+    /// The changes that the server reports.
     pub fn honoured(&self) -> &SubscriptionFilter {
         &self.honoured
     }
 
-    /// What was asked for and will not be told of: look again from time to time, or do without.
+    /// The changes that the server does not report, though they were asked for. Poll for them, or
+    /// do without.
     pub fn missing(&self) -> SubscriptionFilter {
         let (mut missing, honoured) = (self.asked.clone(), &self.honoured);
         missing.tools_list_changed &= !honoured.tools_list_changed;
@@ -191,28 +194,28 @@ impl Changes {
             if let Some(change) = self.inbox.take(cx) {
                 return Poll::Ready(Some(Ok(change)));
             }
-            match &mut self.course {
-                Course::Open(call) => {
+            match &mut self.state {
+                SubscriptionState::Open(call) => {
                     let outcome = ready!(Pin::new(call).poll(cx));
                     self.end(outcome);
                 }
-                Course::Ended(error) => return Poll::Ready(error.take().map(Err)),
+                SubscriptionState::Ended(error) => return Poll::Ready(error.take().map(Err)),
             }
         }
     }
 
-    /// Waits until the server says what it will tell of.
+    /// Waits until the server acknowledges the subscription.
     fn poll_acknowledged(&mut self, cx: &mut Context<'_>) -> Poll<Result<SubscriptionFilter>> {
         loop {
             if let Some(honoured) = self.inbox.acknowledged(cx) {
                 return Poll::Ready(Ok(honoured));
             }
-            match &mut self.course {
-                Course::Open(call) => {
+            match &mut self.state {
+                SubscriptionState::Open(call) => {
                     let outcome = ready!(Pin::new(call).poll(cx));
                     self.end(outcome);
                 }
-                Course::Ended(error) => {
+                SubscriptionState::Ended(error) => {
                     let reason = "the subscription ended before it was acknowledged";
                     let invalid = || Error::call(SUBJECT, CallError::Invalid(reason.to_owned()));
                     return Poll::Ready(Err(error.take().unwrap_or_else(invalid)));
@@ -221,9 +224,9 @@ impl Changes {
         }
     }
 
-    /// Notes the end. What came before it is still to be read, so both callers look again.
+    /// Notes the end. Changes from before are still to be read, so both callers loop once more.
     fn end(&mut self, outcome: Result<CallAnswer, CallError>) {
-        self.course = Course::Ended(call::told(&self.link, SUBJECT, outcome).err());
+        self.state = SubscriptionState::Ended(call::explain(&self.link, SUBJECT, outcome).err());
     }
 }
 
@@ -241,13 +244,13 @@ impl fmt::Debug for Changes {
     }
 }
 
-/// Takes changes from the connection to whoever reads them.
-struct Herald {
+/// Passes changes from the driver of the connection to the inbox.
+struct InboxObserver {
     inbox: Arc<Inbox>,
     application: Arc<Application>,
 }
 
-impl Listener for Herald {
+impl CallObserver for InboxObserver {
     fn change(&mut self, change: request::Change) {
         self.application.heed(&change);
         self.inbox.put(change);

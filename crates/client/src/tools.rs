@@ -1,4 +1,4 @@
-//! Listing and calling tools.
+//! Lists and calls tools.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use bowline_types::json::{Object, RawJson};
 use bowline_types::tool::{CallTool, CallToolParams, ListTools, ToolDefinition};
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
@@ -30,13 +30,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the call has no result: see the predicates of [`Error`]. A tool that ran and failed has
-    /// one; see [`ToolOutcome`].
+    /// If the call fails; see the predicates of [`Error`]. A tool that ran and failed is not an
+    /// error of the call; see [`ToolOutcome`].
     pub fn call(
         &self,
         tool: impl Into<String>,
         arguments: impl Serialize,
-    ) -> Call<'static, ToolOutcome> {
+    ) -> ClientCall<'static, ToolOutcome> {
         let tool = tool.into();
         let arguments = object(&tool, &arguments);
         let attempt = arguments.as_ref().ok().and_then(|it| self.application.attempt(&tool, it));
@@ -52,13 +52,13 @@ impl Client {
             Err(error) => (None, request.and(Err(error))),
         };
         let read = move |tool, result: &RawJson| ToolOutcome::read(tool, result, known.as_deref());
-        let mut call = Call::new(self.link.clone(), tool, request, read);
+        let mut call = ClientCall::new(self.link.clone(), tool, request, read);
         if self.application.repeats_arguments() {
             let client = self.clone();
-            call = call.remedied(move |request| Box::pin(client.repeat_anew(request)));
+            call = call.with_header_repair(move |request| Box::pin(client.repair_headers(request)));
         }
         match attempt {
-            Some(attempt) => call.overseen(attempt, ToolOutcome::judge),
+            Some(attempt) => call.with_oversight(attempt, ToolOutcome::judge),
             None => call,
         }
     }
@@ -69,9 +69,9 @@ impl Client {
         List::new::<ListTools>(self.link.clone()).noted(move |tools| application.note(tools))
     }
 
-    /// A call whose headers the server refused, with those that the tool wants now; `None` if they
-    /// are the same.
-    async fn repeat_anew(self, mut request: CallRequest) -> Option<CallRequest> {
+    /// Fetches the tool list again and makes the headers of a refused call from it; `None` if the
+    /// headers are the same.
+    async fn repair_headers(self, mut request: CallRequest) -> Option<CallRequest> {
         let params: CallToolParams = request.params.parse().ok()?;
         let mut tools = self.tools().fresh();
         while let Some(Ok(tool)) = tools.next().await {
@@ -94,7 +94,7 @@ fn object(tool: &str, arguments: &impl Serialize) -> Result<Object> {
     let arguments = RawJson::from_value(arguments).map_err(|error| {
         Error::input(tool, format_args!("the arguments cannot be written as JSON: {error}"))
     })?;
-    // Sent even if there are none, because many servers refuse a call without the member.
+    // `arguments` is sent even if empty, because many servers refuse a call without it.
     match arguments.as_str() {
         "null" => Ok(Object::default()),
         _ => Object::new(arguments).map_err(|json| {

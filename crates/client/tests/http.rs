@@ -1,5 +1,4 @@
-//! What is different over HTTP: arguments that tools want repeated in headers, sessions that are
-//! renewed, and addresses.
+//! What is specific to HTTP: arguments repeated in headers, renewed sessions, addresses.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,6 +10,7 @@ use bowline_client::types::deprecated::logging::LoggingLevel;
 use bowline_client::types::revision::Revision;
 use bowline_client::{Client, HttpTransport};
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::Full;
 use hyper::server::conn::http1;
@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// What a server answers to a message, by its headers: a status and a body.
+/// Makes a server's response, a status and a body, from a message and its headers.
 type Answer = dyn Fn(&HeaderMap, &Value) -> (u16, Value) + Send + Sync;
 
-/// A server that is a function.
+/// A server made from a function.
 #[derive(Clone)]
 struct Server {
     answer: Arc<Answer>,
@@ -39,7 +39,7 @@ impl Server {
         HttpTransport::with_service("http://server.example/mcp", self.clone()).unwrap()
     }
 
-    /// Listens on a socket; gives the address.
+    /// Listens on a socket; returns the address.
     async fn listen(self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -53,7 +53,7 @@ impl Server {
         url
     }
 
-    /// The requests of a method that came.
+    /// The received requests of a method.
     fn seen(&self, method: &str) -> Vec<(HeaderMap, Value)> {
         let seen = self.seen.lock().unwrap();
         seen.iter().filter(|(_, message)| message["method"] == method).cloned().collect()
@@ -90,7 +90,7 @@ where
 {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -124,7 +124,7 @@ fn discovered() -> (u16, Value) {
     result(json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } }))
 }
 
-/// A modern server whose tool `where` wants its region in this header, and says so if asked.
+/// A modern server whose tool `where` has its region repeated in this header, and is listed so.
 fn wants(header: &'static str) -> Server {
     Server::new(move |headers, message| match message["method"].as_str() {
         Some("server/discover") => discovered(),
@@ -162,7 +162,7 @@ async fn arguments_are_repeated_as_the_tool_was_listed() {
 
 // spec: XMH-26, XMH-28
 #[tokio::test]
-async fn a_call_whose_headers_are_refused_is_made_again_once_with_those_that_are_listed() {
+async fn a_call_whose_headers_are_refused_is_repeated_once_with_the_headers_of_a_fresh_list() {
     let server = wants("region");
     let client = Client::connect(server.transport()).await.unwrap();
     client.call("where", json!({ "region": "eu" })).await.unwrap();
@@ -171,7 +171,7 @@ async fn a_call_whose_headers_are_refused_is_made_again_once_with_those_that_are
     assert!(matches!(sent[..], [None, Some(_)]), "{sent:?}");
     assert_eq!(server.seen("tools/list").len(), 1);
 
-    // Nothing that is listed helps this one.
+    // This tool is not listed, so its headers cannot be repaired.
     let error = client.call("where", json!({})).await.unwrap_err();
     assert_eq!(error.rpc().unwrap().code, -32020);
     assert_eq!(server.seen("tools/call").len(), 3);
@@ -198,7 +198,7 @@ async fn an_integer_that_no_header_can_repeat_is_not_sent() {
 
 // spec: SESS-9
 #[tokio::test]
-async fn a_new_session_is_asked_for_the_same_logs() {
+async fn a_new_session_gets_the_same_log_level() {
     let sessions = Mutex::new(0);
     let renewed = Arc::new(Notify::new());
     let levels = Arc::clone(&renewed);
@@ -235,7 +235,7 @@ async fn a_new_session_is_asked_for_the_same_logs() {
 }
 
 #[tokio::test]
-async fn an_address_or_a_header_that_is_none_is_told_when_connecting() {
+async fn an_invalid_address_or_header_is_reported_when_connecting() {
     let error = Client::http("example.com/mcp").connect().await.unwrap_err();
     assert!(error.is_connect());
     let text = error.to_string();
@@ -251,7 +251,7 @@ async fn an_address_or_a_header_that_is_none_is_told_when_connecting() {
 
 // spec: ERA-8, ERA-10, ERA-11, ERA-12
 #[tokio::test]
-async fn an_address_that_needs_no_probe_is_not_probed_again_until_it_does() {
+async fn a_server_with_a_handshake_is_not_probed_again_until_it_is_replaced() {
     let is_modern = Arc::new(AtomicBool::new(false));
     let modern = Arc::clone(&is_modern);
     let server = Server::new(move |headers, message| {

@@ -1,16 +1,16 @@
-//! The client side: a transport that speaks HTTP, to servers of every revision.
+//! The client side: a transport over HTTP to servers of every revision.
 //!
 //! In reading order:
 //!
-//! * [`transport`](HttpTransport) — messages to exchanges, and back;
+//! * [`transport`](HttpTransport) — turns each message into an HTTP exchange;
 //! * [`limits`](HttpClientLimits) — every bound;
-//! * `exchange` — one POST: answered as JSON or as a stream, cancelled by being dropped;
-//! * `shared` — what exchanges share: the address, the session, how requests are sent;
-//! * `reply` — what a server answers before the body;
-//! * `events`, `peek` — streams of events, and what a message is for;
-//! * `legacy/` — sessions: resumption, the server's own stream, the transport of 2024-11-05;
-//! * `failure` — every way to come to nothing, in a sentence;
-//! * `address`, `fetch`, `connector` — where to, by whom, and the default for it.
+//! * `exchange` — one POST: its answer is JSON or an event stream, dropping it cancels;
+//! * `shared` — what all exchanges share: the address, the session, how requests are sent;
+//! * `reply` — the head of an HTTP response;
+//! * `events`, `peek` — event streams, and which message is the awaited answer;
+//! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
+//! * `failure` — every kind of failure, as a sentence;
+//! * `address`, `fetch`, `connector` — URLs, the HTTP client behind a trait, and the default one.
 
 mod address;
 mod connector;
@@ -25,7 +25,7 @@ mod reply;
 mod shared;
 mod transport;
 
-pub use self::address::InvalidUrl;
-pub use self::fetch::{Body, BoxError};
+pub use self::address::InvalidAddress;
+pub use self::fetch::{BoxError, RequestBody};
 pub use self::limits::HttpClientLimits;
 pub use self::transport::{HttpReader, HttpTransport, HttpWriter};

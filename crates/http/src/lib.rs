@@ -1,15 +1,15 @@
-//! Streamable HTTP for the Model Context Protocol: a server as a plain tower service, a client as a
+//! Streamable HTTP for the Model Context Protocol: a server as a tower service, a client as a
 //! transport.
 //!
-//! * `server` — an `Endpoint` answers HTTP requests by any service of the waist, both eras on one
-//!   path; a `Listener` serves it on an accept loop of our own. Feature `server`.
-//! * `client` — an `HttpTransport` carries what a client says to a server of either era. Feature
-//!   `client`; `tls` for `https`.
+//! * `server` — an `Endpoint` is a tower service that answers HTTP requests of all revisions on one
+//!   path, with any `Service<Request>`. A `Listener` accepts connections for it. Feature `server`.
+//! * `client` — an `HttpTransport` connects a client to a server of any revision. Feature `client`;
+//!   `tls` for `https`.
 //!
-//! What one exchange is differs between the eras. From 2026-07-28 on every POST stands alone: it is
-//! awaited in place and answered as JSON, or as a stream once something is said before the answer;
-//! a client that hangs up cancels. Before, a handshake opens a session that POSTs, a GET stream and
-//! resumption share; hanging up means nothing.
+//! The two eras use HTTP differently. Since 2026-07-28 every POST is independent. Its answer is
+//! JSON, or an event stream if the handler sends something before its result. A client cancels by
+//! closing the connection. Up to 2025-11-25 a handshake opens a session, which spans POSTs, a GET
+//! stream and resumption. A closed connection does not cancel.
 
 #[cfg(feature = "server")]
 pub mod server;
@@ -17,6 +17,6 @@ pub mod server;
 #[cfg(feature = "client")]
 pub mod client;
 
-/// Where what must outlive a request is kept.
+/// Storage for state that outlives a request.
 #[cfg(feature = "server")]
 pub use bowline_store as store;

@@ -31,7 +31,8 @@
 //! * [`callers`] — for which caller it is counted;
 //! * [`transmit`] — messages to write, and the stream that each belongs to;
 //! * [`server`], [`client`] — the two sides of a connection;
-//! * [`schema`] — JSON Schema, bounded.
+//! * [`schema`] — JSON Schema, bounded;
+//! * [`sync`] — locks and polls that survive panics, for the crates above.
 
 pub mod admission;
 pub mod callers;
@@ -47,6 +48,7 @@ pub mod request;
 mod scan;
 pub mod schema;
 pub mod server;
+pub mod sync;
 pub mod table;
 pub mod transmit;
 pub mod upstream;

@@ -1,9 +1,10 @@
 //! Servers started as child processes, for clients.
 //!
-//! A child is told to go by closing its standard input; one that lingers gets a signal, and one
-//! that ignores the signal is killed, with everything it started. That happens on close, on drop
-//! with or without a runtime, and through a watchdog even when we are killed ourselves.
+//! To end a child, its standard input is closed. If it still runs after a grace period, its process
+//! group gets `SIGTERM`, and after another one `SIGKILL`. That happens on close and on drop, with or
+//! without a runtime. A watchdog process does it when this process is killed.
 
+mod environment;
 mod group;
 mod process;
 mod restart;
@@ -25,7 +26,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use self::group::Group;
+use self::group::ProcessGroup;
 use self::process::Process;
 use self::restart::Respawn;
 pub use self::restart::Restart;
@@ -34,40 +35,15 @@ use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
 use crate::transport::{Reader, Renewal, Transport, Writer};
 
-/// How long a child may take for each step of its shutdown, unless told otherwise.
+/// How long a child may take for each step of its shutdown, unless set.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// What every program may need and no secret hides in.
-#[cfg(not(windows))]
-const ENVIRONMENT: [&str; 9] =
-    ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
-
-/// What every program may need and no secret hides in.
-#[cfg(windows)]
-const ENVIRONMENT: [&str; 15] = [
-    "APPDATA",
-    "COMSPEC",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PATH",
-    "PATHEXT",
-    "PROCESSOR_ARCHITECTURE",
-    "PROGRAMFILES",
-    "SYSTEMDRIVE",
-    "SYSTEMROOT",
-    "TEMP",
-    "TMP",
-    "USERNAME",
-    "USERPROFILE",
-];
 
 /// How to start a server.
 ///
-/// The program is started as it is, with its arguments as they are; there is no shell in between.
-/// It gets a process group of its own, and of our environment only what hardly ever holds a
-/// secret: `HOME`, `LANG`, `LC_ALL`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `TMPDIR` and `USER` (on
-/// Windows their counterparts).
+/// The program is started directly, without a shell, in a process group of its own. Of this
+/// process's environment it gets only variables that rarely hold a secret: `HOME`, `LANG`,
+/// `LC_ALL`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `TMPDIR` and `USER` (on Windows their
+/// counterparts).
 ///
 /// ```no_run
 /// use bowline_transport::child::Command;
@@ -90,18 +66,18 @@ pub struct Command {
     restart: Option<Restart>,
 }
 
-/// What becomes of a child's standard error.
+/// Where a child's standard error goes.
 ///
-/// Whatever is written there is never taken as a failure: servers log to it.
+/// Output there is never taken as a failure: servers log to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stderr {
-    /// It is read all the time and its last 64 KiB are kept, to be read through
-    /// [`Child::stderr`] and quoted when the child dies.
+    /// It is read continuously. The last 64 KiB are kept for [`Child::stderr`], and their end is
+    /// quoted in the error when the child dies.
     #[default]
     Capture,
-    /// It goes where ours goes.
+    /// To the standard error of this process.
     Inherit,
-    /// It goes nowhere.
+    /// It is discarded.
     Null,
 }
 
@@ -134,43 +110,43 @@ impl Command {
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
-    /// Hands on our whole environment, secrets included.
+    /// Passes on this process's whole environment, secrets included.
     #[must_use]
     pub fn inherit_env(mut self) -> Self {
         self.inherits = true;
         self
     }
 
-    /// Sets the directory to start in; ours, unless set.
+    /// Sets the working directory; this process's own, unless set.
     #[must_use]
     pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
         self.directory = Some(directory.as_ref().to_owned());
         self
     }
 
-    /// Sets what becomes of standard error.
+    /// Sets where standard error goes.
     #[must_use]
     pub fn stderr(mut self, stderr: Stderr) -> Self {
         self.stderr = stderr;
         self
     }
 
-    /// Sets how long the child may take for each step of its shutdown: to exit by itself after its
-    /// input ended, and after it was asked to by a signal. Two seconds, unless set.
+    /// Sets how long the child may take for each step of its shutdown: to exit after its input
+    /// ended, and to exit after `SIGTERM`. Two seconds, unless set.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Starts the server again when it ends by itself; it is not, unless set. See [`Restart`].
+    /// Restarts the server when it ends by itself; by default it is not restarted. See [`Restart`].
     #[must_use]
     pub fn restart(mut self, restart: Restart) -> Self {
         self.restart = Some(restart);
@@ -183,7 +159,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// If the program cannot be started; the text tells what to check.
+    /// If the program cannot be started; the text says what to check.
     pub fn spawn(self) -> Result<Child, Error> {
         let mut child = self.start()?;
         child.respawn = self.restart.map(|restart| Respawn::new(self, restart));
@@ -192,7 +168,7 @@ impl Command {
 
     /// Starts the server once.
     fn start(&self) -> Result<Child, Error> {
-        // Asked first, so that no process is left behind when its pipes find no runtime.
+        // Checked first: without a runtime the pipes would fail after the process has started.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(self.failed("this is no Tokio runtime"));
         }
@@ -211,18 +187,18 @@ impl Command {
             Stderr::Null => Stdio::null(),
         });
         if !self.inherits {
-            let kept = ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-            command.env_clear().envs(kept);
+            command.env_clear().envs(environment::passed_on());
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        Group::separate(&mut command);
+        ProcessGroup::separate(&mut command);
         command
     }
 
-    /// Takes over a process that was just started. It is shut down if anything fails.
+    /// Makes a [`Child`] of a process that was just started. If this fails, the process is shut
+    /// down.
     fn adopt(&self, mut child: std::process::Child) -> io::Result<Child> {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let stderr = child.stderr.take();
@@ -232,7 +208,7 @@ impl Command {
         let stdin = ChildStdin::from_std(stdin.ok_or_else(missing)?)?;
         let stdout = ChildStdout::from_std(stdout.ok_or_else(missing)?)?;
         if let Some(stderr) = stderr {
-            process.keep_words(ChildStderr::from_std(stderr)?);
+            process.capture_stderr(ChildStderr::from_std(stderr)?);
         }
         Ok(Child { stdin, stdout, process: Arc::new(process), respawn: None })
     }
@@ -242,7 +218,7 @@ impl Command {
     }
 
     fn reason(&self, error: &io::Error) -> String {
-        // The system says "not found" of the directory in the same words as of the program.
+        // The error of a missing directory is the same as that of a missing program.
         if let Some(directory) = self.directory.as_deref().filter(|path| !path.is_dir()) {
             return format!("`{}` is no directory", directory.display());
         }
@@ -258,8 +234,8 @@ impl Command {
     }
 }
 
-/// The program and all of its arguments in one line, to be shown to a user who is asked whether it
-/// may run: nothing is left out, and a word that could be mistaken for another is quoted.
+/// The program and all its arguments on one line, to ask a user whether it may run. Nothing is left
+/// out, and words with spaces or unusual characters are quoted.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_word(f, &self.program)?;
@@ -270,7 +246,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// Writes a word as it is if it is plain, or else in quotes with what cannot be seen escaped.
+/// Writes a plain word as it is, any other word in quotes with invisible characters escaped.
 fn write_word(f: &mut fmt::Formatter<'_>, word: &OsStr) -> fmt::Result {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     match word.to_str() {
@@ -279,7 +255,7 @@ fn write_word(f: &mut fmt::Formatter<'_>, word: &OsStr) -> fmt::Result {
     }
 }
 
-/// Variables are shown by name only, since their values are where API keys are kept.
+/// Environment variables are shown by name only, since their values may be API keys.
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.environment.iter().map(|(name, _)| name).collect();
@@ -298,16 +274,16 @@ impl fmt::Debug for Command {
 
 /// A running server.
 ///
-/// It lives until its [`Writer`] is closed, or until this value (or both of its halves) is dropped.
-/// Then its input ends; if it, or anything it started, still runs after the grace period, the
-/// process group gets `SIGTERM`, and `SIGKILL` after another. Closing waits for that; after a drop
-/// it happens on a thread. (Outside Unix the process itself is terminated after the first period.)
+/// It is shut down when its [`Writer`] is closed, or when this value (or both of its halves) is
+/// dropped. Its input ends first. If any process of its group still runs after the grace period, the
+/// group gets `SIGTERM`, and after another one `SIGKILL`. Closing waits for that; after a drop it
+/// happens on a thread. Outside Unix only the process itself is ended, after the first period.
 #[derive(Debug)]
 pub struct Child {
     stdin: ChildStdin,
     stdout: ChildStdout,
     process: Arc<Process>,
-    /// How it is started again, if it is.
+    /// How to restart it, if it is to be restarted.
     respawn: Option<Respawn>,
 }
 
@@ -317,9 +293,9 @@ impl Child {
         self.process.id()
     }
 
-    /// What the server wrote to standard error lately, if that is captured.
+    /// The last 64 KiB that the server wrote to standard error, if that is captured.
     pub fn stderr(&self) -> Option<StderrTail> {
-        self.process.words().cloned()
+        self.process.stderr().cloned()
     }
 }
 
@@ -345,21 +321,21 @@ impl Transport for Child {
 pub struct ChildReader {
     lines: LinesReader<ChildStdout>,
     process: Arc<Process>,
-    /// Whether the end of the server has been told.
+    /// Whether the end of the server was reported.
     ended: bool,
 }
 
 impl Reader for ChildReader {
-    /// The next unit of text, or `None` when the server ended as it should.
+    /// Reads the next unit of text; `None` when the server ended without a failure.
     ///
     /// # Errors
     ///
-    /// If the server failed, or ended before it said anything; the text then holds its status and
-    /// its last words.
+    /// If the server failed, or ended before its first message; the text then holds its exit status
+    /// and the end of its standard error.
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.lines.read().await?;
         match &unit {
-            Some(Unit::Text(text) | Unit::Read(text, _)) => self.process.hear(text),
+            Some(Unit::Text(text) | Unit::Read(text, _)) => self.process.note_output(text),
             Some(Unit::TooLong(_) | Unit::Failed(_)) => {}
             None if self.ended => {}
             None => {

@@ -1,7 +1,7 @@
-//! Two joined ends in memory, for tests and for servers that live in the same process.
+//! A channel in memory, for tests and for servers in the same process.
 //!
-//! Bytes travel through a bounded pipe and are cut into lines like anywhere else, so that nothing
-//! works here that would not work over a real channel.
+//! Bytes go through a bounded pipe and are cut into lines as on every other channel, so nothing
+//! works here that would not work over a real one.
 
 use bowline_proto::limits::Limits;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
@@ -9,10 +9,10 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use crate::lines::{Lines, LinesReader, LinesWriter};
 use crate::transport::Transport;
 
-/// What one direction holds before its writer has to wait: the same as a pipe.
+/// Bytes that one direction holds before its writer has to wait: the capacity of a pipe.
 const CAPACITY: usize = 64 * 1024;
 
-/// Two ends; what one writes the other reads.
+/// Makes the two ends of a channel: what one writes, the other reads.
 ///
 /// ```
 /// let (client, server) = bowline_transport::duplex::duplex();

@@ -1,4 +1,4 @@
-//! What can go wrong between two ends of a channel.
+//! The errors of channels.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -7,8 +7,8 @@ use std::io;
 
 /// A channel that could not be opened, or that broke.
 ///
-/// Opaque, so that causes can be added; ask the predicates. The text names what failed and, where
-/// there is a remedy, what to do.
+/// Opaque, so that kinds of errors can be added; use the predicates to tell them apart. The text
+/// names what failed and, where there is a remedy, what to do.
 #[derive(Debug)]
 pub struct Error {
     kind: Kind,
@@ -17,19 +17,19 @@ pub struct Error {
 
 #[derive(Debug)]
 enum Kind {
-    /// The peer is gone, or we closed the channel ourselves.
+    /// The peer is gone, or this side closed the channel.
     Closed,
-    /// An operation of the system failed.
+    /// A system call failed; names the action.
     Io(Cow<'static, str>),
-    /// A process or a listener could not be started, and why.
+    /// A process or a listener could not be started; says why.
     Start(String),
-    /// A child process ended, and how.
+    /// A child process ended; says how.
     #[cfg(feature = "child")]
     Exited(String),
 }
 
 impl Error {
-    /// Whether the peer is simply gone: it closed the channel, or it is a process that ended.
+    /// Whether the peer is gone: it closed the channel, or its process ended.
     pub fn is_closed(&self) -> bool {
         match self.kind {
             Kind::Closed => true,
@@ -39,13 +39,14 @@ impl Error {
         }
     }
 
-    /// Whether there was no channel at all: a program that cannot be started, standard input and
-    /// output that are taken, an address in use.
+    /// Whether the channel could not be opened: the program cannot be started, standard input and
+    /// output are already taken, or the address is in use.
     pub fn is_start(&self) -> bool {
         matches!(self.kind, Kind::Start(_))
     }
 
-    /// Whether a child process ended; the text then tells its status and its last words.
+    /// Whether a child process ended; the text then holds its exit status and the end of its
+    /// standard error.
     #[cfg(feature = "child")]
     pub fn is_exited(&self) -> bool {
         matches!(self.kind, Kind::Exited(_))
@@ -55,7 +56,7 @@ impl Error {
         Self { kind: Kind::Closed, source: None }
     }
 
-    /// A failed operation, unless it says no more than that the peer is gone.
+    /// A failed system call, or [`is_closed`](Self::is_closed) if it failed because the peer is gone.
     pub(crate) fn io(action: impl Into<Cow<'static, str>>, source: io::Error) -> Self {
         let kind = match source.kind() {
             io::ErrorKind::BrokenPipe

@@ -1,4 +1,8 @@
-//! Tokio drivers and channel transports for the Model Context Protocol.
+//! Tokio drivers and transports for the Model Context Protocol.
+//!
+//! [`serve`] drives a server and [`connect`] drives a client, both over any
+//! [`Transport`](transport::Transport), which you can implement yourself. These transports exist
+//! here; `bowline-http` has the one for HTTP:
 //!
 //! | module | what it carries the protocol over |
 //! |---|---|
@@ -6,10 +10,8 @@
 //! | [`child`] | a server that a client starts (feature `child`) |
 //! | [`socket`] | a Unix domain socket |
 //! | [`duplex`] | memory, for tests and for servers in the same process |
-//! | [`lines`] | any two streams of bytes |
-//! | [`tap`] | another transport, showing all that passes |
-//!
-//! All of them are a [`Transport`](transport::Transport), which you can implement yourself.
+//! | [`lines`] | any two byte streams |
+//! | [`tap`] | another transport, and shows every message to a callback |
 
 pub mod transport;
 
@@ -18,6 +20,8 @@ pub mod serve;
 pub mod connect;
 
 mod calls;
+
+mod clock;
 
 pub mod task;
 
@@ -39,4 +43,5 @@ pub mod tap;
 
 pub mod error;
 
-pub use calls::BoxFuture;
+/// A boxed future that can be sent to a task.
+pub type BoxFuture<T> = futures_core::future::BoxFuture<'static, T>;

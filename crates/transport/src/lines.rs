@@ -1,14 +1,14 @@
-//! One message a line, over any two streams of bytes.
+//! One message per line, over any two byte streams.
 //!
 //! Framing is [`bowline_proto::codec::lines`]; this file adds the reading and the writing. All
-//! state lives in the halves and none in their futures, so that both survive being dropped in the
-//! middle of a message.
+//! state lives in the reader and the writer and none in their futures, so a future that is dropped
+//! in the middle of a message loses nothing.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::time::Duration;
 
-use bowline_proto::codec::lines::{LineReader, Unit};
+use bowline_proto::codec::lines::{LineReader, Unit, in_one_line};
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -18,22 +18,22 @@ use tokio::time::timeout;
 use crate::error::Error;
 use crate::transport::{Reader, Transport, Writer};
 
-/// Room for one read while messages are small.
+/// Bytes reserved for one read while messages are small.
 const READ: usize = 8 * 1024;
 
-/// Room for one read after one that filled its room: as much as a pipe holds.
+/// Bytes reserved for a read after one that filled its buffer: the capacity of a pipe.
 const READ_MORE: usize = 64 * 1024;
 
-/// Messages up to this size are copied together; copying is cheaper than one more slice.
+/// Messages up to this many bytes are copied together; that is cheaper than one more slice.
 const COPY: usize = 4 * 1024;
 
-/// How much is gathered for one write: as much as a pipe holds.
+/// How many bytes are gathered for one write: the capacity of a pipe.
 const BATCH: usize = 64 * 1024;
 
-/// How long a peer may delay our closing.
+/// How long a peer may delay `close`.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// Two streams of bytes as a transport.
+/// Two byte streams as a transport.
 ///
 /// ```
 /// use bowline_transport::lines::Lines;
@@ -72,14 +72,15 @@ where
 /// The receiving half of [`Lines`].
 #[derive(Debug)]
 pub struct LinesReader<R> {
-    /// Gone once it has ended.
+    /// `None` once the stream has ended.
     source: Option<R>,
     lines: LineReader,
+    /// How many bytes the next read reserves.
     room: usize,
 }
 
 impl<R> LinesReader<R> {
-    /// A reader of lines that are no longer than the limits allow.
+    /// A reader of lines of at most [`Limits::frame`] bytes.
     pub fn new(source: R, limits: &Limits) -> Self {
         Self { source: Some(source), lines: LineReader::new(limits.frame), room: READ }
     }
@@ -103,8 +104,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
                 Err(error) => {
                     let unit = self.finish();
                     let error = Error::io("cannot read from the channel", error);
-                    // A peer that goes away with our messages unread resets the channel. That is
-                    // its end all the same, and what it said before still counts.
+                    // A peer that closes without having read our messages resets the channel. That
+                    // counts as a normal end, and its last messages are still delivered.
                     return if error.is_closed() { Ok(unit) } else { Err(error) };
                 }
             }
@@ -122,7 +123,7 @@ impl<R> LinesReader<R> {
 /// The sending half of [`Lines`].
 #[derive(Debug)]
 pub struct LinesWriter<W> {
-    /// Gone once it is closed or broken.
+    /// `None` once it is closed or broken.
     sink: Option<W>,
     backlog: Backlog,
 }
@@ -148,7 +149,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Writer for LinesWriter<W> {
 
     async fn close(&mut self) {
         if let Some(mut sink) = self.sink.take() {
-            // Neither a failure nor a peer that stalls changes anything: dropping ends it.
+            // If this fails or the peer stalls, dropping the stream ends it all the same.
             let _ = timeout(CLOSE, sink.shutdown()).await;
         }
     }
@@ -173,7 +174,7 @@ async fn write_all<W: AsyncWrite + Unpin>(
 struct Backlog {
     chunks: VecDeque<Bytes>,
     remaining: usize,
-    /// Where small messages are joined.
+    /// Small messages, copied together.
     joined: BytesMut,
 }
 
@@ -241,17 +242,6 @@ impl Buf for Backlog {
     }
 }
 
-/// Takes line ends out of a message, which would cut it in two.
-///
-/// In JSON they can only stand between tokens, as they do in text that somebody printed prettily
-/// and handed to us as it was; a space means the same.
-fn in_one_line(frame: Bytes) -> Bytes {
-    if !frame.contains(&b'\n') {
-        return frame;
-    }
-    frame.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use bowline_proto::transmit::{Role, Route};
@@ -273,7 +263,7 @@ mod tests {
     fn a_line_end_inside_a_message_becomes_a_space() {
         let mut backlog = Backlog::default();
         backlog.fill(&mut queue(&[Bytes::from_static(b"{\r\n  \"a\": 1\n}")]));
-        assert_eq!(backlog.chunk(), b"{\r   \"a\": 1 }\n");
+        assert_eq!(backlog.chunk(), b"{    \"a\": 1 }\n");
     }
 
     #[test]

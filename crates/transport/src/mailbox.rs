@@ -1,16 +1,20 @@
-//! What handlers say on its way to whoever drives their connection: bounded, never blocking.
+//! Carries what handlers send (progress, logs, questions) to the driver of their connection.
+//!
+//! The queue is bounded. A full mailbox makes a sender wait, or drops what may be dropped; it never
+//! blocks a thread.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bowline_proto::request::{ExchangeId, Outgoing, Sink};
+use bowline_proto::sync::lock;
 
-/// The end that the driver empties. Dropping it tells every handler that nobody listens.
+/// The end that the driver reads. After it is dropped, every send fails.
 pub struct Mailbox(Arc<Shared>);
 
-/// The end that outboxes fill.
-pub struct Slit(Arc<Shared>);
+/// The end that the outboxes of handlers write to.
+pub struct MailboxSender(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
@@ -21,14 +25,16 @@ struct Shared {
 struct State {
     queue: VecDeque<(ExchangeId, Outgoing)>,
     closed: bool,
+    /// The driver, if it waits for a message.
     driver: Option<Waker>,
+    /// The senders that wait for room.
     waiting: Vec<Waker>,
 }
 
-/// A mailbox that holds so many messages, and its slit.
-pub fn mailbox(capacity: usize) -> (Mailbox, Arc<Slit>) {
+/// Makes a mailbox that holds at most `capacity` messages, and its sender.
+pub fn mailbox(capacity: usize) -> (Mailbox, Arc<MailboxSender>) {
     let shared = Arc::new(Shared { state: Mutex::default(), capacity });
-    (Mailbox(shared.clone()), Arc::new(Slit(shared)))
+    (Mailbox(shared.clone()), Arc::new(MailboxSender(shared)))
 }
 
 impl Mailbox {
@@ -48,7 +54,7 @@ impl Mailbox {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The next message, or a promise to be woken when there is one.
+    /// Polls for the next message; the task is woken when there is one.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(ExchangeId, Outgoing)> {
         if let Some(message) = self.take() {
             return Poll::Ready(message);
@@ -75,7 +81,7 @@ impl Drop for Mailbox {
     }
 }
 
-impl Sink for Slit {
+impl Sink for MailboxSender {
     fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.0.lock();
         if state.closed || state.queue.len() < self.0.capacity {
@@ -106,8 +112,7 @@ impl Sink for Slit {
 }
 
 impl Shared {
-    /// Nothing that runs under the lock can panic half-way, so a poisoned state is a good one.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

@@ -1,27 +1,30 @@
-//! Drives a [`ServerConnection`] over a transport into a service.
+//! Serves one client: drives a [`ServerConnection`] between a transport and a service.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::future::{Future, pending};
+use std::future::Future;
 use std::sync::Arc;
 
 use bowline_proto::codec::lines::Unit;
-use bowline_proto::request::{ExchangeId, Owner, Request, Response};
+use bowline_proto::request::{ExchangeId, Outgoing, Owner, Request, Response};
 use bowline_proto::server::{ServerConfig, ServerConnection, ServerEvent};
+use bowline_proto::sync::Panicked;
 use bowline_proto::transmit::Transmit;
 use bowline_types::error::ErrorObject;
-use tokio::time::{Instant, sleep_until};
+use futures_core::future::BoxFuture;
+use tokio::time::Instant;
 use tower_service::Service;
 
-use crate::calls::{BoxFuture, Calls, Panicked};
+use crate::calls::Calls;
+use crate::clock::{now, wait_until};
 use crate::error::Error;
 use crate::mailbox::{Mailbox, mailbox};
 use crate::transport::{Reader, Transport, Writer};
 
-/// Messages that may wait to be written before we write instead of reading on.
+/// With this many messages to write, the driver writes before it reads on.
 const BATCH: usize = 64;
 
-/// Serves one client until it closes its end, or `stop` says so.
+/// Serves one client until it closes its end, or until `stop` resolves.
 ///
 /// After the client has closed its end, calls may still run for [`Limits::drain`], so that
 /// `printf … | server` gets its answers.
@@ -30,7 +33,7 @@ const BATCH: usize = 64;
 ///
 /// # Errors
 ///
-/// If the channel breaks. A client that goes away is no error.
+/// If the channel breaks. A client that closes the channel is not an error.
 pub async fn serve<T, S>(
     transport: T,
     service: S,
@@ -53,6 +56,7 @@ where
     }
 }
 
+/// Drives one [`ServerConnection`].
 struct Driver<S> {
     connection: ServerConnection,
     service: S,
@@ -67,7 +71,7 @@ enum Woken {
     Read(Result<Option<Unit>, Error>),
     Written(Result<(), Error>),
     Ended(ExchangeId, Result<Response, Panicked>),
-    Said((ExchangeId, bowline_proto::request::Outgoing)),
+    Sent((ExchangeId, Outgoing)),
     Timeout,
     Drained,
     Stopped,
@@ -79,9 +83,9 @@ where
     S::Future: Send,
 {
     fn new(service: S, config: Arc<ServerConfig>) -> Self {
-        let (mailbox, slit) = mailbox(config.limits().outbox);
+        let (mailbox, sender) = mailbox(config.limits().outbox);
         Self {
-            connection: ServerConnection::new(config.clone(), Owner::anonymous(), slit),
+            connection: ServerConnection::new(config.clone(), Owner::anonymous(), sender),
             service,
             calls: Calls::new(),
             mailbox,
@@ -98,7 +102,7 @@ where
     ) -> Result<(), Error> {
         let mut stop = std::pin::pin!(stop);
         let mut writing = false;
-        // Set once no more input will come: until when calls may still run.
+        // Set once no more input comes: until when calls may still run.
         let mut drain: Option<Instant> = None;
         loop {
             self.work();
@@ -109,17 +113,17 @@ where
             let room = self.queue.len() < BATCH;
             let reads = drain.is_none() && room && self.connection.wants_input();
             let timeout = self.connection.poll_timeout().map(Instant::from_std);
-            // In this order, what is there is read before anything is written, so that the answers
-            // to many small requests become one write. Who floods us cannot keep us from stopping.
+            // Reads come before writes, so that the answers to many small requests become one
+            // write. `stop` comes first, so that a client that floods the server cannot delay it.
             let woken = tokio::select! {
                 biased;
                 () = &mut stop, if drain.is_none() => Woken::Stopped,
                 read = reader.read(), if reads => Woken::Read(read),
                 (number, response) = self.calls.next() => Woken::Ended(number, response),
-                said = self.mailbox.next(), if room => Woken::Said(said),
+                sent = self.mailbox.next(), if room => Woken::Sent(sent),
                 written = writer.write(&mut self.queue), if writing => Woken::Written(written),
-                () = at(timeout) => Woken::Timeout,
-                () = at(drain) => Woken::Drained,
+                () = wait_until(timeout) => Woken::Timeout,
+                () = wait_until(drain) => Woken::Drained,
             };
             match woken {
                 Woken::Read(Ok(Some(unit))) => self.receive(unit),
@@ -130,7 +134,7 @@ where
                     writing = false;
                 }
                 Woken::Ended(number, response) => self.complete(number, response),
-                Woken::Said((number, outgoing)) => self.connection.emit(number, outgoing, now()),
+                Woken::Sent((number, outgoing)) => self.connection.emit(number, outgoing, now()),
                 Woken::Timeout => self.connection.handle_timeout(now()),
                 Woken::Stopped => {
                     self.connection.end_subscriptions();
@@ -144,13 +148,13 @@ where
     fn receive(&mut self, unit: Unit) {
         let now = now();
         self.connection.receive(unit, now);
-        // A client that never pauses must not outlive its own deadlines.
+        // Reads win over timers in the loop, so a client that never pauses would never time out.
         if self.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             self.connection.handle_timeout(now);
         }
     }
 
-    /// Does all that the connection wants done and collects what it wants written.
+    /// Handles the events of the connection and queues what it wants to send.
     fn work(&mut self) {
         while let Some(event) = self.connection.poll_event() {
             match event {
@@ -166,7 +170,7 @@ where
     fn start(&mut self, request: Request) {
         let number = request.parts.exchange;
         let mut service = self.service.clone();
-        let call: BoxFuture<Response> = Box::pin(async move {
+        let call: BoxFuture<'static, Response> = Box::pin(async move {
             let Ok(()) = std::future::poll_fn(|cx| service.poll_ready(cx)).await;
             let Ok(response) = service.call(request).await;
             response
@@ -176,7 +180,7 @@ where
         }
     }
 
-    /// Hands in the answer of a call, after everything that the call said before.
+    /// Hands in the answer of a call, after everything that the call has sent before.
     fn complete(&mut self, number: ExchangeId, response: Result<Response, Panicked>) {
         while let Some((number, outgoing)) = self.mailbox.take() {
             self.connection.emit(number, outgoing, now());
@@ -186,20 +190,9 @@ where
         self.connection.complete(number, response.unwrap_or_else(panicked));
     }
 
-    /// The client will say nothing more: gives until when what runs may go on.
+    /// Notes that no more input comes; returns until when running calls may go on.
     fn end_of_input(&mut self) -> Instant {
         self.connection.end_of_input();
         Instant::now() + self.config.limits().drain
-    }
-}
-
-fn now() -> std::time::Instant {
-    Instant::now().into_std()
-}
-
-async fn at(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => pending().await,
     }
 }

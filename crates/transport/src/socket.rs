@@ -1,4 +1,4 @@
-//! Unix domain sockets: a server that outlives its clients, reachable by its owner alone.
+//! Unix domain sockets: for a server that outlives its clients and that only its owner can reach.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::lines::{Lines, LinesReader, LinesWriter};
 use crate::transport::Transport;
 
-/// Only the owner may connect.
+/// The socket file's mode: only its owner may connect.
 const MODE: u32 = 0o600;
 
-/// Clients that may wait to be accepted.
+/// The backlog of clients that wait to be accepted.
 const WAITING: u32 = 128;
 
 /// One connection over a Unix domain socket.
@@ -30,7 +30,7 @@ impl UnixTransport {
     ///
     /// # Errors
     ///
-    /// If there is no socket at the path, nobody listens at it, or we are not allowed to connect.
+    /// If there is no socket at the path, no server listens on it, or its mode forbids to connect.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let stream = UnixStream::connect(path).await.map_err(|error| {
@@ -52,42 +52,40 @@ impl Transport for UnixTransport {
 
 /// Listens at a path.
 ///
-/// The socket belongs to its owner alone (mode 0600) before the first client can connect. One that
-/// a dead server left behind is replaced; one that somebody listens at is not, and neither is
-/// anything that is no socket.
+/// The socket file gets mode 0600 before the first client can connect. A stale socket of a dead
+/// server is replaced. A socket on which a server listens is not, and neither is any other file.
 ///
 /// # Errors
 ///
 /// If the path is in use or cannot be written.
-pub async fn listen(path: impl Into<PathBuf>) -> Result<Listener, Error> {
+pub async fn listen(path: impl Into<PathBuf>) -> Result<SocketListener, Error> {
     let path = path.into();
     remove_stale(&path).await?;
     let failed =
         |error| Error::start(format!("cannot listen at `{}`", path.display())).with_source(error);
     let socket = UnixSocket::new_stream().map_err(failed)?;
     socket.bind(&path).map_err(failed)?;
-    // Nobody can connect between here and `listen`, whatever mode the socket was created with.
+    // No client can connect before `listen`, so the mode that `bind` created does not matter.
     let identity = restrict(&path).map_err(failed)?;
     let listener = socket.listen(WAITING).map_err(failed)?;
-    Ok(Listener { listener, path, identity })
+    Ok(SocketListener { listener, path, identity })
 }
 
 /// Accepts connections at a path, and removes the socket when dropped.
 #[derive(Debug)]
-pub struct Listener {
+pub struct SocketListener {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket, to tell it from one that replaced it.
+    /// Device and inode of the socket file, to tell it from a file that replaced it.
     identity: (u64, u64),
 }
 
-impl Listener {
-    /// The next client. Dropping the future loses none.
+impl SocketListener {
+    /// Waits for the next client. Dropping the future loses no client.
     ///
     /// # Errors
     ///
-    /// If the system cannot accept, mostly for want of file descriptors; trying again later may
-    /// work.
+    /// If the system cannot accept, mostly for lack of file descriptors; a retry later may work.
     pub async fn accept(&self) -> Result<UnixTransport, Error> {
         let (stream, _) = self.listener.accept().await.map_err(|error| {
             Error::io(format!("cannot accept a client at `{}`", self.path.display()), error)
@@ -95,17 +93,17 @@ impl Listener {
         Ok(UnixTransport { stream })
     }
 
-    /// Where it listens.
+    /// The path at which it listens.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-impl Drop for Listener {
+impl Drop for SocketListener {
     fn drop(&mut self) {
         let ours = |metadata: Metadata| identity(&metadata) == self.identity;
         if fs::symlink_metadata(&self.path).is_ok_and(ours) {
-            // If it cannot be removed, the next server finds it stale and tries again.
+            // If this fails, the next server finds a stale socket and removes it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -125,7 +123,7 @@ async fn remove_stale(path: &Path) -> Result<(), Error> {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Ok(_) | Err(_) => {
-            return Err(Error::start(format!("cannot listen at `{place}`: somebody else does")));
+            return Err(Error::start(format!("cannot listen at `{place}`: another server does")));
         }
     }
     fs::remove_file(path).map_err(|error| {

@@ -1,14 +1,15 @@
-//! This process's own standard input and output as a transport, for servers.
+//! This process's standard input and output as a transport, for servers.
 //!
-//! Standard output belongs to the protocol alone, but `println!`, C libraries and the children of
-//! handlers write to it too. So the two descriptors are moved out of everyone's reach first; see
-//! [`Stdio::take`].
+//! Only the protocol may write to standard output, but `println!`, C libraries and child processes
+//! of handlers do so too. So [`Stdio::take`] moves both descriptors to numbers that no other code
+//! knows.
 
 #[cfg(unix)]
 mod descriptors;
 mod parent;
 #[cfg(not(unix))]
 mod portable;
+mod streams;
 mod thread;
 
 use std::collections::VecDeque;
@@ -17,25 +18,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::transmit::Transmit;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(unix)]
 use self::descriptors::Ends;
 use self::parent::Parent;
 #[cfg(not(unix))]
 use self::portable::Ends;
+use self::streams::{Input, Output};
 use crate::error::Error;
 use crate::lines::{LinesReader, LinesWriter};
 use crate::transport::{Reader, Transport, Writer};
 
 /// There is one standard input and one standard output per process.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-
-/// The way in, whatever kind of file it is.
-type Input = Box<dyn AsyncRead + Send + Unpin>;
-
-/// The way out, whatever kind of file it is.
-type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Standard input and output of this process.
 #[derive(Debug)]
@@ -47,15 +42,15 @@ pub struct Stdio {
 impl Stdio {
     /// Takes standard input and output away from the rest of the process.
     ///
-    /// Afterwards whatever reads standard input finds it empty, and whatever writes to standard
-    /// output writes to standard error instead: `println!`, C libraries, and child processes, which
-    /// inherit nothing of the protocol. If standard error is the very pipe or socket that standard
-    /// output is, both lead nowhere, because a log line among the messages would break them. Take
-    /// them first thing in `main`; a runtime is not needed yet. Outside Unix nothing is moved, and
-    /// keeping standard output clean is up to you.
+    /// Afterwards all other code reads an empty standard input, and what it writes to standard
+    /// output goes to standard error: `println!`, C libraries, and child processes, which inherit
+    /// neither descriptor of the protocol. If standard error is the same pipe or socket as standard
+    /// output, it goes to `/dev/null` instead, because a log line between messages would break them.
+    /// Call this first in `main`; it needs no runtime. Outside Unix nothing is moved, and the
+    /// program must keep standard output clean itself.
     ///
-    /// Input ends when the pipe ends, and also when the process that started us dies, even if
-    /// somebody else still holds the other end: a server must not outlive its client.
+    /// Input ends when the pipe ends, and also when the parent process dies, even if another process
+    /// still holds the other end of the pipe: a server must not outlive its client.
     ///
     /// # Errors
     ///
@@ -93,7 +88,7 @@ pub struct StdioReader {
 impl Reader for StdioReader {
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         tokio::select! {
-            // What the parent said before it died still counts.
+            // Messages that the parent sent before it died are still read.
             biased;
             unit = self.lines.read() => unit,
             () = self.parent.gone() => Ok(None),

@@ -1,4 +1,4 @@
-//! Shows everything that passes through a transport, for recording, tracing and tests.
+//! Shows every message of a transport to a callback, for recording, tracing and tests.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,20 +11,19 @@ use bowline_proto::transmit::Transmit;
 use crate::error::Error;
 use crate::transport::{Pause, Reader, Renewal, Transport, Writer};
 
-/// Which way a message goes, seen from us.
+/// Which way a message goes, seen from the tapped side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// From the peer to us.
+pub enum TapDirection {
+    /// From the peer.
     Received,
-    /// From us to the peer.
+    /// To the peer.
     Sent,
 }
 
-/// A transport that shows each message to a callback before it goes on.
+/// A transport that shows each message to a callback before passing it on.
 ///
-/// Messages come without their line end. Of a message that was too long only its beginning is
-/// shown, since no more of it is kept. The callback runs in the middle of reading and writing and
-/// must not block.
+/// Messages come without their line end. Of a message over the size limit only the beginning is
+/// shown, since the rest is not kept. The callback runs inside reads and writes and must not block.
 ///
 /// ```
 /// use bowline_transport::duplex::duplex;
@@ -43,7 +42,7 @@ pub struct Tap<T, F> {
 
 impl<T, F> Tap<T, F>
 where
-    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+    F: Fn(TapDirection, &[u8]) + Send + Sync + 'static,
 {
     /// Wraps a transport.
     pub fn new(inner: T, show: F) -> Self {
@@ -54,7 +53,7 @@ where
 impl<T, F> Transport for Tap<T, F>
 where
     T: Transport,
-    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+    F: Fn(TapDirection, &[u8]) + Send + Sync + 'static,
 {
     type Reader = TapReader<T::Reader, F>;
     type Writer = TapWriter<T::Writer, F>;
@@ -72,7 +71,7 @@ where
     }
 }
 
-/// Opens what is tapped again.
+/// Opens the tapped transport again.
 struct TapRenewal<T, F> {
     inner: Box<dyn Renewal<T>>,
     show: Arc<F>,
@@ -97,12 +96,12 @@ pub struct TapReader<R, F> {
 impl<R, F> Reader for TapReader<R, F>
 where
     R: Reader,
-    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+    F: Fn(TapDirection, &[u8]) + Send + Sync + 'static,
 {
     async fn read(&mut self) -> Result<Option<Unit>, Error> {
         let unit = self.inner.read().await?;
         if let Some(Unit::Text(text) | Unit::Read(text, _) | Unit::TooLong(text)) = &unit {
-            (self.show)(Direction::Received, text);
+            (self.show)(TapDirection::Received, text);
         }
         Ok(unit)
     }
@@ -112,19 +111,19 @@ where
 pub struct TapWriter<W, F> {
     inner: W,
     show: Arc<F>,
-    /// What the inner writer has not taken yet. Kept apart from the caller's queue, so that no
-    /// message is shown twice when a write is given up and tried again.
+    /// Messages that were shown and that the inner writer has not taken yet. They are kept apart
+    /// from the caller's queue, so that a write that is dropped and retried shows none twice.
     shown: VecDeque<Transmit>,
 }
 
 impl<W, F> Writer for TapWriter<W, F>
 where
     W: Writer,
-    F: Fn(Direction, &[u8]) + Send + Sync + 'static,
+    F: Fn(TapDirection, &[u8]) + Send + Sync + 'static,
 {
     async fn write(&mut self, queue: &mut VecDeque<Transmit>) -> Result<(), Error> {
         for transmit in queue.drain(..) {
-            (self.show)(Direction::Sent, &transmit.frame);
+            (self.show)(TapDirection::Sent, &transmit.frame);
             self.shown.push_back(transmit);
         }
         self.inner.write(&mut self.shown).await

@@ -1,16 +1,15 @@
-//! Work that goes on by itself, in a task of its own.
+//! Spawns background work.
 
 use std::future::Future;
 
+use futures_core::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::BoxFuture;
-
-/// Runs something in a task of its own, on the runtime that we run on.
+/// Spawns a task on the current runtime.
 ///
-/// It goes into a box. Tokio makes code for each kind of future that it is given, once for each kind
-/// of runtime; what happens now and then is not worth that.
+/// The future is boxed. Tokio's `spawn` is compiled once for each type of future and each kind of
+/// runtime; boxing keeps the binary small where a task is rarely spawned.
 ///
 /// # Panics
 ///
@@ -19,11 +18,11 @@ pub fn spawn(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> 
     spawn_on(&Handle::current(), work)
 }
 
-/// The same on any runtime.
+/// Spawns a task on the given runtime; see [`spawn`].
 pub fn spawn_on(
     runtime: &Handle,
     work: impl Future<Output = ()> + Send + 'static,
 ) -> JoinHandle<()> {
-    let work: BoxFuture<()> = Box::pin(work);
+    let work: BoxFuture<'static, ()> = Box::pin(work);
     runtime.spawn(work)
 }

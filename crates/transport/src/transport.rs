@@ -1,8 +1,8 @@
-//! The trait of every channel: a reader and a writer of whole messages.
+//! The traits of a channel: a reader and a writer of whole messages.
 //!
-//! The drivers know nothing of pipes, sockets or processes. They read [`Unit`]s from one half and
-//! hand queues of [`Transmit`]s to the other. Implement these three traits to carry the protocol
-//! over something else; [`crate::lines`] does it for any pair of byte streams.
+//! The drivers know nothing of pipes, sockets or processes. They read [`Unit`]s from the reader and
+//! hand queues of [`Transmit`]s to the writer. Implement these traits to carry the protocol over
+//! another channel; [`crate::lines`] implements them for any pair of byte streams.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,11 +20,12 @@ pub trait Transport: Send + 'static {
     /// The half that sends.
     type Writer: Writer;
 
-    /// Whether clients give a [`Mirror`](bowline_proto::mirror::Mirror) along with every message, as
-    /// HTTP wants.
+    /// Whether the client attaches a [`Mirror`](bowline_proto::mirror::Mirror) to every message;
+    /// HTTP makes headers of it.
     const MIRRORS: bool = false;
 
-    /// How the channel is opened again when the peer is gone; by default it is not.
+    /// How to open the channel again when the peer is gone; `None`, the default, if that is not
+    /// possible.
     fn renewal(&self) -> Option<Box<dyn Renewal<Self>>>
     where
         Self: Sized,
@@ -32,28 +33,28 @@ pub trait Transport: Send + 'static {
         None
     }
 
-    /// Parts the channel into its two directions, which may then be used at the same time.
+    /// Splits the channel into its two directions, which may be used at the same time.
     ///
-    /// The reader keeps no more of a message than the limits allow. Must be called inside a Tokio
+    /// The reader buffers no more of a message than the limits allow. Must be called inside a Tokio
     /// runtime with I/O and time enabled.
     fn split(self, limits: &Limits) -> (Self::Reader, Self::Writer);
 }
 
-/// Opens a channel of a client again when its server is gone: a [`Child`](crate::child::Child) that
-/// is to be restarted has one.
+/// Opens a client's channel again when its server is gone. A [`Child`](crate::child::Child) with
+/// [`Restart`](crate::child::Restart) has one.
 pub trait Renewal<T>: Send {
     /// How long to wait before the channel is opened again, given how the last one ended.
     ///
     /// # Errors
     ///
-    /// If it is not to be opened again: the error that the user of the client gets.
+    /// If the channel is not to be opened again: the error that the client's user gets.
     fn pause(&mut self, lost: Error) -> Result<Pause, Error>;
 
     /// Opens the channel again.
     ///
     /// # Errors
     ///
-    /// If that fails, which counts as another end.
+    /// If that fails. The driver then calls [`pause`](Self::pause) with this error.
     fn open(&mut self) -> Result<T, Error>;
 }
 
@@ -62,43 +63,43 @@ pub trait Renewal<T>: Send {
 pub struct Pause {
     /// How long.
     pub duration: Duration,
-    /// How the last channel ended, and that it is going to be opened again.
+    /// A sentence for a log: how the last channel ended, and that it is opened again.
     pub reason: String,
 }
 
 /// The receiving half of a channel.
 pub trait Reader: Send + 'static {
-    /// The next unit of text, or `None` when the peer closed its end.
+    /// Reads the next unit of text; `None` when the peer has closed its end.
     ///
     /// Dropping the future before it is ready loses nothing: what has arrived stays in the reader.
-    /// After the end or an error, every further call gives `None`.
+    /// After the end or an error, every further call returns `None`.
     ///
     /// # Errors
     ///
-    /// If the channel broke, or the peer ended in a way that is worth telling.
+    /// If the channel broke, or the peer is a process that ended by itself.
     fn read(&mut self) -> impl Future<Output = Result<Option<Unit>, Error>> + Send;
 }
 
 /// The sending half of a channel.
 pub trait Writer: Send + 'static {
-    /// Writes all that is queued with as few system calls as possible and flushes.
+    /// Writes all queued messages with as few system calls as possible and flushes.
     ///
-    /// The queue is emptied as the writer goes. Dropping the future before it is ready loses
-    /// nothing: what was taken from the queue stays in the writer, and the next call goes on with
-    /// it, also if the queue is empty then.
+    /// Takes messages from the queue as it writes. Dropping the future before it is ready loses
+    /// nothing: messages taken from the queue stay in the writer, and the next call writes them
+    /// first, even if the queue is empty then.
     ///
     /// # Errors
     ///
-    /// If the channel broke. [`Error::is_closed`] tells a peer that went away, which is a normal
-    /// end, from a failure.
+    /// If the channel broke. [`Error::is_closed`] tells a peer that is gone, which is a normal end,
+    /// from a failure.
     fn write(
         &mut self,
         queue: &mut VecDeque<Transmit>,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
-    /// Ends our direction and releases what the transport holds.
+    /// Ends the sending direction and releases what the transport holds.
     ///
-    /// It takes a bounded time whatever the peer does, and does nothing the second time. Dropping
-    /// both halves has the same effect without the wait.
+    /// Takes a bounded time whatever the peer does; a second call does nothing. Dropping both halves
+    /// has the same effect without the wait.
     fn close(&mut self) -> impl Future<Output = ()> + Send;
 }

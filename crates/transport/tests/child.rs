@@ -13,7 +13,7 @@ use bowline_transport::transport::{Reader, Transport, Writer};
 
 use self::support::{Directory, PATIENCE, eventually, is_alive, next, queue, runtime};
 
-/// Long enough for a shell to act, short enough to wait for.
+/// A grace period: long enough for a shell to act, short enough for a test.
 const GRACE: Duration = Duration::from_millis(300);
 
 fn shell(script: &str) -> Command {
@@ -32,7 +32,7 @@ async fn failure(child: Child) -> Error {
             Err(error) => break error,
         }
     };
-    assert_eq!(reader.read().await.unwrap(), None, "an end is told once");
+    assert_eq!(reader.read().await.unwrap(), None, "an end is reported once");
     error
 }
 
@@ -52,7 +52,7 @@ async fn a_client_talks_to_a_server_that_it_starts() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named() {
+async fn a_missing_program_is_named() {
     let error = Command::new("no-such-program").spawn().unwrap_err();
     assert!(error.is_start());
     assert_eq!(
@@ -62,7 +62,7 @@ async fn a_program_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_not_there_is_named() {
+async fn a_missing_directory_is_named() {
     let error = Command::new("cat").current_dir("/no/such").spawn().unwrap_err();
     assert_eq!(error.to_string(), "cannot start `cat`: `/no/such` is no directory");
 }
@@ -92,7 +92,7 @@ async fn a_server_that_exits_at_once_is_quoted() {
 }
 
 #[tokio::test]
-async fn a_server_that_succeeds_without_a_word_has_failed() {
+async fn a_server_that_exits_successfully_without_a_message_has_failed() {
     let error = failure(shell("exit 0").spawn().unwrap()).await;
     assert_eq!(
         error.to_string(),
@@ -110,7 +110,7 @@ async fn a_server_that_crashes_later_is_quoted() {
 }
 
 #[tokio::test]
-async fn writing_to_a_server_that_died_tells_how_it_died() {
+async fn the_error_of_a_write_to_a_dead_server_says_how_it_died() {
     let (_reader, mut writer) = split(shell("echo broken >&2; exit 1").spawn().unwrap());
     let error = loop {
         if let Err(error) = writer.write(&mut queue(["{}"])).await {
@@ -144,7 +144,7 @@ async fn a_server_that_ends_with_its_input_gets_no_signal() {
 
 // spec: LIFE-21, STDIO-14
 #[tokio::test]
-async fn a_server_that_ignores_the_end_of_its_input_is_asked_to_go() {
+async fn a_server_that_ignores_the_end_of_its_input_gets_a_signal() {
     let script = "trap 'echo signal >&2; exit' TERM; echo '{}'; while :; do sleep 0.01; done";
     let child = shell(script).spawn().unwrap();
     let (id, stderr) = (child.id().cast_signed(), child.stderr().unwrap());
@@ -170,7 +170,7 @@ async fn a_server_that_ignores_signals_is_killed() {
 
 // spec: STDIO-14
 #[tokio::test]
-async fn what_a_server_started_goes_with_it() {
+async fn the_children_of_a_server_end_with_it() {
     let stubborn = "(trap '' TERM; exec sleep 100) & echo $!;";
     for script in [
         format!("{stubborn} {stubborn} cat >/dev/null"),
@@ -192,7 +192,7 @@ async fn what_a_server_started_goes_with_it() {
 #[tokio::test]
 async fn a_wrapper_that_exits_does_not_end_the_server_behind_it() {
     let script = "cat <&0 & exit 0";
-    // A shell gives background jobs no input of its own, so it is handed over as another.
+    // A shell gives background jobs an empty input, so its own is passed as another descriptor.
     let script = format!("exec 3<&0; {}", script.replace("<&0", "<&3"));
     let (mut reader, mut writer) = split(shell(&script).spawn().unwrap());
     for n in 0..3 {
@@ -220,7 +220,7 @@ async fn dropping_a_server_ends_and_reaps_it() {
 }
 
 #[tokio::test]
-async fn giving_up_on_a_close_does_not_stop_it() {
+async fn dropping_a_close_does_not_stop_the_shutdown() {
     let child = shell("trap '' TERM; while :; do sleep 1; done").spawn().unwrap();
     let id = child.id().cast_signed();
     let (_reader, mut writer) = split(child);
@@ -294,7 +294,7 @@ async fn arguments_are_not_read_by_a_shell() {
 }
 
 #[tokio::test]
-async fn a_server_starts_where_it_is_told() {
+async fn a_server_starts_in_its_directory() {
     let directory = Directory::new();
     let place = directory.0.canonicalize().unwrap();
     let (mut reader, _writer) = split(Command::new("pwd").current_dir(&place).spawn().unwrap());
@@ -307,7 +307,7 @@ async fn many_large_messages_pass_both_ways_though_the_reader_stalls() {
     let (mut reader, mut writer) = split(Command::new("cat").spawn().unwrap());
     let mut frames = queue((0..200).map(frame));
     let stalled = tokio::time::timeout(Duration::from_millis(100), writer.write(&mut frames)).await;
-    assert!(stalled.is_err() && !frames.is_empty(), "nobody reads yet");
+    assert!(stalled.is_err() && !frames.is_empty(), "the peer does not read yet");
     let receive = async {
         for n in 0..200 {
             assert!(next(&mut reader).await == frame(n), "{n}");
@@ -319,7 +319,7 @@ async fn many_large_messages_pass_both_ways_though_the_reader_stalls() {
     assert_eq!(reader.read().await.unwrap(), None);
 }
 
-/// Whether there is such a process, be it one that ended and was not reaped.
+/// Whether the process exists; a zombie counts.
 fn exists(id: i32) -> bool {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(id), None).is_ok()
 }

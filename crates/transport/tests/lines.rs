@@ -1,4 +1,4 @@
-//! Messages over streams of bytes, however those cut them.
+//! Messages over byte streams, which may cut them anywhere.
 
 mod support;
 
@@ -54,7 +54,7 @@ async fn a_thousand_messages_may_come_in_one_write() {
 }
 
 #[tokio::test]
-async fn a_reader_that_is_given_up_in_the_middle_loses_nothing() {
+async fn a_read_that_is_dropped_in_the_middle_loses_nothing() {
     let (mut raw, near) = tokio::io::duplex(64);
     let mut reader = LinesReader::new(near, &limits());
     for byte in "{\"a\":1}\n".bytes() {
@@ -66,7 +66,7 @@ async fn a_reader_that_is_given_up_in_the_middle_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_writer_that_is_given_up_in_the_middle_loses_nothing() {
+async fn a_write_that_is_dropped_in_the_middle_loses_nothing() {
     let (mut raw, near) = tokio::io::duplex(10);
     let mut writer = LinesWriter::new(near);
     let frames: Vec<String> = (0..100).map(|n| format!("{{\"message\":{n}}}")).collect();
@@ -109,7 +109,7 @@ async fn a_message_over_the_limit_is_reported_and_the_next_one_is_read() {
     tokio::join!(send, receive);
 }
 
-/// Counts what would be system calls.
+/// A stream that counts writes, each of which would be a system call.
 struct Counted {
     calls: Arc<AtomicUsize>,
 }
@@ -157,7 +157,7 @@ async fn what_one_end_writes_the_other_reads() {
 }
 
 #[tokio::test]
-async fn writing_to_a_peer_that_is_gone_tells_that_it_is_closed() {
+async fn writing_to_a_peer_that_is_gone_reports_a_closed_channel() {
     let (client, server) = duplex();
     drop(server);
     let (_, mut writer) = client.split(&limits());
@@ -174,7 +174,7 @@ async fn closing_twice_is_closing_once() {
     assert!(writer.write(&mut queue(["{}"])).await.unwrap_err().is_closed());
 }
 
-/// A stream whose end never comes.
+/// A stream whose shutdown never completes.
 struct BlackHole;
 
 impl AsyncWrite for BlackHole {

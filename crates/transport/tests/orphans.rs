@@ -1,4 +1,4 @@
-//! Nothing that a client started outlives it, however it ends.
+//! The child processes of a client end with it, however it ends.
 
 #![cfg(all(target_os = "linux", feature = "child"))]
 
@@ -16,18 +16,18 @@ use nix::unistd::Pid;
 
 use self::support::{Directory, eventually, is_alive, next, runtime, this_binary};
 
-/// Servers that neither the end of their input nor `SIGTERM` moves: started directly, behind a
-/// shell that waits, and behind a wrapper that does not.
+/// Servers that ignore the end of their input and `SIGTERM`: started directly, by a shell that
+/// waits, and by a wrapper that exits.
 const SERVERS: [&str; 3] = [
     "trap '' TERM; echo $$; while :; do sleep 1; done",
     "trap '' TERM; (echo $$; exec sleep 100) & echo $!; wait",
     "trap '' TERM; (sleep 100 & echo $!); echo $$",
 ];
 
-/// Where the client writes the ids of all that it started.
+/// The file into which the client writes the process ids of its children.
 const NOTES: &str = "BOWLINE_TEST_NOTES";
 
-/// Not a test by itself: the clients that the tests below start are this function.
+/// Not a test: the tests below run this function as the client, in another process.
 #[test]
 fn part() {
     let part = support::part();

@@ -74,7 +74,7 @@ async fn a_live_socket_is_not_replaced() {
     let first = listen(&path).await.unwrap();
     let error = listen(&path).await.unwrap_err();
     assert!(error.is_start());
-    let expected = format!("cannot listen at `{}`: somebody else does", path.display());
+    let expected = format!("cannot listen at `{}`: another server does", path.display());
     assert_eq!(error.to_string(), expected);
     UnixTransport::connect(first.path()).await.unwrap();
 }
@@ -103,10 +103,10 @@ async fn a_listener_removes_its_own_socket_and_no_other() {
 }
 
 #[tokio::test]
-async fn connecting_to_nobody_names_the_path() {
+async fn the_error_for_a_missing_socket_names_the_path() {
     let directory = Directory::new();
-    let error = UnixTransport::connect(directory.0.join("nobody")).await.unwrap_err();
+    let error = UnixTransport::connect(directory.0.join("missing")).await.unwrap_err();
     assert!(error.is_start());
-    assert!(error.to_string().contains("nobody"), "{error}");
+    assert!(error.to_string().contains("missing"), "{error}");
     assert!(std::error::Error::source(&error).is_some());
 }

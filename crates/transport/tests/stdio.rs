@@ -21,7 +21,7 @@ use self::support::{
     Directory, PATIENCE, echo, lines_of, next, queue, rest, runtime, this_binary, wait,
 };
 
-/// Not a test by itself: the servers that the tests below start are this function.
+/// Not a test: the tests below run this function as the server, in another process.
 #[test]
 fn part() {
     match support::part().as_deref() {
@@ -81,7 +81,7 @@ fn start(part: &str) -> Child {
     command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped()).spawn().unwrap()
 }
 
-/// What a server writes, after what the test harness prints before its part begins.
+/// The output of a server, without what the test harness prints before.
 fn protocol(stdout: impl Read + Send + 'static) -> Receiver<String> {
     let lines = lines_of(stdout);
     while lines.recv_timeout(PATIENCE).unwrap().trim() != "running 1 test" {}
@@ -133,7 +133,7 @@ fn a_server_ends_with_its_input() {
 
 // spec: STDIO-15
 #[test]
-fn a_server_ends_with_its_parent_even_if_somebody_else_holds_its_input() {
+fn a_server_ends_with_its_parent_even_if_another_process_holds_its_input() {
     let binary = this_binary("echo");
     let mut parent = Command::new("/bin/sh")
         .args(["-c", r#"exec 3<&0; "$@" <&3 3<&- & wait"#, "sh"])

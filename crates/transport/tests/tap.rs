@@ -1,4 +1,4 @@
-//! What a tap shows.
+//! The messages that a tap shows.
 
 mod support;
 
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bowline_proto::limits::Limits;
 use bowline_transport::duplex::duplex;
-use bowline_transport::tap::{Direction, Tap};
+use bowline_transport::tap::{Tap, TapDirection};
 use bowline_transport::transport::{Reader, Transport, Writer};
 
 use self::support::{echo, next, queue};
 
-type Seen = Arc<Mutex<Vec<(Direction, String)>>>;
+type Seen = Arc<Mutex<Vec<(TapDirection, String)>>>;
 
 fn tapped<T: Transport>(inner: T) -> (impl Transport, Seen) {
     let seen = Seen::default();
@@ -24,7 +24,7 @@ fn tapped<T: Transport>(inner: T) -> (impl Transport, Seen) {
 }
 
 #[tokio::test]
-async fn a_tap_sees_everything_that_passes() {
+async fn a_tap_sees_every_message() {
     let (client, server) = duplex();
     tokio::spawn(echo(server));
     let (client, seen) = tapped(client);
@@ -36,13 +36,15 @@ async fn a_tap_sees_everything_that_passes() {
     writer.close().await;
     assert_eq!(reader.read().await.unwrap(), None);
     let expected: Vec<_> = (0..3)
-        .flat_map(|n| [Direction::Sent, Direction::Received].map(|d| (d, format!("{{\"n\":{n}}}"))))
+        .flat_map(|n| {
+            [TapDirection::Sent, TapDirection::Received].map(|d| (d, format!("{{\"n\":{n}}}")))
+        })
         .collect();
     assert_eq!(*seen.lock().unwrap(), expected);
 }
 
 #[tokio::test]
-async fn a_write_that_is_given_up_is_shown_once() {
+async fn a_dropped_write_shows_its_messages_once() {
     let (client, server) = duplex();
     let (client, seen) = tapped(client);
     let (_, mut writer) = client.split(&Limits::default());

@@ -1,4 +1,6 @@
-//! Counts and excerpts for messages that people read.
+//! Counts, excerpts and errors with their causes, for messages that people read.
+
+use std::error::Error;
 
 /// The most characters of a peer's text that a message repeats.
 const LONGEST: usize = 100;
@@ -24,9 +26,51 @@ pub fn excerpt(text: &str) -> String {
     shown
 }
 
+/// The text of an error and of its causes, joined by `: `.
+///
+/// A cause whose text the error ends with already is left out.
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+    use std::io;
+
     use super::*;
+
+    #[derive(Debug)]
+    struct Failed(&'static str, io::Error);
+
+    impl fmt::Display for Failed {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Failed {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.1)
+        }
+    }
+
+    #[test]
+    fn causes_follow_an_error_unless_it_ends_with_them() {
+        let failed = |text| Failed(text, io::Error::other("disk full"));
+        assert_eq!(with_causes(&failed("cannot save")), "cannot save: disk full");
+        assert_eq!(with_causes(&failed("no room: disk full")), "no room: disk full");
+    }
 
     #[test]
     fn one_thing_is_not_plural() {

@@ -110,8 +110,8 @@ impl Connection {
     /// A new connection, for 2026-07-28.
     pub(crate) fn new(config: ServerConfig) -> Self {
         // Calls send nothing but their answers.
-        let (_, slit) = mailbox(0);
-        let machine = ServerConnection::new(Arc::new(config), Owner::anonymous(), slit);
+        let (_, sender) = mailbox(0);
+        let machine = ServerConnection::new(Arc::new(config), Owner::anonymous(), sender);
         Self { machine, now: Instant::now() }
     }
 

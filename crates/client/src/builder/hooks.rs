@@ -1,4 +1,4 @@
-//! What the application does when its server turns to it, and before it turns to its server.
+//! The hooks of an application: what it answers, allows and observes.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use super::ClientBuilder;
 use crate::answer::{Answer, Question};
 use crate::audit::AuditRecord;
 use crate::consent::{Consent, ToolCall};
-use crate::hook::{Ear, Hook};
+use crate::hook::{Hook, Observer};
 use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 
 impl<S> ClientBuilder<S> {
-    /// Says how the application itself calls the server: the name that questions, calls to consent
-    /// to and audit records bear. What a server calls itself is no name to rely on.
+    /// Sets the application's own name for the server. Questions, tool calls to consent to and audit
+    /// records carry it. The name that a server gives itself cannot be trusted.
     pub fn label(mut self, label: impl fmt::Display) -> Self {
         self.handlers.label = Some(label.to_string().into());
         self
     }
 
-    /// Answers what the server asks the user, by an [`Answer`] or a `Result` of one.
+    /// Sets the handler for questions to the user. It returns an [`Answer`] or a `Result` of one.
     ///
-    /// Questions of one call may be asked at the same time, though no more of them than
-    /// [`Limits::questions`] and [`Limits::questions_per_minute`] allow. A question that the server
-    /// takes back, or whose call is dropped, has its future dropped.
+    /// Several questions of one call may be asked at the same time; [`Limits::questions`] and
+    /// [`Limits::questions_per_minute`] bound them. The handler's future is dropped if the server
+    /// cancels the question or the caller drops the call.
     ///
     /// ```no_run
     /// use bowline_client::{Client, Command};
@@ -54,9 +54,9 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Lets the server send the user to web pages as well; without this it is told that it may ask
-    /// by forms only. [`on_ask`](Self::on_ask) then gets questions with a
-    /// [`page`](Question::page), and answers them by [`consent`](Question::consent).
+    /// Allows the server to send the user to web pages; without this, the client declares that it
+    /// supports forms only. [`on_ask`](Self::on_ask) then also gets questions with a
+    /// [`page`](Question::page), and answers them with [`consent`](Question::consent).
     ///
     /// ```no_run
     /// use bowline_client::{Client, Command};
@@ -85,23 +85,22 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Hears the [name](crate::Page::elicitation_id) of a page that the user is done with, as far
-    /// as servers tell (2025-11-25 only). Names that the server never gave, or told before, are
-    /// ignored. Offer the user a way to go on all the same: a server need not tell.
+    /// Observes that the user has finished with a web page; the function gets its
+    /// [id](crate::WebPage::elicitation_id) (2025-11-25 only). Unknown and repeated ids are ignored.
+    /// A server need not report this, so offer the user another way to go on.
     ///
-    /// The function runs in the task that drives the connection: it should be quick.
+    /// The function runs in the task that drives the connection and must return quickly.
     pub fn on_elicitation_complete(mut self, done: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.handlers.elicitation.complete = Some(Ear::new(done));
+        self.handlers.elicitation.complete = Some(Observer::new(done));
         self
     }
 
-    /// Answers what the server asks the application's model, by a [`SamplingAnswer`], a
-    /// [`CreateMessageResult`] or a `Result` of either. Deprecated by the specification since
-    /// 2026-07-28.
+    /// Sets the handler for questions to the application's model (sampling). It returns a
+    /// [`SamplingAnswer`], a [`CreateMessageResult`] or a `Result` of either. The specification
+    /// deprecates sampling since 2026-07-28.
     ///
-    /// Unless [`review_sampling`](Self::review_sampling) and
-    /// [`review_sampled`](Self::review_sampled) do it, let the user see and change what is asked
-    /// and what is answered right here.
+    /// Let the user see and change the request and the answer: here, or in
+    /// [`review_sampling`](Self::review_sampling) and [`review_sampled`](Self::review_sampled).
     ///
     /// ```no_run
     /// use bowline_client::{Client, Command};
@@ -127,15 +126,15 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Lets the server offer tools to the model: [`on_sample`](Self::on_sample) then obeys `tools`
-    /// and `toolChoice`. Without this, requests with them are refused.
+    /// Allows the server to offer tools to the model. [`on_sample`](Self::on_sample) then has to
+    /// obey `tools` and `toolChoice`. Without this, requests with them are refused.
     pub fn allow_sampling_tools(mut self) -> Self {
         self.handlers.sampling.tools = true;
         self
     }
 
-    /// Looks every request to the model through before [`on_sample`](Self::on_sample) gets it, and
-    /// may change it.
+    /// Reviews every request to the model before [`on_sample`](Self::on_sample) gets it; may change
+    /// or deny it.
     pub fn review_sampling<F, A>(mut self, review: F) -> Self
     where
         F: Fn(SamplingRequest) -> A + Send + Sync + 'static,
@@ -145,7 +144,7 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Looks every answer of the model through before the server gets it, and may change it.
+    /// Reviews every answer of the model before the server gets it; may change or deny it.
     pub fn review_sampled<F, A>(mut self, review: F) -> Self
     where
         F: Fn(SamplingRequest, CreateMessageResult) -> A + Send + Sync + 'static,
@@ -156,20 +155,21 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Tells the server where in the file system it may work, if it asks; an empty list says that
-    /// there may be roots later, by [`Client::set_roots`](crate::Client::set_roots). Without this,
-    /// it is told that there are none. Deprecated by the specification since 2026-07-28.
+    /// Sets the roots: the directories and files in which the server may work. An empty list
+    /// declares that roots may follow, set by [`Client::set_roots`](crate::Client::set_roots).
+    /// Without this, the client declares no roots. The specification deprecates roots since
+    /// 2026-07-28.
     ///
-    /// Roots that cannot be opened when the server asks are left out, and so are those that
-    /// [`permit_roots`](Self::permit_roots) does not permit. Up to 2025-11-25 the server is told when
-    /// that changes: the client looks at the roots that it gave out every ten seconds.
+    /// When the server asks, roots that cannot be opened are left out, and so are those that
+    /// [`permit_roots`](Self::permit_roots) denies. Up to 2025-11-25 the client checks every ten
+    /// seconds whether the roots that it sent can be opened, and notifies the server of changes.
     pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
         self.handlers.roots.list = Some(roots.into_iter().collect());
         self
     }
 
-    /// Decides for each root, each time that the server asks, whether it is told: the place to ask
-    /// the user.
+    /// Decides for each root, each time that the server asks, whether the server may know it: the
+    /// place to ask the user.
     pub fn permit_roots<F, A>(mut self, permit: F) -> Self
     where
         F: Fn(Root) -> A + Send + Sync + 'static,
@@ -179,7 +179,7 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Decides before each tool call whether it is made; without this, every call is.
+    /// Decides before each tool call whether it is made; without this, every call is made.
     ///
     /// ```no_run
     /// use bowline_client::{Client, Command, Consent};
@@ -209,39 +209,40 @@ impl<S> ClientBuilder<S> {
         self
     }
 
-    /// Believes what the server says that its tools may do; see [`ToolCall::hints`].
+    /// Trusts the server's annotations of its tools; see [`ToolCall::hints`].
     pub fn trust_annotations(mut self) -> Self {
         self.handlers.oversight.trusts_annotations = true;
         self
     }
 
-    /// Hears of every tool call once it is over, also of those that were denied or dropped.
+    /// Observes every tool call after its end, also denied and dropped ones.
     ///
-    /// The function runs where the call was awaited or dropped: it should be quick.
+    /// The function runs in the task that awaited or dropped the call and must return quickly.
     pub fn audit(mut self, audit: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
-        self.handlers.oversight.audit = Some(Ear::new(audit));
+        self.handlers.oversight.audit = Some(Observer::new(audit));
         self
     }
 
-    /// Hears the server's log messages, of this level and more severe.
+    /// Observes the server's log messages, of this level and more severe.
     ///
-    /// The function runs in the task that drives the connection: it should be quick.
+    /// The function runs in the task that drives the connection and must return quickly.
     pub fn on_log(
         mut self,
         level: LoggingLevel,
         log: impl Fn(LogMessageParams) + Send + Sync + 'static,
     ) -> Self {
-        self.handlers.log = Some(Ear::new(move |message: &LogMessageParams| log(message.clone())));
+        self.handlers.log =
+            Some(Observer::new(move |message: &LogMessageParams| log(message.clone())));
         self.log_level = Some(level);
         self
     }
 
-    /// Hears what the server does that it should not, in words for a log: lines that are no
-    /// messages, answers that nobody awaits.
+    /// Observes violations of the protocol by the server, as sentences for a log: lines that are no
+    /// messages, answers to no request.
     ///
-    /// The function runs in the task that drives the connection: it should be quick.
+    /// The function runs in the task that drives the connection and must return quickly.
     pub fn on_odd(mut self, odd: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.handlers.odd = Some(Ear::new(odd));
+        self.handlers.odd = Some(Observer::new(odd));
         self
     }
 }

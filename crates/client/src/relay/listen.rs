@@ -1,32 +1,34 @@
-//! Changes of the server behind, passed on to whoever listens.
+//! Passes changes of the upstream server on to subscribed callers.
 //!
-//! A caller of 2026-07-28 says once what it wants to hear of. A session of before follows one
-//! resource after the other: each is followed upstream by a subscription of its own, which is handed
-//! to the call that listens on the session's behalf and ends with it.
+//! A caller of 2026-07-28 names all its subscriptions in one request. A session of an older revision
+//! subscribes to one resource after the other: each gets an upstream subscription of its own, which
+//! is handed to the call that listens on behalf of the session and ends with it.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{self, ClientProfile as Caller, Outgoing, Request, Response, Success};
+use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
 use bowline_types::legacy::subscribe::SubscribeParams;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Relay, read, refusal};
+use super::Relay;
+use super::refusal::{self, read};
 use crate::error::Result;
 use crate::subscribe::{Change, Changes};
 
-/// Resources that one session may follow here. Those that it gave up count as well, for nobody
-/// tells us.
+/// The most resources that one session may subscribe to. Resources that it unsubscribed from count
+/// too, since the relay does not see `resources/unsubscribe`.
 const MOST: usize = 1024;
 
 impl Relay {
     pub(super) async fn listen(&self, request: Request) -> Response {
         let wished = read::<ListenParams>(&request)?.notifications;
         let filter = wished.honoured_by(self.client.capabilities());
-        let (session, followed) = Session::open(&self.sessions, &request.parts.client);
+        let (session, followed) = SessionGuard::open(&self.sessions, &request.parts.client);
         let mut listening = Listening { streams: Vec::new(), followed };
         let mut honoured = SubscriptionFilter::new();
         if !filter.is_empty() {
@@ -47,7 +49,7 @@ impl Relay {
         Ok(Success::empty())
     }
 
-    /// Follows a resource on behalf of a session.
+    /// Subscribes to a resource on behalf of a session.
     pub(super) async fn follow(&self, request: Request) -> Response {
         let uri = read::<SubscribeParams>(&request)?.uri;
         let session = self.sessions.find(&request.parts.client);
@@ -61,70 +63,77 @@ impl Relay {
         if !changes.missing().is_empty() {
             return Err(ErrorObject::resource_not_found(&uri, request.parts.revision));
         }
-        // If nobody listens any more, nobody follows.
+        // Fails if the session has ended; then the subscription is dropped.
         let _ = session.changes.send(changes);
         Ok(Success::empty())
     }
 }
 
-/// Callers who listen now.
+/// The callers that listen now.
 #[derive(Debug, Default)]
-pub(super) struct Sessions(Mutex<Vec<Entry>>);
+pub(super) struct ListeningSessions(Mutex<Vec<ListeningSession>>);
 
 #[derive(Clone, Debug)]
-struct Entry {
-    /// A session has one of these, and every call of it shares that.
+struct ListeningSession {
+    /// All calls of a session share this allocation, so its address identifies the session.
     caller: Arc<Caller>,
     changes: UnboundedSender<Changes>,
     count: Arc<Mutex<usize>>,
 }
 
-impl Entry {
+impl ListeningSession {
     fn may_follow(&self) -> bool {
-        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut count = lock(&self.count);
         *count += 1;
         *count <= MOST
     }
 }
 
-impl Sessions {
-    fn find(&self, caller: &Arc<Caller>) -> Option<Entry> {
+impl ListeningSessions {
+    fn find(&self, caller: &Arc<Caller>) -> Option<ListeningSession> {
         self.lock().iter().find(|entry| Arc::ptr_eq(&entry.caller, caller)).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<ListeningSession>> {
+        lock(&self.0)
     }
 }
 
-/// A caller's place among those who listen; dropping it gives it up.
-struct Session {
-    sessions: Arc<Sessions>,
+/// Keeps a caller in [`ListeningSessions`]; dropping it removes the caller.
+struct SessionGuard {
+    sessions: Arc<ListeningSessions>,
     caller: Arc<Caller>,
 }
 
-impl Session {
-    fn open(sessions: &Arc<Sessions>, caller: &Arc<Caller>) -> (Self, UnboundedReceiver<Changes>) {
+impl SessionGuard {
+    fn open(
+        sessions: &Arc<ListeningSessions>,
+        caller: &Arc<Caller>,
+    ) -> (Self, UnboundedReceiver<Changes>) {
         let (changes, followed) = unbounded_channel();
-        sessions.lock().push(Entry { caller: caller.clone(), changes, count: Arc::default() });
+        sessions.lock().push(ListeningSession {
+            caller: caller.clone(),
+            changes,
+            count: Arc::default(),
+        });
         (Self { sessions: sessions.clone(), caller: caller.clone() }, followed)
     }
 }
 
-impl Drop for Session {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.sessions.lock().retain(|entry| !Arc::ptr_eq(&entry.caller, &self.caller));
     }
 }
 
-/// What one caller hears: what it asked for at first, and what it followed since.
+/// The changes for one caller: of its first subscription, and of the resources added since.
 struct Listening {
     streams: Vec<Changes>,
     followed: UnboundedReceiver<Changes>,
 }
 
 impl Listening {
-    /// The next change of any stream. Streams that end are let go; an error ends all.
+    /// Polls for the next change of any stream. Streams that end are removed; an error ends all.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<request::Change>> {
         while let Poll::Ready(Some(changes)) = self.followed.poll_recv(cx) {
             self.streams.push(changes);

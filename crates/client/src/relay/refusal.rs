@@ -1,13 +1,14 @@
-//! What a caller is told when a call to the server behind has no result.
+//! The errors that a relay answers with.
 
 use bowline_proto::request::Request;
 use bowline_types::error::ErrorObject;
+use bowline_types::method::Method;
+use serde::de::DeserializeOwned;
 
-use super::not_offered;
 use crate::error::Error;
 
-/// The answer to a call that failed. What the server said is passed on; what happened on our side
-/// of it is told without what only concerns us.
+/// The error for a call that failed upstream. An error of the upstream server is passed on. A
+/// failure on the way there becomes a sentence without internal details.
 pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
     let method = request.parts.method;
     if error.is_not_found()
@@ -26,9 +27,20 @@ pub(super) fn of(error: &Error, request: &Request) -> ErrorObject {
         _ if error.is_timeout() => "did not answer in time",
         _ if error.is_closed() => "is gone",
         _ if error.is_denied() => "was not asked, because the application did not allow it",
-        _ if error.is_unanswered() => "asked something first that nobody here could answer",
+        _ if error.is_unanswered() => "asked a question that could not be answered here",
         _ if error.is_invalid_answer() => "gave an answer that cannot be passed on",
         _ => "was not asked",
     };
     ErrorObject::internal(format!("`{method}`: the server behind this one {reason}"))
+}
+
+/// Reads the params of a request.
+pub(super) fn read<T: DeserializeOwned>(request: &Request) -> Result<T, ErrorObject> {
+    request.params.parse_all().map_err(ErrorObject::misread_params)
+}
+
+pub(super) fn not_offered(method: Method) -> ErrorObject {
+    ErrorObject::method_not_found(format!(
+        "`{method}` is not offered by the server behind this one"
+    ))
 }

@@ -1,4 +1,4 @@
-//! What may stand in a conversation with a model, and what a model may answer.
+//! Checks sampling requests and answers against the rules of the specification.
 
 use bowline_types::content::{Content, Role};
 use bowline_types::deprecated::sampling::{
@@ -7,11 +7,11 @@ use bowline_types::deprecated::sampling::{
 };
 use bowline_types::error::ErrorObject;
 
-/// Checks what a server asks before anybody sees it.
+/// Checks a request before any hook sees it.
 ///
 /// # Errors
 ///
-/// Names the place and the rule, and nothing of what the conversation says.
+/// Names the place and the rule, but quotes nothing of the conversation.
 pub(super) fn request(params: &CreateMessageParams) -> Result<(), ErrorObject> {
     for (position, message) in params.messages.iter().enumerate() {
         turn(message).map_err(|(place, reason)| {
@@ -41,11 +41,11 @@ fn turn(message: &SamplingMessage) -> Result<(), (String, &'static str)> {
     Ok(())
 }
 
-/// Checks an answer against what was asked.
+/// Checks an answer against its request.
 ///
 /// # Errors
 ///
-/// Says what is wrong with it.
+/// Says which rule the answer breaks.
 pub(super) fn result(
     params: &CreateMessageParams,
     result: &CreateMessageResult,

@@ -1,4 +1,4 @@
-//! Results that are kept for as long as their server allows.
+//! Results that are cached as long as their server allows.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ fn keeping() -> ClientBuilder {
     builder().cache(CacheOptions::default())
 }
 
-/// A client that keeps results, and a server with everything.
+/// A client with a cache, and a server with all capabilities.
 async fn kept() -> (Client, Peer) {
     let resources = json!({ "listChanged": true, "subscribe": true });
     let all = json!({ "tools": { "listChanged": true }, "resources": resources });
     modern_with(keeping(), &all).await
 }
 
-/// A page of tools that is fresh for a minute.
+/// A page of tools with a time to live of a minute.
 fn page(names: &[&str], cursor: Option<&str>) -> Value {
     let tool = |name| json!({ "name": name, "inputSchema": { "type": "object" } });
     let tools: Vec<_> = names.iter().map(tool).collect();
@@ -47,35 +47,35 @@ async fn names(client: &Client) -> Vec<String> {
     tools.into_iter().map(|tool| tool.name).collect()
 }
 
-/// Lists the tools, for which the server is asked once.
+/// Lists the tools; the server answers one request.
 async fn asked(client: &Client, peer: &mut Peer, page: Value) -> Vec<String> {
     tokio::join!(names(client), serve(peer, None, &page)).0
 }
 
 // spec: CACHE-8, CACHE-10, CACHE-14
 #[tokio::test(start_paused = true)]
-async fn a_list_is_asked_for_again_when_its_time_is_over() {
+async fn a_cached_list_is_fetched_again_after_its_time() {
     let (client, mut peer) = kept().await;
     assert_eq!(asked(&client, &mut peer, page(&["a"], None)).await, ["a"]);
     sleep(59 * SECOND).await;
     assert_eq!(names(&client).await, ["a"]);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     sleep(SECOND).await;
     assert_eq!(asked(&client, &mut peer, page(&["b"], None)).await, ["b"]);
 }
 
 // spec: CACHE-11
 #[tokio::test(start_paused = true)]
-async fn nothing_is_fetched_that_nobody_asks_for() {
+async fn nothing_is_prefetched() {
     let (client, mut peer) = kept().await;
     asked(&client, &mut peer, page(&["a"], None)).await;
     sleep(3600 * SECOND).await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: CACHE-7, CACHE-9
 #[tokio::test(start_paused = true)]
-async fn a_list_without_time_is_asked_for_every_time() {
+async fn a_list_without_a_time_to_live_is_fetched_every_time() {
     let (client, mut peer) = kept().await;
     for ttl in [json!(0), json!(-1), json!(null), json!("60000")] {
         let mut page = page(&["a"], None);
@@ -86,7 +86,7 @@ async fn a_list_without_time_is_asked_for_every_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_kept_unless_asked_for() {
+async fn nothing_is_cached_by_default() {
     let (client, mut peer) = modern_with(builder(), &json!({ "tools": {} })).await;
     for _ in 0..2 {
         asked(&client, &mut peer, page(&["a"], None)).await;
@@ -95,7 +95,7 @@ async fn nothing_is_kept_unless_asked_for() {
 
 // spec: CACHE-9
 #[tokio::test(start_paused = true)]
-async fn a_session_says_nothing_of_time_so_nothing_is_kept() {
+async fn sessions_have_no_time_to_live_so_nothing_is_cached() {
     let tools = json!({ "tools": {} });
     let (client, mut peer) = legacy_with(keeping(), Revision::LATEST_LEGACY, &tools).await;
     for _ in 0..2 {
@@ -105,7 +105,7 @@ async fn a_session_says_nothing_of_time_so_nothing_is_kept() {
 
 // spec: CACHE-15
 #[tokio::test(start_paused = true)]
-async fn connections_share_nothing_they_keep() {
+async fn connections_do_not_share_their_caches() {
     let (first, mut one) = kept().await;
     let (second, mut two) = kept().await;
     assert_eq!(asked(&first, &mut one, page(&["a"], None)).await, ["a"]);
@@ -113,7 +113,7 @@ async fn connections_share_nothing_they_keep() {
     assert_eq!(names(&first.clone()).await, ["a"], "clones are the same connection");
 }
 
-/// Subscribes, and gives the subscription's id on the wire.
+/// Subscribes, and returns the subscription's id on the wire.
 async fn listen(client: &Client, peer: &mut Peer) -> (bowline_client::Changes, i64) {
     let serve = async {
         let request = peer.request("subscriptions/listen").await;
@@ -148,7 +148,7 @@ async fn a_change_makes_the_list_stale_at_once() {
 
 // spec: CACHE-17
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_a_change_overtook_is_not_kept() {
+async fn an_answer_that_is_older_than_a_change_is_not_cached() {
     let (client, mut peer) = kept().await;
     let (_changes, id) = listen(&client, &mut peer).await;
     let serving = async {
@@ -162,7 +162,7 @@ async fn an_answer_that_a_change_overtook_is_not_kept() {
 
 // spec: CACHE-5, CACHE-17
 #[tokio::test(start_paused = true)]
-async fn a_resource_is_kept_until_it_changes() {
+async fn a_resource_is_cached_until_it_changes() {
     let (client, mut peer) = kept().await;
     let (mut changes, id) = listen(&client, &mut peer).await;
     let contents = |text: &str| {
@@ -191,12 +191,12 @@ async fn a_resource_is_kept_until_it_changes() {
         assert_eq!(client.read("a:/1").await.unwrap().text(), "four");
     };
     tokio::join!(reading, serving);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: CACHE-6
 #[tokio::test(start_paused = true)]
-async fn what_took_answers_of_the_user_is_not_kept() {
+async fn a_result_that_depends_on_answers_of_the_user_is_not_cached() {
     let builder = keeping().on_ask(|question| async move { question.accept(()) });
     let (client, mut peer) = modern_with(builder, &json!({ "resources": {} })).await;
     let form = json!({ "type": "object", "properties": {} });
@@ -218,7 +218,7 @@ async fn what_took_answers_of_the_user_is_not_kept() {
 
 // spec: CACHE-19
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_stale_is_asked_for_with_its_cursor() {
+async fn a_stale_page_is_fetched_again_with_its_cursor() {
     let (client, mut peer) = kept().await;
     let mut last = page(&["b"], None);
     last["ttlMs"] = json!(1000);
@@ -235,7 +235,7 @@ async fn a_page_that_is_stale_is_asked_for_with_its_cursor() {
 
 // spec: CACHE-20
 #[tokio::test(start_paused = true)]
-async fn whoever_wants_pages_of_one_time_gets_all_of_them_anew() {
+async fn a_fresh_list_fetches_every_page() {
     let (client, mut peer) = kept().await;
     for _ in 0..2 {
         let serving = async {
@@ -246,12 +246,12 @@ async fn whoever_wants_pages_of_one_time_gets_all_of_them_anew() {
         assert_eq!(tools.unwrap().len(), 2);
     }
     assert_eq!(names(&client).await, ["a", "b"]);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: CACHE-21
 #[tokio::test(start_paused = true)]
-async fn a_cursor_that_is_refused_begins_the_list_again() {
+async fn a_refused_cursor_from_the_cache_begins_the_list_again() {
     let (client, mut peer) = kept().await;
     let mut last = page(&["b"], None);
     last["ttlMs"] = json!(0);
@@ -289,7 +289,7 @@ async fn a_list_that_was_read_in_part_is_not_begun_again() {
             let request = peer.request("tools/list").await;
             assert_eq!(request.params["cursor"], "2");
             peer.refuse(&request, -32602, "no such cursor").await;
-            // Refused, all pages are forgotten; so the first is kept anew for the second time.
+            // After the refusal all pages are dropped, so the first one is cached a second time.
             serve(&mut peer, None, &first).await;
         }
     };

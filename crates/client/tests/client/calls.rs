@@ -34,14 +34,14 @@ async fn arguments_are_anything_that_is_an_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn arguments_that_are_no_object_are_refused_unsent() {
+async fn arguments_that_are_not_an_object_are_not_sent() {
     let (client, mut peer) = modern(builder()).await;
     let error = client.call("find", [1, 2]).await.unwrap_err();
     let expected = "calling `find`: it was not sent: the arguments of a tool are an object, \
                     for example `json!({\"name\": …})`, not `[1,2]`";
     assert_eq!(error.to_string(), expected);
     assert!(!error.may_retry());
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,7 +88,7 @@ async fn a_tool_that_failed_has_a_result() {
 
 // spec: TOOL-38, ERR-13, RPC-13
 #[tokio::test(start_paused = true)]
-async fn an_error_of_the_server_is_told_with_its_code_and_data() {
+async fn an_error_of_the_server_keeps_its_code_and_data() {
     for (client, mut peer) in both(builder()).await {
         let serve = async {
             let request = peer.request("tools/call").await;
@@ -143,7 +143,7 @@ async fn a_modern_result_without_a_type_is_complete() {
 
 // spec: RT-3, RT-4
 #[tokio::test(start_paused = true)]
-async fn a_result_of_a_type_that_nobody_agreed_on_is_invalid() {
+async fn a_result_with_an_unknown_result_type_is_invalid() {
     for kind in ["task", "partial", ""] {
         let (client, mut peer) = modern(builder()).await;
         let serve = async {
@@ -164,7 +164,7 @@ async fn a_result_of_a_type_that_nobody_agreed_on_is_invalid() {
 
 // spec: RPC-12
 #[tokio::test(start_paused = true)]
-async fn members_that_nobody_knows_are_passed_over() {
+async fn unknown_members_are_ignored() {
     for (client, mut peer) in both(builder()).await {
         let serve = async {
             let request = peer.request("tools/call").await;
@@ -178,7 +178,7 @@ async fn members_that_nobody_knows_are_passed_over() {
 
 // spec: CAP-2, LIFE-15
 #[tokio::test(start_paused = true)]
-async fn what_the_server_does_not_offer_is_not_sent() {
+async fn a_call_of_something_that_the_server_does_not_offer_is_not_sent() {
     let (near, mut peer) = pair();
     let serve = async {
         let probe = peer.request("server/discover").await;
@@ -193,7 +193,7 @@ async fn what_the_server_does_not_offer_is_not_sent() {
                     the server does not offer the capability `tools`";
     assert_eq!(error.to_string(), expected);
     assert!(client.tools().all().await.unwrap_err().is_not_offered());
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: META-1, META-5, META-6
@@ -212,6 +212,6 @@ async fn a_call_carries_the_callers_own_keys_and_no_others() {
         let call = client.call("work", ()).meta("io.modelcontextprotocol/protocolVersion", "x");
         let error = call.await.unwrap_err();
         assert!(error.to_string().contains("is reserved by the protocol"), "{error}");
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }

@@ -15,7 +15,7 @@ async fn dropping_a_call_cancels_it_once() {
         let params = peer.notification("notifications/cancelled").await;
         assert_eq!(params["requestId"], request.id);
         assert!(params["reason"].is_string());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -49,9 +49,9 @@ async fn a_call_that_was_answered_is_not_cancelled() {
         assert!(poll!(&mut call).is_pending());
         let request = peer.request("tools/call").await;
         peer.answer_text(&request, "done").await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         drop(call);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -59,6 +59,6 @@ async fn a_call_that_was_answered_is_not_cancelled() {
 async fn a_call_that_is_never_awaited_is_never_sent() {
     for (client, mut peer) in both(builder()).await {
         drop(client.call("work", ()).into_future());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }

@@ -1,4 +1,4 @@
-//! Servers that are started: found out, started again, remembered, and gone in the end.
+//! Servers as child processes: their era is detected and remembered, and they end with the client.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use bowline_client::types::revision::Revision;
 use bowline_client::{Client, Command};
 use tempfile::TempDir;
 
-/// Answers as a legacy server to whatever comes first, and then to one call.
+/// Answers the first message like a legacy server, and then one call.
 const LEGACY: &str = r#"
     shake() {
         echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}}'
@@ -17,8 +17,7 @@ const LEGACY: &str = r#"
     }
 "#;
 
-/// A shell script as a server. It finds a file of its own under `$1`, to which it adds a line for
-/// every message that it reads first.
+/// A shell script as a server. It adds a line to the file `$1` for the first message of each start.
 struct Script {
     directory: TempDir,
     command: Command,
@@ -41,7 +40,7 @@ impl Script {
         self.directory.path().join("log")
     }
 
-    /// The methods that each start of it read first.
+    /// The first method that each start received.
     fn starts(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.file()).unwrap();
         let method = |line: &str| {
@@ -54,7 +53,7 @@ impl Script {
 
 // spec: ERA-5, ERA-11
 #[tokio::test]
-async fn a_server_that_dies_of_the_probe_is_started_again_and_remembered() {
+async fn a_server_that_exits_on_the_probe_is_started_again_and_remembered() {
     let script = Script::new(
         r#"case "$first" in *server/discover*) echo 'unknown method' >&2; exit 3;; esac
            shake
@@ -71,7 +70,7 @@ async fn a_server_that_dies_of_the_probe_is_started_again_and_remembered() {
 
 // spec: ERA-12
 #[tokio::test]
-async fn what_is_remembered_wrongly_is_found_out_anew() {
+async fn a_server_whose_remembered_era_is_wrong_is_probed_again() {
     let script = Script::new(
         r#"if [ "$(wc -l < "$1")" -le 2 ]; then
                case "$first" in *server/discover*) exit 3;; esac
@@ -107,7 +106,7 @@ async fn a_server_that_always_dies_is_started_twice_and_quoted() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_told_by_name() {
+async fn the_error_for_a_missing_program_names_it() {
     let error = Client::connect(Command::new("bowline-no-such-program")).await.unwrap_err();
     assert!(error.is_connect() && !error.is_closed() && !error.may_retry());
     let expected = "connecting: cannot start `bowline-no-such-program`: \
@@ -116,7 +115,7 @@ async fn a_program_that_is_not_there_is_told_by_name() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_dying_server_leaves_is_told_its_last_words() {
+async fn a_call_in_flight_when_the_server_dies_fails_with_its_last_words() {
     let script = Script::new(
         r#"case "$first" in *server/discover*) exit 3;; esac
            shake

@@ -1,4 +1,4 @@
-//! Completion of arguments, and what is made of answers that say little.
+//! Completion of arguments, also with incomplete answers.
 
 use bowline_client::types::completion::{Completion, Reference};
 use bowline_client::types::revision::Revision;
@@ -55,7 +55,7 @@ async fn an_argument_is_completed_with_what_is_known_already() {
 
 // spec: COMP-4
 #[tokio::test(start_paused = true)]
-async fn an_older_server_is_not_told_what_it_has_no_words_for() {
+async fn an_older_server_gets_no_completion_context() {
     for (revision, is_told) in [(Revision::V2025_06_18, true), (Revision::V2025_03_26, false)] {
         let (client, mut peer) = legacy_with(builder(), revision, &completions()).await;
         let serve = async {
@@ -71,7 +71,7 @@ async fn an_older_server_is_not_told_what_it_has_no_words_for() {
 
 // spec: COMP-13
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_says_little_is_no_failure() {
+async fn a_completion_without_values_is_empty() {
     for (client, mut peer) in both_with(builder(), &completions()).await {
         let few = Completion::new(["a"]);
         for (result, expected) in [
@@ -94,7 +94,7 @@ async fn an_answer_that_says_little_is_no_failure() {
 
 // spec: COMP-13
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_says_too_much_is_cut_and_nonsense_is_told() {
+async fn too_many_values_are_cut_and_an_invalid_completion_is_an_error() {
     let (client, mut peer) = modern_with(builder(), &completions()).await;
     let serve = async {
         let request = peer.request("completion/complete").await;
@@ -115,7 +115,7 @@ async fn an_answer_that_says_too_much_is_cut_and_nonsense_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_completion_that_is_overtaken_is_cancelled() {
+async fn dropping_a_completion_cancels_it() {
     for (client, mut peer) in both_with(builder(), &completions()).await {
         let mut call = client.complete(Reference::prompt("p")).argument("a", "x").into_future();
         assert!(poll!(&mut call).is_pending());
@@ -135,12 +135,12 @@ async fn a_server_that_completes_nothing_is_not_asked() {
         let expected = "calling `completion/complete`: `completion/complete` was not sent: \
                         the server does not offer the capability `completions`";
         assert_eq!(error.to_string(), expected);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_revision_completes_without_saying_so() {
+async fn the_first_revision_completes_without_declaring_it() {
     let (client, mut peer) =
         legacy_with(builder(), Revision::V2024_11_05, &json!({ "prompts": {} })).await;
     let serve = async {

@@ -1,4 +1,4 @@
-//! First contact: which era a server is of, which revision is spoken, who is who.
+//! Negotiation: the era of the server, the revision, capabilities and identities.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn asking(builder: ClientBuilder) -> ClientBuilder {
     builder.on_ask(|question| async move { question.decline() })
 }
 
-/// Connects while the server does its part, and expects that nothing comes of it.
+/// Connects while the server does its part, and expects a failure.
 async fn fails<F: Future<Output = Peer>>(
     builder: ClientBuilder,
     near: Near,
@@ -49,12 +49,12 @@ async fn a_server_that_answers_the_probe_is_modern() {
     assert_eq!(client.instructions(), Some("Ask first."));
     assert!(client.capabilities().supports_tools());
     assert!(!client.capabilities().supports_prompts());
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: ERA-5, ERA-6, LIFE-1, LIFE-2, LIFE-4, LIFE-5, LIFE-7, LIFE-8, LIFE-19
 #[tokio::test(start_paused = true)]
-async fn any_other_error_means_a_handshake() {
+async fn any_other_error_leads_to_a_handshake() {
     for code in [-32601, -32600, -32602, -32603, -32700, -32000, -32001, -32002, 0, -1, 404] {
         let (near, mut peer) = pair();
         let serve = async {
@@ -67,7 +67,7 @@ async fn any_other_error_means_a_handshake() {
                 "clientInfo": { "name": "tester", "version": "0.1.0" },
             });
             assert_eq!(handshake.params, expected);
-            peer.hears_nothing().await;
+            peer.gets_nothing().await;
             peer.answer(&handshake, &initialized("2025-11-25")).await;
             peer.notification("notifications/initialized").await;
         };
@@ -76,13 +76,13 @@ async fn any_other_error_means_a_handshake() {
         assert_eq!(client.revision(), Revision::V2025_11_25, "{code}");
         assert_eq!(client.server_info(), Some(&Implementation::new("scripted", "1")));
         assert_eq!(client.instructions(), Some("Ask first."));
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
 // spec: ERA-5
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_no_discovery_means_a_handshake() {
+async fn an_answer_that_is_no_discovery_leads_to_a_handshake() {
     let (near, mut peer) = pair();
     let serve = async {
         let probe = peer.request("server/discover").await;
@@ -95,7 +95,7 @@ async fn an_answer_that_is_no_discovery_means_a_handshake() {
 
 // spec: ERA-5, TIME-1
 #[tokio::test(start_paused = true)]
-async fn silence_means_a_handshake_after_a_while() {
+async fn a_probe_without_an_answer_leads_to_a_handshake() {
     let heard = Heard::default();
     let (near, mut peer) = pair();
     let serve = async {
@@ -115,7 +115,7 @@ async fn silence_means_a_handshake_after_a_while() {
 
 // spec: ERA-4, VER-3
 #[tokio::test(start_paused = true)]
-async fn a_modern_server_without_our_version_is_taken_at_its_list() {
+async fn a_modern_server_without_our_revision_gets_one_from_its_list() {
     let unsupported = |supported: Value| {
         let data = json!({ "supported": supported, "requested": "2026-07-28" });
         json!({ "code": -32022, "message": "no", "data": data })
@@ -172,7 +172,7 @@ async fn the_version_that_the_server_offers_is_spoken() {
 
 // spec: LIFE-17, LIFE-18
 #[tokio::test(start_paused = true)]
-async fn a_refused_handshake_is_told_in_the_servers_words() {
+async fn the_error_for_a_refused_handshake_quotes_the_server() {
     let (near, mut peer) = pair();
     let serve = async move {
         let probe = peer.request("server/discover").await;
@@ -207,7 +207,7 @@ async fn a_handshake_without_an_answer_ends_in_time_and_is_not_cancelled() {
 
 // spec: ERA-7
 #[tokio::test(start_paused = true)]
-async fn a_client_of_the_modern_era_alone_probes_to_fail_in_plain_words() {
+async fn a_client_of_modern_revisions_only_fails_with_a_clear_error() {
     let (near, mut peer) = pair();
     let serve = async move {
         let probe = peer.request("server/discover").await;
@@ -253,7 +253,7 @@ async fn capabilities_follow_from_the_handlers() {
 
 // spec: CAP-3
 #[tokio::test(start_paused = true)]
-async fn a_server_may_declare_capabilities_that_nobody_knows() {
+async fn unknown_capabilities_are_ignored() {
     let unknown = json!({ "telepathy": [1, { "far": null }] });
     let list = json!({ "listChanged": true, "subscribe": true, "telepathy": unknown });
     let call = json!({ "tools": { "call": unknown, "telepathy": 1 }, "telepathy": unknown });
@@ -278,7 +278,7 @@ async fn a_server_may_declare_capabilities_that_nobody_knows() {
 
 // spec: ELIC-1
 #[tokio::test(start_paused = true)]
-async fn a_revision_without_modes_is_told_of_elicitation_without_modes() {
+async fn elicitation_is_declared_without_modes_where_the_revision_has_none() {
     let (near, mut peer) = pair();
     let serve = async {
         let handshake = peer.shake("2025-06-18").await;
@@ -323,7 +323,7 @@ async fn a_server_may_ping_before_it_answers_the_handshake() {
 
 // spec: STDIO-4
 #[tokio::test(start_paused = true)]
-async fn lines_that_are_no_messages_are_passed_over_and_told() {
+async fn lines_that_are_no_messages_are_ignored_and_reported() {
     let heard = Heard::default();
     let (near, mut peer) = pair();
     let serve = async {
@@ -357,7 +357,7 @@ async fn a_server_that_writes_nothing_but_noise_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_gone_before_it_answers_is_told_as_closed() {
+async fn a_server_that_exits_before_it_answers_is_reported_as_closed() {
     let (near, mut peer) = pair();
     let connecting = tokio::spawn(builder().connect(near));
     peer.request("server/discover").await;
@@ -367,7 +367,7 @@ async fn a_server_that_is_gone_before_it_answers_is_told_as_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_while_connecting_closes_the_channel() {
+async fn dropping_a_connect_closes_the_channel() {
     let (near, mut peer) = pair();
     let connecting = tokio::time::timeout(Duration::from_secs(1), builder().connect(near));
     let (outcome, _) = tokio::join!(connecting, peer.request("server/discover"));

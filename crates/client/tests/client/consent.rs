@@ -1,4 +1,4 @@
-//! Tool calls that are asked about before they are made, and told of afterwards.
+//! Consent before tool calls, and audit records after them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use crate::peer::{Heard, Peer, both, builder, modern};
 
-/// Keeps what audits say.
+/// Keeps the audit records.
 fn audited(builder: ClientBuilder, heard: &Heard) -> ClientBuilder {
     let heard = heard.clone();
     builder.audit(move |record: &AuditRecord| {
@@ -64,7 +64,7 @@ async fn nothing_is_sent_before_the_user_has_agreed() {
     for (client, mut peer) in both(builder).await {
         let mut call = client.call("delete", ()).into_future();
         assert!(poll!(&mut call).is_pending());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         agreed.notify_one();
         let (outcome, ()) = tokio::join!(call, serve_one(&mut peer));
         assert_eq!(outcome.unwrap().text(), "done");
@@ -78,12 +78,12 @@ async fn a_call_that_is_denied_is_never_sent() {
         let error = client.call("delete", ()).await.unwrap_err();
         assert_eq!(error.to_string(), "calling `delete`: it was not allowed: the user said no");
         assert!(error.is_denied() && !error.is_refused() && !error.may_retry());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_anybody_to_ask_every_call_is_made() {
+async fn without_a_hook_every_call_is_made() {
     for (client, mut peer) in both(builder()).await {
         let call = client.call("delete", ());
         let (outcome, ()) = tokio::join!(call.into_future(), serve_one(&mut peer));
@@ -91,7 +91,7 @@ async fn without_anybody_to_ask_every_call_is_made() {
     }
 }
 
-/// What a call is taken for after the tool was listed as harmless.
+/// The hints of a call after the tool was listed as read-only.
 async fn taken_for(builder: ClientBuilder) -> Vec<String> {
     let heard = Heard::default();
     let log = heard.clone();
@@ -122,7 +122,7 @@ async fn taken_for(builder: ClientBuilder) -> Vec<String> {
 
 // spec: TOOL-27, TOOL-28, TRUST-5
 #[tokio::test(start_paused = true)]
-async fn what_a_server_says_of_its_tools_counts_only_if_it_is_trusted() {
+async fn annotations_count_only_if_the_server_is_trusted() {
     assert_eq!(taken_for(builder()).await, ["None false", "Some(true) false"].repeat(2));
     let trusting = builder().trust_annotations();
     assert_eq!(taken_for(trusting).await, ["None false", "Some(true) true"].repeat(2));
@@ -181,7 +181,7 @@ async fn a_call_that_is_denied_or_dropped_leaves_a_record_too() {
 
 // spec: TOOL-50
 #[tokio::test(start_paused = true)]
-async fn a_record_counts_the_tool_and_not_the_thinking_of_the_user() {
+async fn the_duration_of_a_record_excludes_the_time_for_consent() {
     let heard = Heard::default();
     let builder = audited(builder(), &heard).on_call(|_| async {
         sleep(Duration::from_secs(60)).await;
@@ -195,7 +195,7 @@ async fn a_record_counts_the_tool_and_not_the_thinking_of_the_user() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_audit_that_panics_harms_nobody() {
+async fn a_panic_of_the_audit_hook_is_contained() {
     let builder = builder().audit(|_| panic!("no disk"));
     let (client, mut peer) = modern(builder).await;
     let call = client.call("quick", ());

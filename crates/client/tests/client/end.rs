@@ -22,7 +22,7 @@ async fn dropping_the_last_clone_ends_the_channel() {
     for (client, mut peer) in both(builder()).await {
         let clone = client.clone();
         drop(client);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         drop(clone);
         peer.hears_the_end().await;
     }
@@ -59,7 +59,7 @@ async fn calls_in_flight_fail_when_the_client_is_closed() {
 
 // spec: LIFE-23
 #[tokio::test(start_paused = true)]
-async fn calls_in_flight_fail_when_the_server_goes() {
+async fn calls_in_flight_fail_when_the_server_closes_the_channel() {
     for (client, mut peer) in both(builder()).await {
         let mut call = client.call("work", ()).into_future();
         assert!(poll!(&mut call).is_pending());

@@ -1,4 +1,4 @@
-//! Several servers as one group: names that cannot be confused, and nothing that crosses.
+//! Several servers as one group: qualified names do not collide, and members stay separate.
 
 use bowline_client::{Client, Group};
 use serde_json::{Value, json};
@@ -38,14 +38,14 @@ async fn rich() -> (Client, Peer) {
 
 async fn group() -> (Group, Peer, Peer) {
     let [(modern, one), (legacy, two)] = both(builder()).await;
-    // Both servers say that they are called `scripted`.
+    // Both servers give themselves the name `scripted`.
     assert_eq!(modern.server_info().unwrap().name, legacy.server_info().unwrap().name);
     (Group::new().with("one", modern).unwrap().with("two", legacy).unwrap(), one, two)
 }
 
 // spec: TOOL-20, TOOL-24, TOOL-25
 #[tokio::test(start_paused = true)]
-async fn equal_names_of_two_servers_are_told_apart() {
+async fn equal_names_of_two_servers_do_not_collide() {
     let (group, mut one, mut two) = group().await;
     let serve = async {
         page(&mut one, "tools/list", tools(&["search", "Search"])).await;
@@ -59,7 +59,7 @@ async fn equal_names_of_two_servers_are_told_apart() {
 
 // spec: TOOL-20, TOOL-24, TRUST-12
 #[tokio::test(start_paused = true)]
-async fn a_call_goes_to_the_server_that_its_name_says_and_to_no_other() {
+async fn a_call_goes_to_the_member_of_its_name_only() {
     let (group, mut one, mut two) = group().await;
     let serve = async {
         let request = two.request("tools/call").await;
@@ -70,12 +70,12 @@ async fn a_call_goes_to_the_server_that_its_name_says_and_to_no_other() {
     let call = group.call("two____one__search", json!({ "q": "secret" }));
     let (outcome, ()) = tokio::join!(call.into_future(), serve);
     assert_eq!(outcome.unwrap().text(), "two");
-    one.hears_nothing().await;
+    one.gets_nothing().await;
 }
 
 // spec: TOOL-24
 #[tokio::test(start_paused = true)]
-async fn a_name_without_a_member_leads_nowhere() {
+async fn a_name_without_a_member_is_an_error() {
     let (group, mut one, mut two) = group().await;
     for name in ["search", "three__search", "One__search", "scripted__search", "one_search", ""] {
         let error = group.call(name, ()).await.unwrap_err().to_string();
@@ -84,13 +84,13 @@ async fn a_name_without_a_member_leads_nowhere() {
     }
     assert!(group.prompt("search").argument("a", "b").await.is_err());
     assert!(group.read("three", "file:///x").await.is_err());
-    one.hears_nothing().await;
-    two.hears_nothing().await;
+    one.gets_nothing().await;
+    two.gets_nothing().await;
 }
 
 // spec: TRUST-12, PAGE-4, PAGE-5
 #[tokio::test(start_paused = true)]
-async fn pages_are_turned_for_each_server_by_itself() {
+async fn lists_of_each_server_are_paged_separately() {
     let (group, mut one, mut two) = group().await;
     let serve = async {
         let mut first = tools(&["a"]);
@@ -102,7 +102,7 @@ async fn pages_are_turned_for_each_server_by_itself() {
     let (listing, ()) = tokio::join!(group.tools(), serve);
     let names: Vec<_> = listing.items.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["one__a", "one__b", "two__c"]);
-    two.hears_nothing().await;
+    two.gets_nothing().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,7 +148,7 @@ async fn prompts_have_qualified_names_and_resources_know_their_member() {
         peer.answer(&read, r#"{"contents":[{"uri":"file:///a","text":"A"}]}"#).await;
     };
     let calls = async {
-        // The other two offer none of this, which is no failure.
+        // The other two members do not offer this, which is not a failure.
         let prompts = group.prompts().await;
         assert!(prompts.failures.is_empty());
         assert_eq!(prompts.items[0].name, "docs__review");
@@ -165,7 +165,7 @@ async fn prompts_have_qualified_names_and_resources_know_their_member() {
 
 // spec: TOOL-25
 #[tokio::test(start_paused = true)]
-async fn members_come_and_go_under_names_of_the_applications_own() {
+async fn members_are_added_and_removed_by_name() {
     let (mut group, _one, _two) = group().await;
     let [(third, _peer), _] = both(builder()).await;
     let error = group.insert("one", third.clone()).unwrap_err();

@@ -1,11 +1,11 @@
-//! What a server says of itself changes nothing, since it may say anything.
+//! The name of a server does not change how the client behaves.
 
 use bowline_client::{Client, ToolOutcome};
 use serde_json::{Value, json};
 
 use crate::peer::{DISCOVERED, Peer, builder, initialized, pair};
 
-/// Names and versions that a program could be tempted to treat in a way of their own.
+/// Names and versions for which a program might have a special case.
 const PROGRAMS: [(&str, &str); 4] =
     [("scripted", "1"), ("bowline", "99.0.0"), ("", ""), ("everything", "0.0.1-beta")];
 
@@ -31,7 +31,7 @@ async fn met(info: &Value, modern: bool) -> (Client, Peer) {
     (client.unwrap(), peer)
 }
 
-/// What the client sends and makes of an answer.
+/// The messages that the client sends, and the result that it reads.
 async fn exchange((client, mut peer): (Client, Peer)) -> (Value, String) {
     let serve = async {
         let request = peer.request("tools/call").await;

@@ -1,4 +1,4 @@
-//! Signs of life: asked for by hand, or by the connection itself.
+//! Pings: by hand, or by keep-alive.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::peer::{Heard, Peer, Request, builder, legacy, modern};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Both eras, one after the other: whoever waits for the other falls silent meanwhile.
+/// Both eras, one after the other: two connections at once would be silent for each other's time.
 const ERAS: [bool; 2] = [true, false];
 
 async fn meet(is_modern: bool, builder: ClientBuilder) -> (Client, Peer) {
@@ -21,7 +21,7 @@ async fn meet(is_modern: bool, builder: ClientBuilder) -> (Client, Peer) {
     }
 }
 
-/// The request that asks for a sign of life.
+/// The ping of this era.
 async fn question(client: &Client, peer: &mut Peer) -> Request {
     let is_modern = client.revision().is_modern();
     peer.request(if is_modern { "server/discover" } else { "ping" }).await
@@ -29,7 +29,7 @@ async fn question(client: &Client, peer: &mut Peer) -> Request {
 
 // spec: DISC-2
 #[tokio::test(start_paused = true)]
-async fn a_server_is_asked_whether_it_is_there() {
+async fn a_silent_server_is_pinged() {
     for era in ERAS {
         let (client, mut peer) = meet(era, builder()).await;
         let serve = async {
@@ -46,7 +46,7 @@ async fn a_server_is_asked_whether_it_is_there() {
 
 // spec: PING-3, PING-4, PING-6
 #[tokio::test(start_paused = true)]
-async fn only_a_silent_server_is_asked() {
+async fn a_server_that_sends_messages_is_not_pinged() {
     for era in ERAS {
         let (client, mut peer) = meet(era, builder().keep_alive(10 * SECOND, 2 * SECOND)).await;
         let start = Instant::now();
@@ -85,7 +85,7 @@ async fn a_server_that_stays_silent_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_a_server_says_is_a_sign_of_life() {
+async fn every_message_of_a_server_is_a_sign_of_life() {
     for era in ERAS {
         let (client, mut peer) = meet(era, builder().keep_alive(10 * SECOND, 3 * SECOND)).await;
         let request = question(&client, &mut peer).await;
@@ -101,7 +101,7 @@ async fn whatever_a_server_says_is_a_sign_of_life() {
 
 // spec: PING-6
 #[tokio::test(start_paused = true)]
-async fn nobody_is_asked_all_the_time() {
+async fn the_interval_of_pings_is_at_least_a_second() {
     for era in ERAS {
         let (client, mut peer) = meet(era, builder().keep_alive(Duration::ZERO, SECOND)).await;
         let start = Instant::now();
@@ -126,12 +126,12 @@ async fn a_server_that_waits_for_the_user_is_not_silent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_the_option_nobody_is_asked() {
+async fn without_the_option_no_server_is_pinged() {
     for (client, mut peer) in
         [modern(builder()).await, legacy(builder(), Revision::V2024_11_05).await]
     {
         sleep(3600 * SECOND).await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         assert!(!client.is_closed());
     }
 }

@@ -1,4 +1,4 @@
-//! Lists that come in pages.
+//! Paged lists.
 
 use bowline_client::Client;
 use futures_util::{StreamExt, TryStreamExt, poll};
@@ -16,7 +16,7 @@ fn page(names: &[&str], cursor: Option<&str>) -> String {
     page.to_string()
 }
 
-/// Answers a request for a page that has this cursor.
+/// Answers a request for the page at this cursor.
 async fn serve(peer: &mut Peer, cursor: Option<&str>, page: &str) {
     let request = peer.request("tools/list").await;
     assert_eq!(request.params.get("cursor"), cursor.map(Value::from).as_ref(), "{request:?}");
@@ -40,7 +40,7 @@ async fn pages_of_any_size_are_one_list() {
         };
         let (names, ()) = tokio::join!(names(&client), serving);
         assert_eq!(names, ["a", "b", "c", "d", "e"]);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -86,12 +86,12 @@ async fn a_server_without_pages_is_a_list_of_one_page() {
 async fn a_page_is_fetched_only_when_the_one_before_is_used_up() {
     let (client, mut peer) = modern(builder()).await;
     let mut tools = client.tools();
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     let first = page(&["a", "b"], Some("2"));
     let (tool, ()) = tokio::join!(StreamExt::next(&mut tools), serve(&mut peer, None, &first));
     assert_eq!(tool.unwrap().unwrap().name, "a");
     assert_eq!(tools.next().await.unwrap().unwrap().name, "b");
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     let last = page(&["c"], None);
     let (rest, ()) =
         tokio::join!(tools.try_collect::<Vec<_>>(), serve(&mut peer, Some("2"), &last));
@@ -105,14 +105,14 @@ async fn dropping_a_list_cancels_the_page_that_is_being_fetched() {
     let mut tools = client.tools();
     assert!(poll!(StreamExt::next(&mut tools)).is_pending());
     let request = peer.request("tools/list").await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     drop(tools);
     let params = peer.notification("notifications/cancelled").await;
     assert_eq!(params["requestId"], request.id);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_gives_the_same_cursor_again_is_not_asked_for_ever() {
+async fn cursors_that_repeat_end_the_list_with_an_error() {
     let (client, mut peer) = modern(builder()).await;
     let serving = async {
         serve(&mut peer, None, &page(&["a"], Some("x"))).await;
@@ -136,7 +136,7 @@ async fn a_server_that_gives_the_same_cursor_again_is_not_asked_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_cannot_be_had_ends_the_list() {
+async fn a_page_that_cannot_be_fetched_ends_the_list() {
     for (client, mut peer) in both(builder()).await {
         let serving = async {
             serve(&mut peer, None, &page(&["a"], Some("2"))).await;
@@ -154,7 +154,7 @@ async fn a_page_that_cannot_be_had_ends_the_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_none_is_told_with_the_place() {
+async fn the_error_for_an_invalid_page_names_the_place() {
     let (client, mut peer) = modern(builder()).await;
     let serving = serve(&mut peer, None, r#"{"tools":[{"name":"a"}]}"#);
     let (outcome, ()) = tokio::join!(client.tools().all(), serving);
@@ -176,7 +176,7 @@ async fn a_list_that_requires_input_is_invalid() {
 
 // spec: XMH-13
 #[tokio::test(start_paused = true)]
-async fn marks_for_http_are_passed_over_elsewhere() {
+async fn header_marks_are_ignored_on_other_transports() {
     let (client, mut peer) = modern(builder()).await;
     let mark = json!({ "type": "number", "x-mcp-header": "no token" });
     let schema = json!({ "type": "object", "properties": { "a": mark } });

@@ -1,4 +1,4 @@
-//! Log messages: asked for in the way of each era.
+//! Log messages: the level is set as each era does it.
 
 use bowline_client::types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_client::types::revision::Revision;
@@ -20,7 +20,7 @@ fn message(level: &str) -> String {
 
 // spec: LOG-11, LOG-19
 #[tokio::test(start_paused = true)]
-async fn a_modern_call_asks_for_logs_by_itself() {
+async fn a_modern_call_carries_the_log_level() {
     let heard = Heard::default();
     let builder = builder().on_log(LoggingLevel::Warning, keep(&heard));
     let (client, mut peer) = modern(builder).await;
@@ -43,7 +43,7 @@ async fn a_modern_call_asks_for_logs_by_itself() {
 
 // spec: LOG-18
 #[tokio::test(start_paused = true)]
-async fn a_modern_call_without_a_handler_asks_for_no_logs() {
+async fn a_modern_call_without_a_handler_carries_no_log_level() {
     let (client, mut peer) = modern(builder()).await;
     let serve = async {
         let request = peer.request("tools/call").await;
@@ -56,7 +56,7 @@ async fn a_modern_call_without_a_handler_asks_for_no_logs() {
 
 // spec: LOG-2
 #[tokio::test(start_paused = true)]
-async fn a_session_is_asked_for_logs_once() {
+async fn the_log_level_of_a_session_is_set_once() {
     let (heard, odd) = (Heard::default(), Heard::default());
     let builder = builder().on_log(LoggingLevel::Notice, keep(&heard)).on_odd(odd.hear());
     let (near, mut peer) = pair();
@@ -85,7 +85,7 @@ async fn a_session_is_asked_for_logs_once() {
 
 // spec: LOG-2, CAP-2
 #[tokio::test(start_paused = true)]
-async fn a_session_without_logs_is_not_asked_for_any() {
+async fn a_session_without_logging_gets_no_log_level() {
     let (near, mut peer) = pair();
     let serve = async {
         let handshake = peer.request("initialize").await;
@@ -97,7 +97,7 @@ async fn a_session_without_logs_is_not_asked_for_any() {
     let builder = builder().revisions([Revision::V2025_11_25]).on_log(LoggingLevel::Info, |_| {});
     let (client, ()) = tokio::join!(builder.connect(near), serve);
     let _client = client.unwrap();
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Servers that do what they should not: the call it concerns fails, the connection goes on.
+//! Servers that break the protocol: at most one call fails, and the connection goes on.
 
 use bowline_client::types::revision::Revision;
 use bowline_client::{Client, Limits};
@@ -18,7 +18,7 @@ async fn goes_on(client: &Client, peer: &mut Peer) {
 
 // spec: RPC-6
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_nobody_awaits_is_told_and_changes_nothing() {
+async fn an_answer_to_no_request_is_reported_and_ignored() {
     let heard = Heard::default();
     let clients = both(builder().on_odd(heard.hear())).await;
     for (client, mut peer) in clients {
@@ -34,7 +34,7 @@ async fn an_answer_that_nobody_awaits_is_told_and_changes_nothing() {
 
 // spec: ERR-8
 #[tokio::test(start_paused = true)]
-async fn a_code_that_older_programs_made_up_says_no_more_than_that_the_call_was_refused() {
+async fn an_undefined_error_code_of_older_programs_is_a_plain_refusal() {
     for code in (-32019..=-32000).filter(|code| *code != -32002) {
         for (client, mut peer) in both(builder()).await {
             let serve = async {
@@ -52,7 +52,7 @@ async fn a_code_that_older_programs_made_up_says_no_more_than_that_the_call_was_
                 !error.is_timeout() && !error.is_closed() && !error.is_not_offered(),
                 "{error}"
             );
-            peer.hears_nothing().await;
+            peer.gets_nothing().await;
             goes_on(&client, &mut peer).await;
         }
     }
@@ -121,13 +121,13 @@ async fn a_modern_server_that_sends_a_request_gets_no_answer() {
     let heard = Heard::default();
     let builder = builder()
         .on_odd(heard.hear())
-        .on_ask(|_| async { panic!("nobody is asked") as bowline_client::Answer });
+        .on_ask(|_| async { panic!("the user is not asked") as bowline_client::Answer });
     let (client, mut peer) = modern(builder).await;
     for method in ["ping", "elicitation/create", "roots/list", "nonsense"] {
         let params = json!({ "message": "?", "requestedSchema": { "type": "object" } });
         peer.send_json(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
             .await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
     let expected = "the server sent a request, `ping`, which its revision forbids";
     assert_eq!(heard.all()[0], expected);
@@ -160,7 +160,7 @@ async fn a_legacy_server_gets_an_answer_to_every_request() {
 
 // spec: CANC-13
 #[tokio::test(start_paused = true)]
-async fn notifications_that_make_no_sense_are_passed_over() {
+async fn invalid_notifications_are_ignored() {
     for (client, mut peer) in both(builder()).await {
         for notification in [
             r#"{"jsonrpc":"2.0","method":"notifications/unheard-of"}"#,

@@ -1,4 +1,4 @@
-//! Results of tools, held against the schemas that their server published.
+//! The check of tool results against output schemas.
 
 use bowline_client::types::revision::Revision;
 use bowline_client::{Client, Result, ToolOutcome};
@@ -20,7 +20,7 @@ async fn list(client: &Client, peer: &mut Peer, output: &Value) {
     tools.unwrap();
 }
 
-/// Calls the tool, which returns this.
+/// Calls the tool; the server answers with this result.
 async fn call(client: &Client, peer: &mut Peer, result: Value) -> Result<ToolOutcome> {
     let serve = async {
         let request = peer.request("tools/call").await;
@@ -58,7 +58,7 @@ async fn a_result_that_does_not_fit_is_an_invalid_answer() {
 
 // spec: TOOL-37
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_failed_owes_nothing_to_its_schema() {
+async fn the_result_of_a_failed_tool_is_not_checked() {
     for (client, mut peer) in both(builder()).await {
         list(&client, &mut peer, &sum()).await;
         let content = json!([{ "type": "text", "text": "no numbers" }]);
@@ -75,7 +75,7 @@ async fn a_tool_that_was_never_listed_is_not_checked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_wants_results_as_they_come_gets_them() {
+async fn unchecked_output_turns_the_check_off() {
     for (client, mut peer) in both(builder().unchecked_output()).await {
         list(&client, &mut peer, &json!({ "$ref": "https://example.com/sum.json" })).await;
         call(&client, &mut peer, structured(&json!({ "sum": "three" }))).await.unwrap();
@@ -107,7 +107,7 @@ async fn a_schema_is_forgotten_when_the_list_changes() {
 
 // spec: TOOL-51, SCH-8, SCH-13
 #[tokio::test(start_paused = true)]
-async fn a_tool_whose_schema_leads_elsewhere_is_not_called() {
+async fn a_tool_whose_schema_refers_to_another_document_is_not_called() {
     for (client, mut peer) in both(builder()).await {
         list(&client, &mut peer, &json!({ "$ref": "https://example.com/sum.json" })).await;
         let error = client.call("sum", ()).await.unwrap_err();
@@ -115,7 +115,7 @@ async fn a_tool_whose_schema_leads_elsewhere_is_not_called() {
         let expected = "calling `sum`: it was not sent: its output schema at `#/$ref`: ";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("https://example.com/sum.json"), "{text}");
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -151,7 +151,7 @@ async fn a_result_is_checked_in_the_dialect_that_its_schema_declares() {
 
 // spec: SCH-4, SCH-14
 #[tokio::test(start_paused = true)]
-async fn a_schema_that_cannot_be_used_is_told_once_and_the_tool_still_called() {
+async fn an_unsupported_schema_is_reported_once_and_the_tool_is_still_called() {
     let mut deep = json!({ "type": "string" });
     for _ in 0..70 {
         deep = json!({ "not": deep });
@@ -175,7 +175,7 @@ async fn a_schema_that_cannot_be_used_is_told_once_and_the_tool_still_called() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn revisions_without_structured_output_are_not_held_to_schemas() {
+async fn results_are_not_checked_in_revisions_without_structured_output() {
     for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
         let (client, mut peer) = legacy(builder(), revision).await;
         list(&client, &mut peer, &sum()).await;

@@ -1,4 +1,4 @@
-//! How often a server may ask: too many questions are not put to anybody.
+//! The rate of questions: too many do not reach the user.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::peer::{Heard, both, builder, modern, put};
 
-/// A client that answers everything and may be asked so often, and what it is asked.
+/// A client that answers every question up to this rate, and the questions that it got.
 fn answering(per_minute: usize, heard: &Heard) -> ClientBuilder {
     let mut limits = Limits::default();
     limits.questions_per_minute = per_minute;
@@ -50,7 +50,7 @@ async fn a_server_that_asks_too_often_is_not_answered() {
 
 // spec: ELIC-54
 #[tokio::test(start_paused = true)]
-async fn a_result_that_asks_too_much_at_once_fails_its_call_unasked() {
+async fn too_many_questions_in_one_result_fail_the_call() {
     let heard = Heard::default();
     let (client, mut peer) = modern(answering(2, &heard)).await;
     let question = json!({ "method": "elicitation/create", "params": form() });
@@ -59,7 +59,7 @@ async fn a_result_that_asks_too_much_at_once_fails_its_call_unasked() {
         let questions = json!({ "a": question, "b": question, "c": question });
         let required = json!({ "resultType": "input_required", "inputRequests": questions });
         peer.answer(&request, &required.to_string()).await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     };
     let (outcome, ()) = tokio::join!(client.call("ask", ()).into_future(), serve);
     let error = outcome.unwrap_err();

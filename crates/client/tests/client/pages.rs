@@ -1,4 +1,4 @@
-//! Questions that send the user to a page (since 2025-11-25), and the news that the user is done.
+//! Questions that send the user to a web page (since 2025-11-25), and their completion.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_client::types::revision::Revision;
-use bowline_client::{ClientBuilder, Page, Question};
+use bowline_client::{ClientBuilder, Question, WebPage};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -24,7 +24,7 @@ fn page(url: &str) -> Value {
 fn agreeing(heard: &Heard) -> ClientBuilder {
     let heard = heard.clone();
     builder().allow_urls().on_ask(move |question: Question| {
-        heard.push(format!("{} {:?}", question.message(), question.page().map(Page::host)));
+        heard.push(format!("{} {:?}", question.message(), question.page().map(WebPage::host)));
         async move { question.consent() }
     })
 }
@@ -36,7 +36,7 @@ async fn complete(peer: &mut Peer, name: &str) {
 
 // spec: ELIC-1, ELIC-2, ELIC-3
 #[tokio::test(start_paused = true)]
-async fn the_ways_to_ask_are_declared_as_each_revision_knows_them() {
+async fn the_modes_of_elicitation_are_declared_for_each_revision() {
     let asking = || builder().on_ask(|question| async move { question.decline() });
     for (builder, expected) in [
         (builder(), Value::Null),
@@ -65,7 +65,7 @@ async fn the_ways_to_ask_are_declared_as_each_revision_knows_them() {
 
 // spec: ELIC-27, ELIC-52
 #[tokio::test(start_paused = true)]
-async fn the_user_agrees_to_visit_a_page_and_that_is_all_the_server_hears() {
+async fn consent_to_visit_a_page_has_no_content() {
     let heard = Heard::default();
     for mut pair in both(agreeing(&heard)).await {
         let answer = put(&mut pair, CREATE, &page("https://example.com:8443/login?a=b")).await;
@@ -103,7 +103,7 @@ async fn the_user_sees_the_whole_url_and_its_host_and_then_consents() {
 
 // spec: ELIC-64
 #[tokio::test(start_paused = true)]
-async fn nobody_visits_a_page_before_or_after_the_user_agrees() {
+async fn the_library_never_opens_a_page() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let url = format!("http://{}/login", listener.local_addr().unwrap());
@@ -152,7 +152,7 @@ async fn a_client_that_allows_no_urls_is_not_asked_to_visit_any() {
 
 // spec: ELIC-3, ELIC-6
 #[tokio::test(start_paused = true)]
-async fn a_revision_without_pages_is_told_of_none_and_may_ask_for_none() {
+async fn a_revision_without_url_mode_cannot_ask_for_a_page() {
     let heard = Heard::default();
     let mut pair = legacy(agreeing(&heard), Revision::V2025_06_18).await;
     let error = put(&mut pair, CREATE, &page("https://example.com")).await.unwrap_err();
@@ -162,7 +162,7 @@ async fn a_revision_without_pages_is_told_of_none_and_may_ask_for_none() {
 
 // spec: ELIC-6
 #[tokio::test(start_paused = true)]
-async fn a_mode_that_nobody_knows_is_refused() {
+async fn an_unknown_mode_is_refused() {
     let heard = Heard::default();
     for mut pair in both(agreeing(&heard)).await {
         let params = json!({ "mode": "voice", "message": "Say it" });
@@ -174,7 +174,7 @@ async fn a_mode_that_nobody_knows_is_refused() {
 
 // spec: ELIC-63
 #[tokio::test(start_paused = true)]
-async fn a_page_that_no_browser_should_open_is_refused_unseen() {
+async fn a_page_that_no_browser_should_open_is_refused_before_the_user_sees_it() {
     let heard = Heard::default();
     for mut pair in both(agreeing(&heard)).await {
         for url in ["javascript:alert(1)", "file:///etc/passwd", "https://", "https://a b"] {
@@ -188,7 +188,7 @@ async fn a_page_that_no_browser_should_open_is_refused_unseen() {
 
 // spec: ELIC-10, ELIC-51, ELIC-55
 #[tokio::test(start_paused = true)]
-async fn a_question_tells_who_asks_by_the_applications_own_name() {
+async fn a_question_carries_the_applications_label_of_the_server() {
     let heard = Heard::default();
     let log = heard.clone();
     let builder = builder().label("calendar").on_ask(move |question| {
@@ -206,7 +206,7 @@ async fn a_question_tells_who_asks_by_the_applications_own_name() {
 
 // spec: ELIC-26, ELIC-33, ELIC-34
 #[tokio::test(start_paused = true)]
-async fn the_end_of_a_known_page_is_heard_once() {
+async fn the_completion_of_a_known_page_is_reported_once() {
     let done = Heard::default();
     let builder = agreeing(&Heard::default()).on_elicitation_complete(done.hear());
     let mut pair = legacy(builder, Revision::V2025_11_25).await;
@@ -216,19 +216,19 @@ async fn the_end_of_a_known_page_is_heard_once() {
         complete(&mut pair.1, name).await;
     }
     pair.1.send(r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}"#).await;
-    pair.1.hears_nothing().await;
+    pair.1.gets_nothing().await;
     assert_eq!(done.all(), ["7"]);
 }
 
 // spec: ELIC-33
 #[tokio::test(start_paused = true)]
-async fn revisions_without_names_for_pages_hear_of_no_end() {
+async fn revisions_without_elicitation_ids_report_no_completion() {
     let done = Heard::default();
     let builder = agreeing(&Heard::default()).on_elicitation_complete(done.hear());
     let mut pair = modern(builder).await;
     put(&mut pair, CREATE, &page("https://example.com")).await.unwrap();
     complete(&mut pair.1, "7").await;
-    pair.1.hears_nothing().await;
+    pair.1.gets_nothing().await;
     assert_eq!(done.all(), [""; 0]);
 }
 
@@ -249,7 +249,7 @@ async fn a_refused_call_names_the_pages_to_visit_first() {
     let urls: Vec<_> = pages.iter().map(|it| (it.url(), it.elicitation_id())).collect();
     assert_eq!(urls, [("https://example.com/a", Some("7"))]);
     complete(&mut peer, "7").await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     assert_eq!(done.all(), ["7"]);
     let serve = async {
         let request = peer.request("tools/call").await;
@@ -261,7 +261,7 @@ async fn a_refused_call_names_the_pages_to_visit_first() {
 
 // spec: ELIC-12, ELIC-14
 #[tokio::test(start_paused = true)]
-async fn an_answer_can_be_looked_at_and_changed_before_it_is_sent() {
+async fn an_answer_can_be_checked_and_changed_before_it_is_sent() {
     let builder = builder().on_ask(|question| async move {
         let draft = question.accept(json!({ "size": "L" }));
         assert!(draft.problem().unwrap().contains("`size`: expected a whole number"));

@@ -1,4 +1,4 @@
-//! The scripted server: expects lines and sends lines, and the ways to connect to it.
+//! The scripted server, which expects and sends lines, and functions to connect to it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 
-/// What a modern server with tools and logs says of itself.
+/// The `server/discover` result of a server with tools and logging.
 pub(crate) const DISCOVERED: &str = concat!(
     r#"{"resultType":"complete","ttlMs":0,"cacheScope":"public","#,
     r#""supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{}},"#,
@@ -65,7 +65,7 @@ impl Peer {
         Request { id, params: message["params"].clone() }
     }
 
-    /// The next line, which must be a notification of this method; gives its params.
+    /// The params of the next line, which must be a notification of this method.
     pub(crate) async fn notification(&mut self, method: &str) -> Value {
         let message = self.message().await;
         assert_eq!(message["method"], method, "{message}");
@@ -113,13 +113,13 @@ impl Peer {
         request
     }
 
-    /// Lets virtual time pass, in which the client must not say anything.
-    pub(crate) async fn hears_nothing(&mut self) {
+    /// Lets virtual time pass, in which the client must not send anything.
+    pub(crate) async fn gets_nothing(&mut self) {
         let line = timeout(Duration::from_millis(1), self.lines.next_line()).await;
         assert!(line.is_err(), "{line:?}");
     }
 
-    /// The client must have nothing more to say and close the channel.
+    /// Expects that the client closes the channel and sends nothing before.
     pub(crate) async fn hears_the_end(&mut self) {
         assert_eq!(self.lines.next_line().await.unwrap(), None);
     }
@@ -130,14 +130,14 @@ fn basic() -> Value {
     json!({ "tools": {}, "logging": {} })
 }
 
-/// What a server says of itself, with other capabilities.
+/// The `server/discover` result of a server with these capabilities.
 fn offering(result: &str, capabilities: &Value) -> String {
     let mut result: Value = serde_json::from_str(result).unwrap();
     result["capabilities"] = capabilities.clone();
     result.to_string()
 }
 
-/// What a server with tools and logs answers to a handshake.
+/// The `initialize` result of a server with tools and logging.
 pub(crate) fn initialized(revision: &str) -> String {
     json!({
         "protocolVersion": revision,
@@ -152,7 +152,7 @@ pub(crate) fn builder() -> ClientBuilder {
     Client::builder("tester", "0.1.0")
 }
 
-/// A client and a server of 2026-07-28 that have met.
+/// A connected client and server of 2026-07-28.
 pub(crate) async fn modern(builder: ClientBuilder) -> (Client, Peer) {
     modern_with(builder, &basic()).await
 }
@@ -168,7 +168,7 @@ pub(crate) async fn modern_with(builder: ClientBuilder, capabilities: &Value) ->
     (client.unwrap(), peer)
 }
 
-/// A client and a server of the handshake era that have met.
+/// A connected client and server of a revision with a handshake.
 pub(crate) async fn legacy(builder: ClientBuilder, revision: Revision) -> (Client, Peer) {
     legacy_with(builder, revision, &basic()).await
 }
@@ -191,7 +191,7 @@ pub(crate) async fn legacy_with(
     (client.unwrap(), peer)
 }
 
-/// One client and server of each era.
+/// A connected client and server of each era.
 pub(crate) async fn both(builder: ClientBuilder) -> [(Client, Peer); 2] {
     both_with(builder, &basic()).await
 }
@@ -204,7 +204,7 @@ pub(crate) async fn both_with(builder: ClientBuilder, capabilities: &Value) -> [
     ]
 }
 
-/// Puts a question to a client in the way of its era; gives its result, or the text of the error.
+/// Asks a client a question in the way of its era; returns its result, or the text of the error.
 pub(crate) async fn put(
     (client, peer): &mut (Client, Peer),
     method: &str,
@@ -244,7 +244,7 @@ pub(crate) async fn put(
     }
 }
 
-/// Keeps what a handler was told.
+/// Keeps the texts that a handler got.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
 

@@ -123,7 +123,7 @@ async fn messages_hold_every_kind_of_content() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_server_refuses_is_told_with_the_prompt() {
+async fn the_error_for_a_refused_prompt_names_the_prompt() {
     for (client, mut peer) in both_with(builder(), &prompts()).await {
         let serve = async {
             let request = peer.request("prompts/get").await;
@@ -144,6 +144,6 @@ async fn a_server_without_prompts_is_not_asked_for_any() {
     for (client, mut peer) in both(builder()).await {
         assert!(client.prompt("review").await.unwrap_err().is_not_offered());
         assert!(client.prompts().all().await.unwrap_err().is_not_offered());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }

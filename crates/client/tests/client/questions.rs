@@ -1,4 +1,4 @@
-//! Questions that are requests of the server's (2025-06-18 and 2025-11-25).
+//! Questions as requests of the server (2025-06-18 and 2025-11-25).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::peer::{Heard, Peer, builder, legacy};
 
-/// Asks by a form, and gives what comes back.
+/// Asks by a form, and returns the response.
 async fn ask(peer: &mut Peer, params: Value) -> Value {
     peer.send_json(json!({
         "jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params
@@ -56,7 +56,7 @@ async fn a_form_is_accepted_with_its_defaults_declined_or_cancelled() {
 
 // spec: ELIC-17
 #[tokio::test(start_paused = true)]
-async fn a_form_may_say_that_it_is_one() {
+async fn a_form_may_name_its_mode() {
     let mut params = form();
     params["mode"] = "form".into();
     let answer = answered(Question::decline, params, Revision::V2025_11_25).await;
@@ -78,7 +78,7 @@ async fn a_mode_that_was_not_declared_is_refused() {
 
 // spec: ERR-4
 #[tokio::test(start_paused = true)]
-async fn a_question_that_makes_no_sense_is_refused_by_name_of_the_member() {
+async fn the_error_for_an_invalid_question_names_the_member() {
     let answer =
         answered(Question::decline, json!({ "message": "?" }), Revision::V2025_11_25).await;
     assert_eq!(answer["error"]["code"], -32602);
@@ -98,7 +98,7 @@ async fn an_answer_that_does_not_fit_the_form_is_not_sent() {
 
 // spec: ELIC-10, ELIC-51, ELIC-55
 #[tokio::test(start_paused = true)]
-async fn a_question_tells_who_asks_and_what() {
+async fn a_question_names_the_server_and_its_text() {
     let heard = Heard::default();
     let log = heard.clone();
     let builder = builder().on_ask(move |question| {
@@ -114,7 +114,7 @@ async fn a_question_tells_who_asks_and_what() {
 
 // spec: CANC-5, CANC-6, CANC-7
 #[tokio::test(start_paused = true)]
-async fn a_question_that_is_taken_back_is_dropped_and_not_answered() {
+async fn a_question_that_the_server_cancels_is_dropped_and_not_answered() {
     let (asked, token) = (Arc::new(Notify::new()), Arc::new(()));
     let (signal, held) = (Arc::clone(&asked), Arc::clone(&token));
     let builder = builder().on_ask(move |_| {
@@ -134,7 +134,7 @@ async fn a_question_that_is_taken_back_is_dropped_and_not_answered() {
     let params = json!({ "requestId": 9 });
     let method = "notifications/cancelled";
     peer.send_json(json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     assert_eq!(Arc::strong_count(&token), 2);
 }
 

@@ -43,7 +43,7 @@ async fn ask(relay: &Relay, request: Request) -> Response {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_made_anew_with_what_its_caller_sent_along() {
+async fn a_relayed_call_carries_the_meta_of_its_caller() {
     for (client, mut peer) in both(builder()).await {
         let relay = client.relay();
         let params = json!({ "name": "add", "arguments": { "a": 1 } });
@@ -57,7 +57,7 @@ async fn a_call_is_made_anew_with_what_its_caller_sent_along() {
             peer.answer(&request, result).await;
         };
         let (response, ()) = tokio::join!(call, serve);
-        // Fitted to a caller who knows no structured content.
+        // Projected to a revision without structured content.
         let body = response.unwrap().body().as_str().to_owned();
         assert_eq!(body, r#"{"content":[{"type":"text","text":"{\"sum\":1}"}]}"#);
     }
@@ -65,7 +65,7 @@ async fn a_call_is_made_anew_with_what_its_caller_sent_along() {
 
 // spec: RSRC-18, RSRC-19
 #[tokio::test(start_paused = true)]
-async fn a_resource_that_is_not_there_is_told_in_the_code_of_the_caller() {
+async fn a_missing_resource_has_the_error_code_of_the_callers_revision() {
     for (client, mut peer) in both_with(builder(), &json!({ "resources": {} })).await {
         for (revision, code) in [(Revision::LATEST_LEGACY, -32002), (Revision::LATEST, -32602)] {
             let relay = client.relay();
@@ -82,11 +82,11 @@ async fn a_resource_that_is_not_there_is_told_in_the_code_of_the_caller() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_server_does_not_offer_is_not_asked_of_it() {
+async fn a_relay_does_not_forward_what_the_server_does_not_offer() {
     for (client, mut peer) in both(builder()).await {
         let prompts = request(Method::PromptsList, &json!({}), Revision::LATEST);
         assert_eq!(ask(&client.relay(), prompts).await.unwrap_err().code, -32601);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 

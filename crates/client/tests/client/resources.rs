@@ -1,4 +1,4 @@
-//! Resources: listed, read, and not found in the words of any revision.
+//! Resources: listed, read, and missing in every revision.
 
 use bowline_client::types::resource::ResourceBody;
 use bowline_client::types::revision::Revision;
@@ -11,7 +11,7 @@ fn resources() -> Value {
     json!({ "resources": {} })
 }
 
-/// Reads a resource that the server answers so.
+/// Reads a resource; the server answers with this.
 async fn read(client: &Client, peer: &mut Peer, contents: Value) -> bowline_client::Contents {
     let serve = async {
         let request = peer.request("resources/read").await;
@@ -23,7 +23,7 @@ async fn read(client: &Client, peer: &mut Peer, contents: Value) -> bowline_clie
     outcome.unwrap()
 }
 
-/// Reads a resource that the server refuses so.
+/// Reads a resource; the server answers with this error.
 async fn refused(client: &Client, peer: &mut Peer, error: &Value) -> Error {
     let serve = async {
         let id = peer.request("resources/read").await.id;
@@ -61,7 +61,7 @@ async fn resources_and_templates_are_lists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_read_is_text_or_bytes_or_several_of_either() {
+async fn contents_are_text_or_bytes_or_several_of_either() {
     for (client, mut peer) in both_with(builder(), &resources()).await {
         let text = json!([{ "uri": "a:/1", "mimeType": "text/plain", "text": "hello" }]);
         let contents = read(&client, &mut peer, text).await;
@@ -90,7 +90,7 @@ async fn what_is_read_is_text_or_bytes_or_several_of_either() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bytes_that_are_no_bytes_are_told() {
+async fn invalid_base64_is_an_error() {
     let (client, mut peer) = modern_with(builder(), &resources()).await;
     let blob = json!([{ "uri": "a:/1", "blob": "?!" }]);
     let contents = read(&client, &mut peer, blob).await;
@@ -115,7 +115,7 @@ async fn contents_that_are_neither_text_nor_bytes_are_an_invalid_answer() {
 
 // spec: RSRC-20
 #[tokio::test(start_paused = true)]
-async fn a_resource_is_not_found_in_the_words_of_any_revision() {
+async fn a_missing_resource_is_recognized_in_every_revision() {
     let uri = json!({ "uri": "a:/1" });
     for (client, mut peer) in both_with(builder(), &resources()).await {
         for (error, not_found) in [
@@ -170,7 +170,7 @@ async fn a_server_without_resources_is_not_asked_for_any() {
         assert_eq!(error.to_string(), expected);
         assert!(client.resources().all().await.unwrap_err().is_not_offered());
         assert!(client.resource_templates().all().await.unwrap_err().is_not_offered());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Servers that end by themselves and are started again.
+//! Restarts of servers that end by themselves.
 
 #![cfg(unix)]
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 
-/// Writes each message that it reads into a file under `$1`, with the number of the process before
-/// it, and answers what every server must.
+/// A server that writes each message into a file under `$1`, with the number of the process before
+/// it, and answers the requests of every client.
 const SERVER: &str = r#"
     echo >> "$1.starts"
     start=$(wc -l < "$1.starts" | tr -d ' ')
@@ -90,7 +90,7 @@ const BOTH: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
 // spec: STDIO-16
 #[tokio::test]
-async fn a_server_that_dies_is_started_again_and_the_call_is_not_repeated() {
+async fn a_server_that_dies_is_restarted_and_the_call_is_not_repeated() {
     for revision in BOTH {
         let mortal = Mortal::new();
         let client = mortal.connect(revision).await;
@@ -115,7 +115,7 @@ async fn a_server_that_dies_is_started_again_and_the_call_is_not_repeated() {
 
 // spec: STDIO-16
 #[tokio::test]
-async fn a_server_that_leaves_without_a_fault_is_started_again_too() {
+async fn a_server_that_exits_successfully_is_restarted_too() {
     for revision in BOTH {
         let mortal = Mortal::new();
         let client = mortal.connect(revision).await;
@@ -129,7 +129,7 @@ async fn a_server_that_leaves_without_a_fault_is_started_again_too() {
 }
 
 #[tokio::test]
-async fn a_server_is_not_started_again_unless_that_was_asked_for() {
+async fn a_server_is_not_restarted_by_default() {
     let mortal = Mortal::new();
     let command = Command::new("sh").args(["-c", SERVER, "server"]);
     let command = command.arg(mortal.directory.path().join("log"));
@@ -141,7 +141,7 @@ async fn a_server_is_not_started_again_unless_that_was_asked_for() {
 
 // spec: STDIO-16
 #[tokio::test]
-async fn a_session_sets_its_level_and_subscribes_again() {
+async fn after_a_restart_a_session_sets_its_log_level_and_subscribes_again() {
     let mortal = Mortal::new();
     let (logs, mut logged) = unbounded_channel();
     let builder = mortal.client(Revision::V2025_11_25);
@@ -150,7 +150,7 @@ async fn a_session_sets_its_level_and_subscribes_again() {
     let mut changes = client.subscribe().tools().resource("board://1").open().await.unwrap();
     logged.recv().await.unwrap();
     client.call("die", ()).await.unwrap_err();
-    // What happened while nobody listened is not known, so everything may have changed.
+    // Changes during the restart are unknown, so everything is reported as changed.
     assert_eq!(changes.next().await.unwrap().unwrap(), Change::Tools);
     assert_eq!(changes.next().await.unwrap().unwrap(), Change::Resource("board://1".into()));
     logged.recv().await.unwrap();
@@ -162,7 +162,7 @@ async fn a_session_sets_its_level_and_subscribes_again() {
 
 // spec: STDIO-16, SUB-17
 #[tokio::test]
-async fn a_modern_subscription_is_opened_again() {
+async fn after_a_restart_a_modern_subscription_is_opened_again() {
     let mortal = Mortal::new();
     let client = mortal.connect(Revision::V2026_07_28).await;
     let mut changes = client.subscribe().tools().open().await.unwrap();
@@ -195,7 +195,7 @@ async fn a_server_that_keeps_dying_is_given_up() {
 
 // spec: STDIO-16
 #[tokio::test]
-async fn a_server_that_cannot_even_be_started_again_is_given_up() {
+async fn a_server_that_cannot_be_restarted_is_given_up() {
     let mortal = Mortal::new();
     let program = mortal.directory.path().join("server");
     std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
@@ -213,7 +213,7 @@ async fn a_server_that_cannot_even_be_started_again_is_given_up() {
 
 // spec: STDIO-16
 #[tokio::test]
-async fn a_client_that_is_closed_meanwhile_waits_for_no_server() {
+async fn closing_a_client_does_not_wait_for_a_restart() {
     for revision in BOTH {
         let mortal = Mortal::new();
         let command = mortal.command(Restart::default().pause(Duration::from_secs(30)));

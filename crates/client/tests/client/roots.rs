@@ -1,4 +1,4 @@
-//! Roots: declared, listed as far as they exist and are permitted, and replaced.
+//! Roots: declared, listed if they exist and are permitted, and replaced.
 
 use std::fs;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn listed(pair: &mut (Client, Peer)) -> Vec<String> {
     result["roots"].as_array().unwrap().iter().map(uri).collect()
 }
 
-/// What the client declares in both eras.
+/// The capabilities that the client declares in both eras.
 async fn declared(builder: ClientBuilder) -> [Value; 2] {
     let (near, mut peer) = pair();
     let serve = async {
@@ -43,7 +43,7 @@ async fn declared(builder: ClientBuilder) -> [Value; 2] {
 
 // spec: ROOT-1, ROOT-2
 #[tokio::test(start_paused = true)]
-async fn roots_are_declared_and_their_changes_where_these_are_told() {
+async fn roots_are_declared_with_their_changes_where_the_revision_has_them() {
     assert_eq!(declared(builder()).await, [Value::Null, Value::Null]);
     assert_eq!(declared(builder().roots([])).await, [json!({}), json!({ "listChanged": true })]);
 }
@@ -71,7 +71,7 @@ async fn roots_are_listed_with_their_names() {
 
 // spec: ROOT-5, ROOT-9
 #[tokio::test(start_paused = true)]
-async fn what_is_no_root_is_refused_before_anybody_is_told() {
+async fn an_invalid_root_is_refused_before_the_server_is_notified() {
     let mut climbing = Root::new("file:///home/me").unwrap();
     climbing.uri = "file:///home/me/%2e%2e/you".to_owned();
     let (near, mut peer) = pair();
@@ -86,33 +86,33 @@ async fn what_is_no_root_is_refused_before_anybody_is_told() {
     let mut elsewhere = root(&directory);
     elsewhere.uri = "https://example.com".to_owned();
     assert!(pair.0.set_roots([elsewhere]).is_err());
-    pair.1.hears_nothing().await;
+    pair.1.gets_nothing().await;
     assert_eq!(listed(&mut pair).await, [root(&directory).uri]);
 }
 
 // spec: ROOT-3
 #[tokio::test(start_paused = true)]
-async fn a_session_is_told_when_roots_change_and_only_then() {
+async fn a_session_is_notified_when_its_roots_change() {
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let handshakes = Revision::ALL.into_iter().filter(|revision| !revision.is_modern());
     for revision in handshakes {
         let mut pair = legacy(builder().roots([root(&one)]), revision).await;
         pair.0.set_roots([root(&one)]).unwrap();
-        pair.1.hears_nothing().await;
+        pair.1.gets_nothing().await;
         pair.0.set_roots([root(&two), root(&one)]).unwrap();
         pair.1.notification("notifications/roots/list_changed").await;
-        pair.1.hears_nothing().await;
+        pair.1.gets_nothing().await;
         assert_eq!(listed(&mut pair).await, [root(&two).uri, root(&one).uri]);
     }
 }
 
 // spec: ROOT-2, ROOT-3
 #[tokio::test(start_paused = true)]
-async fn a_modern_server_is_not_told_but_gets_the_new_roots() {
+async fn a_modern_server_is_not_notified_but_gets_the_new_roots() {
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let mut pair = modern(builder().roots([root(&one)])).await;
     pair.0.set_roots([root(&two)]).unwrap();
-    pair.1.hears_nothing().await;
+    pair.1.gets_nothing().await;
     assert_eq!(listed(&mut pair).await, [root(&two).uri]);
 }
 
@@ -120,50 +120,50 @@ async fn a_modern_server_is_not_told_but_gets_the_new_roots() {
 async fn roots_cannot_be_set_if_none_were_declared() {
     for (client, mut peer) in both(builder()).await {
         let error = client.set_roots([]).unwrap_err();
-        let expected = "setting roots: the server was told that there are none; say `roots` before \
+        let expected = "setting roots: the client declared no roots; call `roots` before \
                         connecting";
         assert_eq!(error.to_string(), expected);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
-/// The server is told of a change, and need not wait for it.
+/// Expects a notification of changed roots without any delay.
 async fn told(peer: &mut Peer) {
     let told = timeout(HOUR, peer.notification("notifications/roots/list_changed")).await;
-    told.expect("nothing was told");
+    told.expect("no notification came");
 }
 
 // spec: ROOT-11, ROOT-17
 #[tokio::test(start_paused = true)]
-async fn a_session_is_told_once_when_a_root_goes_and_when_it_comes_back() {
+async fn a_session_is_notified_once_when_a_root_disappears_and_when_it_comes_back() {
     let (here, going) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let roots = [root(&here), root(&going)];
     for revision in Revision::ALL.into_iter().filter(|revision| !revision.is_modern()) {
         let mut pair = legacy(builder().roots(roots.clone()), revision).await;
         assert_eq!(listed(&mut pair).await, [root(&here).uri, root(&going).uri]);
         sleep(HOUR).await;
-        pair.1.hears_nothing().await;
+        pair.1.gets_nothing().await;
         fs::remove_dir(going.path()).unwrap();
         sleep(HOUR).await;
         told(&mut pair.1).await;
-        pair.1.hears_nothing().await;
+        pair.1.gets_nothing().await;
         assert_eq!(listed(&mut pair).await, [root(&here).uri]);
         fs::create_dir(going.path()).unwrap();
         sleep(HOUR).await;
         told(&mut pair.1).await;
-        pair.1.hears_nothing().await;
+        pair.1.gets_nothing().await;
         drop(pair.0);
         pair.1.hears_the_end().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asked_for_no_roots_is_not_told_when_one_goes() {
+async fn a_server_that_never_asked_for_roots_is_not_notified_when_one_disappears() {
     let going = TempDir::new().unwrap();
     let mut pair = legacy(builder().roots([root(&going)]), Revision::LATEST_LEGACY).await;
     fs::remove_dir(going.path()).unwrap();
     sleep(HOUR).await;
-    pair.1.hears_nothing().await;
+    pair.1.gets_nothing().await;
 }
 
 // spec: ROOT-11, ROOT-17
@@ -184,7 +184,7 @@ async fn a_root_that_cannot_be_opened_now_is_left_out() {
 
 // spec: ROOT-8, ROOT-10, ROOT-15, TRUST-9
 #[tokio::test(start_paused = true)]
-async fn a_root_is_told_only_if_it_is_permitted() {
+async fn a_root_is_listed_only_if_it_is_permitted() {
     let (public, private) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let heard = Heard::default();
     let log = heard.clone();

@@ -1,4 +1,4 @@
-//! Questions inside results (2026-07-28): asked, answered, and the call made again.
+//! Questions inside results (2026-07-28): the user answers, and the call is repeated.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn required(questions: &Value, state: Option<&str>) -> String {
     result.to_string()
 }
 
-/// Answers with the question's own words for a name.
+/// Answers with the text of the question as the name.
 fn echoing() -> ClientBuilder {
     builder()
         .on_ask(|question| async move { question.accept(json!({ "name": question.message() })) })
@@ -35,7 +35,7 @@ fn echoing() -> ClientBuilder {
 
 // spec: MRTR-19, MRTR-21, MRTR-22, MRTR-24, MRTR-25, MRTR-26, ELIC-22
 #[tokio::test(start_paused = true)]
-async fn a_call_is_made_again_with_all_answers_and_the_state_to_the_letter() {
+async fn a_call_is_repeated_with_all_answers_and_the_unchanged_state() {
     let (client, mut peer) = modern(echoing()).await;
     let state = r#"é\u00e9 "{\"a\": 1}" ==/+"#;
     let serve = async {
@@ -122,7 +122,7 @@ async fn a_server_that_never_stops_asking_is_given_up() {
             peer.answer(&request, &required(&json!({ "q": ask("Ada") }), Some(&round.to_string())))
                 .await;
         }
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     };
     let (outcome, ()) = tokio::join!(client.call("greet", ()).into_future(), serve);
     let expected = "calling `greet`: the server still asked for input after 16 rounds";
@@ -131,7 +131,7 @@ async fn a_server_that_never_stops_asking_is_given_up() {
 
 // spec: MRTR-4, MRTR-6, MRTR-7, ELIC-6
 #[tokio::test(start_paused = true)]
-async fn questions_that_break_the_rules_fail_the_call_unasked() {
+async fn invalid_questions_fail_the_call_and_do_not_reach_the_user() {
     let url = json!({ "mode": "url", "message": "Go", "url": "https://example.com" });
     for (result, complaint) in [
         (json!({}), "`input_required` has neither `inputRequests` nor `requestState`"),
@@ -158,7 +158,7 @@ async fn questions_that_break_the_rules_fail_the_call_unasked() {
             let mut result = result;
             result["resultType"] = "input_required".into();
             peer.answer(&request, &result.to_string()).await;
-            peer.hears_nothing().await;
+            peer.gets_nothing().await;
         };
         let (outcome, ()) = tokio::join!(client.call("greet", ()).into_future(), serve);
         let error = outcome.unwrap_err();
@@ -196,7 +196,7 @@ async fn an_answer_that_does_not_fit_the_form_fails_the_call() {
     let serve = async {
         let first = peer.request("tools/call").await;
         peer.answer(&first, &required(&json!({ "q": ask("Ada") }), None)).await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     };
     let (outcome, ()) = tokio::join!(client.call("greet", ()).into_future(), serve);
     let error = outcome.unwrap_err();
@@ -224,7 +224,7 @@ async fn a_handler_that_fails_or_panics_fails_the_call_alone() {
         let serve = async {
             let request = peer.request("tools/call").await;
             peer.answer(&request, &required(&json!({ "q": ask(message) }), None)).await;
-            peer.hears_nothing().await;
+            peer.gets_nothing().await;
         };
         let (outcome, ()) = tokio::join!(client.call("greet", ()).into_future(), serve);
         let error = outcome.unwrap_err().to_string();
@@ -234,7 +234,7 @@ async fn a_handler_that_fails_or_panics_fails_the_call_alone() {
 
 // spec: CANC-1, CANC-17
 #[tokio::test(start_paused = true)]
-async fn dropping_a_call_drops_its_questions_and_says_nothing() {
+async fn dropping_a_call_drops_its_questions_and_sends_nothing() {
     struct Dropped(Heard);
     impl Drop for Dropped {
         fn drop(&mut self) {
@@ -257,10 +257,10 @@ async fn dropping_a_call_drops_its_questions_and_says_nothing() {
     assert!(poll!(&mut call).is_pending());
     let request = peer.request("tools/call").await;
     peer.answer(&request, &required(&json!({ "q": ask("Ada") }), None)).await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     assert_eq!(heard.all(), ["asked"]);
     drop(call);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     assert_eq!(heard.all(), ["asked", "dropped"]);
 }
 

@@ -1,4 +1,4 @@
-//! What servers ask the application's model: checked, reviewed and answered, in both eras.
+//! Sampling: requests are checked, reviewed and answered, in both eras.
 
 use bowline_client::types::content::Content;
 use bowline_client::types::deprecated::sampling::{
@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// A client whose model says the same to everything.
+/// A client whose model always gives the same answer.
 fn saying(text: &'static str) -> ClientBuilder {
     builder().on_sample(move |request| async move { request.answer("m", text) })
 }
@@ -39,7 +39,7 @@ fn shown(request: &SamplingRequest) -> String {
 
 // spec: SAMP-1, SAMP-2, SAMP-7
 #[tokio::test(start_paused = true)]
-async fn a_model_is_declared_as_far_as_it_goes() {
+async fn sampling_is_declared_as_the_hooks_allow() {
     for (builder, expected) in [
         (builder(), json!({})),
         (builder().allow_sampling_tools(), json!({})),
@@ -73,7 +73,7 @@ async fn the_model_answers() {
 
 // spec: SAMP-30, SAMP-34
 #[tokio::test(start_paused = true)]
-async fn pictures_sounds_and_words_of_its_own_go_both_ways() {
+async fn images_audio_and_meta_are_passed_in_both_directions() {
     let builder = builder().on_sample(|request| async move {
         let content = request.params().messages[0].content.clone();
         let mut result = CreateMessageResult::new("m", content[0].clone())
@@ -168,7 +168,7 @@ async fn a_model_uses_tools_as_it_may_and_their_metadata_is_kept() {
 
 // spec: SAMP-17, SAMP-18, SAMP-21, SAMP-30
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_breaks_the_rules_is_refused_unseen() {
+async fn an_invalid_conversation_is_refused_before_any_hook_sees_it() {
     let user = |content: Value| json!({ "role": "user", "content": content });
     let wish = json!({ "role": "assistant", "content": tool_use("1") });
     for (messages, complaint) in [
@@ -257,17 +257,17 @@ async fn a_refusal_and_a_failure_have_codes_of_their_own() {
     ] {
         let error = put(&mut session, CREATE, &asked(&text(content))).await.unwrap_err();
         assert_eq!(error, expected);
-        // The call is not made again, and whoever made it knows why.
+        // The call is not repeated, and its error says why.
         let error = put(&mut modern, CREATE, &asked(&text(content))).await.unwrap_err();
         let unanswered = "calling `ask`: a question of the server's was not answered: ";
         assert_eq!(error, format!("{unanswered}{expected}"));
-        modern.1.hears_nothing().await;
+        modern.1.gets_nothing().await;
     }
 }
 
 // spec: SAMP-32
 #[tokio::test(start_paused = true)]
-async fn nobody_raises_the_most_tokens() {
+async fn the_maximum_of_tokens_cannot_be_raised() {
     let heard = Heard::default();
     let log = heard.clone();
     let builder = builder()
@@ -290,7 +290,7 @@ async fn nobody_raises_the_most_tokens() {
 
 // spec: SAMP-31
 #[tokio::test(start_paused = true)]
-async fn a_request_holds_nothing_of_the_one_before() {
+async fn a_request_contains_nothing_of_the_previous_one() {
     let heard = Heard::default();
     let log = heard.clone();
     let builder = builder().on_sample(move |request| {
@@ -307,7 +307,7 @@ async fn a_request_holds_nothing_of_the_one_before() {
 
 // spec: SAMP-24
 #[tokio::test(start_paused = true)]
-async fn what_is_asked_and_answered_stays_out_of_logs_and_errors() {
+async fn conversations_do_not_appear_in_logs_and_errors() {
     let odd = Heard::default();
     let builder = saying("my diagnosis")
         .on_odd(odd.hear())
@@ -340,7 +340,7 @@ async fn a_loop_of_tools_ends() {
                 json!({ "resultType": "input_required", "inputRequests": { "q": question } });
             peer.answer(&request, &required.to_string()).await;
         }
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     };
     let (outcome, ()) = tokio::join!(client.call("agent", ()).into_future(), serve);
     let expected = "calling `agent`: the server still asked for input after 3 rounds";

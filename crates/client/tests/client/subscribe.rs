@@ -1,4 +1,4 @@
-//! Subscriptions as streams, in the way of 2026-07-28.
+//! Subscriptions as streams, on 2026-07-28.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::peer::{Heard, Peer, Request, both_with, builder, modern_with};
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Everything that can change does tell.
+/// Capabilities with all notifications of changes.
 pub(crate) fn all() -> Value {
     json!({
         "tools": { "listChanged": true },
@@ -21,7 +21,7 @@ pub(crate) fn all() -> Value {
     })
 }
 
-/// Tells something under a subscription.
+/// Sends a notification of a subscription.
 async fn tell(peer: &mut Peer, subscription: &Request, method: &str, mut params: Value) {
     params["_meta"] = json!({ ID: subscription.id });
     peer.notify(method, &params).await;
@@ -51,7 +51,7 @@ async fn next(changes: &mut Changes) -> Change {
 
 // spec: SUB-1
 #[tokio::test(start_paused = true)]
-async fn what_is_chosen_is_asked_for_and_told_of() {
+async fn the_chosen_changes_are_subscribed_to_and_reported() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let subscribe = client.subscribe().tools().prompts().resources().resource("a:/1");
     let (changes, request) = tokio::join!(subscribe.open(), accept(&mut peer));
@@ -77,7 +77,7 @@ async fn what_is_chosen_is_asked_for_and_told_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscription_stands_once_it_is_acknowledged() {
+async fn a_subscription_is_open_once_it_is_acknowledged() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let mut open = Box::pin(client.subscribe().tools().open());
     assert!(poll!(&mut open).is_pending());
@@ -92,7 +92,7 @@ async fn a_subscription_stands_once_it_is_acknowledged() {
 
 // spec: SUB-7
 #[tokio::test(start_paused = true)]
-async fn what_the_server_does_not_honour_is_known() {
+async fn the_missing_part_of_a_subscription_is_known() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let subscribe = client.subscribe().tools().prompts().resource("a:/1").resource("a:/2");
     let serve = async {
@@ -110,7 +110,7 @@ async fn what_the_server_does_not_honour_is_known() {
 
 // spec: SUB-9, SUB-10
 #[tokio::test(start_paused = true)]
-async fn several_subscriptions_are_told_apart() {
+async fn several_subscriptions_do_not_mix() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let (first, one) = tokio::join!(client.subscribe().tools().open(), accept(&mut peer));
     let (second, two) = tokio::join!(client.subscribe().tools().open(), accept(&mut peer));
@@ -137,11 +137,11 @@ async fn dropping_a_subscription_ends_it() {
     let params = peer.notification("notifications/cancelled").await;
     assert_eq!(params["requestId"], request.id);
     tools_changed(&mut peer, &request).await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_a_subscription_that_does_not_stand_yet_ends_it_too() {
+async fn dropping_an_unacknowledged_subscription_ends_it_too() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let mut open = Box::pin(client.subscribe().tools().open());
     assert!(poll!(&mut open).is_pending());
@@ -177,18 +177,18 @@ async fn the_server_ends_a_subscription_by_either_sign_in_either_order() {
         for message in way(request.id) {
             peer.send_json(message).await;
         }
-        assert_eq!(next(&mut changes).await, Change::Tools, "what came before the end is told");
+        assert_eq!(next(&mut changes).await, Change::Tools, "changes before the end are reported");
         assert!(changes.next().await.is_none());
         assert!(changes.next().await.is_none());
         drop(changes);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         assert_eq!(odd.all(), [""; 0]);
     }
 }
 
 // spec: SUB-15
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_breaks_is_told_from_an_end() {
+async fn a_broken_connection_differs_from_an_end() {
     for (client, mut peer) in both_with(builder(), &all()).await {
         let is_modern = client.revision().is_modern();
         let serve = async { if is_modern { accept(&mut peer).await.id } else { 0 } };
@@ -209,7 +209,7 @@ async fn a_connection_that_breaks_is_told_from_an_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_refuses_is_told() {
+async fn a_refused_subscription_is_an_error() {
     let (client, mut peer) = modern_with(builder(), &all()).await;
     let serve = async {
         let request = peer.request("subscriptions/listen").await;
@@ -250,13 +250,13 @@ async fn an_end_before_the_acknowledgement_is_invalid() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn choosing_nothing_is_refused_unsent() {
+async fn an_empty_subscription_is_not_sent() {
     for (client, mut peer) in both_with(builder(), &all()).await {
         let error = client.subscribe().open().await.unwrap_err();
         let expected = "calling `subscriptions/listen`: it was not sent: \
                         nothing is chosen to hear of; choose `tools()`, for example";
         assert_eq!(error.to_string(), expected);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -271,7 +271,7 @@ async fn a_subscription_keeps_the_connection() {
         };
         let (changes, ()) = tokio::join!(client.subscribe().tools().open(), serve);
         drop(client);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         drop(changes);
         if is_modern {
             peer.notification("notifications/cancelled").await;
@@ -282,10 +282,10 @@ async fn a_subscription_keeps_the_connection() {
 
 // spec: SUB-17
 #[tokio::test(start_paused = true)]
-async fn a_new_connection_is_asked_again() {
+async fn a_new_connection_needs_a_new_subscription() {
     for _ in 0..2 {
         let (client, mut peer) = modern_with(builder(), &all()).await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         let (changes, request) = tokio::join!(client.subscribe().tools().open(), accept(&mut peer));
         let mut changes = changes.unwrap();
         tools_changed(&mut peer, &request).await;

@@ -1,4 +1,4 @@
-//! Subscriptions as streams, on a session that has none.
+//! Subscriptions as streams, on sessions up to 2025-11-25.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn updated(peer: &mut Peer, uri: &str) {
     peer.notify("notifications/resources/updated", &json!({ "uri": uri })).await;
 }
 
-/// Expects a request about a resource, and answers that it is done.
+/// Expects a request about a resource, and answers with success.
 async fn done(peer: &mut Peer, method: &str, uri: &str) -> Request {
     let request = peer.request(method).await;
     assert_eq!(request.params, json!({ "uri": uri }));
@@ -35,7 +35,7 @@ async fn follows(client: &Client, peer: &mut Peer, uri: &str) -> Changes {
 
 async fn is_unsubscribed(peer: &mut Peer, uri: &str) {
     done(peer, "resources/unsubscribe", uri).await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,7 +45,7 @@ async fn lists_need_no_request_in_any_revision() {
         let open = client.subscribe().tools().prompts().resources().open();
         let mut changes = open.await.unwrap();
         assert!(changes.missing().is_empty());
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         peer.notify("notifications/resources/list_changed", &json!({})).await;
         peer.notify("notifications/tools/list_changed", &json!({})).await;
         peer.notify("notifications/prompts/list_changed", &json!({})).await;
@@ -53,7 +53,7 @@ async fn lists_need_no_request_in_any_revision() {
             assert_eq!(changes.next().await.unwrap().unwrap(), expected);
         }
         drop(changes);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
@@ -73,12 +73,12 @@ async fn a_resource_is_subscribed_to_and_unsubscribed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_resource_is_unsubscribed_with_the_last_that_follows_it() {
+async fn a_resource_is_unsubscribed_with_its_last_subscription() {
     let (client, mut peer) = session().await;
     let first = follows(&client, &mut peer, "a:/1").await;
     let mut second = follows(&client, &mut peer, "a:/1").await;
     drop(first);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     updated(&mut peer, "a:/1").await;
     assert_eq!(second.next().await.unwrap().unwrap(), Change::Resource("a:/1".to_owned()));
     drop(second);
@@ -86,7 +86,7 @@ async fn a_resource_is_unsubscribed_with_the_last_that_follows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_changes_before_the_answer_is_not_missed() {
+async fn a_change_before_the_answer_is_not_lost() {
     let (client, mut peer) = session().await;
     let serve = async {
         let request = peer.request("resources/subscribe").await;
@@ -100,7 +100,7 @@ async fn what_changes_before_the_answer_is_not_missed() {
 
 // spec: CAP-2, SUB-7
 #[tokio::test(start_paused = true)]
-async fn what_the_server_does_not_declare_is_not_asked_for() {
+async fn a_subscription_that_the_server_does_not_support_is_not_sent() {
     let declared = json!({ "tools": { "listChanged": true }, "resources": {}, "prompts": {} });
     let (client, mut peer) = legacy_with(builder(), Revision::V2025_06_18, &declared).await;
     let changes = client.subscribe().tools().prompts().resource("a:/1").open().await.unwrap();
@@ -112,12 +112,12 @@ async fn what_the_server_does_not_declare_is_not_asked_for() {
     let expected = "calling `subscriptions/listen`: `subscriptions/listen` was not sent: \
                     the server does not offer any of the changes asked for";
     assert_eq!(error.to_string(), expected);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: SUB-7
 #[tokio::test(start_paused = true)]
-async fn a_resource_that_cannot_be_followed_is_left_out() {
+async fn a_resource_whose_subscription_is_refused_is_left_out() {
     let (client, mut peer) = session().await;
     let serve = async {
         done(&mut peer, "resources/subscribe", "a:/1").await;
@@ -134,7 +134,7 @@ async fn a_resource_that_cannot_be_followed_is_left_out() {
 
 // spec: RSRC-20
 #[tokio::test(start_paused = true)]
-async fn a_subscription_of_which_nothing_is_left_fails() {
+async fn a_subscription_whose_parts_are_all_refused_fails() {
     let (client, mut peer) = session().await;
     let serve = async {
         let request = peer.request("resources/subscribe").await;
@@ -142,12 +142,12 @@ async fn a_subscription_of_which_nothing_is_left_fails() {
     };
     let (outcome, ()) = tokio::join!(client.subscribe().resource("a:/1").open(), serve);
     assert!(outcome.unwrap_err().is_not_found());
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }
 
 // spec: TIME-1
 #[tokio::test(start_paused = true)]
-async fn a_subscription_that_is_not_answered_in_time_is_taken_back() {
+async fn a_subscription_that_is_not_answered_in_time_is_cancelled() {
     let odd = Heard::default();
     let builder = builder().on_odd(odd.hear());
     let (client, mut peer) = legacy_with(builder, Revision::V2025_03_26, &all()).await;
@@ -158,12 +158,12 @@ async fn a_subscription_that_is_not_answered_in_time_is_taken_back() {
     assert_eq!(error.to_string(), "calling `subscriptions/listen`: no answer came within 3s");
     is_unsubscribed(&mut peer, "a:/1").await;
     peer.answer(&request, "{}").await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     assert_eq!(odd.all(), [""; 0], "late answers are no news");
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_a_subscription_that_does_not_stand_yet_takes_it_back() {
+async fn dropping_an_unacknowledged_subscription_unsubscribes() {
     let (client, mut peer) = session().await;
     let mut open = Box::pin(client.subscribe().resource("a:/1").open());
     assert!(poll!(&mut open).is_pending());

@@ -1,4 +1,4 @@
-//! Tasks of 2025-11-25, which servers may offer and this client never asks for.
+//! Tasks of 2025-11-25: servers may offer them, this client never uses them.
 
 use bowline_client::Client;
 use bowline_client::types::revision::Revision;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::peer::{Peer, builder, legacy_with, modern};
 
-/// A client and a server of 2025-11-25 that declares this about tasks.
+/// A client, and a server of 2025-11-25 with this declaration of tasks.
 async fn met(tasks: &Value) -> (Client, Peer) {
     let capabilities = json!({ "tools": {}, "tasks": tasks });
     legacy_with(builder(), Revision::V2025_11_25, &capabilities).await
@@ -18,7 +18,7 @@ fn everything() -> Value {
     json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } })
 }
 
-/// Lists one tool that says this of itself.
+/// Lists one tool with these members.
 async fn list(client: &Client, peer: &mut Peer, execution: &Value) {
     let schema = json!({ "type": "object" });
     let tool = json!({ "name": "work", "inputSchema": schema, "execution": execution });
@@ -51,7 +51,7 @@ async fn no_call_asks_for_a_task_whatever_the_server_and_the_tool_say() {
 
 // spec: TASK-10
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_runs_only_as_a_task_is_not_called_plainly() {
+async fn a_tool_that_runs_only_as_a_task_is_not_called() {
     for tasks in [everything(), json!(null)] {
         let (client, mut peer) = met(&tasks).await;
         list(&client, &mut peer, &json!({ "taskSupport": "required" })).await;
@@ -59,12 +59,12 @@ async fn a_tool_that_runs_only_as_a_task_is_not_called_plainly() {
         let expected = "calling `work`: it was not sent: \
                         the server runs this tool only as a task, and this client asks for none";
         assert_eq!(error.to_string(), expected);
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_tool_says_of_tasks_means_nothing_in_other_revisions() {
+async fn the_task_support_of_a_tool_is_ignored_in_other_revisions() {
     let capabilities = json!({ "tools": {} });
     let older = legacy_with(builder(), Revision::V2025_06_18, &capabilities).await;
     for (client, mut peer) in [modern(builder()).await, older] {
@@ -80,7 +80,7 @@ async fn what_a_tool_says_of_tasks_means_nothing_in_other_revisions() {
 
 // spec: CANC-3
 #[tokio::test(start_paused = true)]
-async fn what_is_cancelled_by_notification_never_is_a_task() {
+async fn a_cancelled_request_is_never_a_task() {
     let (client, mut peer) = met(&everything()).await;
     list(&client, &mut peer, &json!({ "taskSupport": "optional" })).await;
     let mut call = client.call("work", ()).into_future();
@@ -90,5 +90,5 @@ async fn what_is_cancelled_by_notification_never_is_a_task() {
     drop(call);
     let params = peer.notification("notifications/cancelled").await;
     assert_eq!(params["requestId"], request.id);
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
 }

@@ -1,4 +1,4 @@
-//! Progress, time-outs, and how the two meet.
+//! Progress and time-outs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn token(request: &Request) -> Value {
     request.params["_meta"]["progressToken"].clone()
 }
 
-/// Expects that the client tells the server to stop.
+/// Expects a cancellation from the client.
 async fn is_cancelled(peer: &mut Peer, request: &Request) {
     let params = peer.notification("notifications/cancelled").await;
     assert_eq!(params["requestId"], request.id);
@@ -45,7 +45,7 @@ async fn progress_is_reported_in_order_before_the_result() {
 
 // spec: PROG-9, PROG-13
 #[tokio::test(start_paused = true)]
-async fn progress_that_nobody_asked_for_or_waits_for_is_passed_over() {
+async fn unrequested_and_late_progress_is_ignored() {
     for (client, mut peer) in both(builder()).await {
         let mut seen = 0;
         let serve = async {
@@ -62,13 +62,13 @@ async fn progress_that_nobody_asked_for_or_waits_for_is_passed_over() {
         let watched = client.call("watched", ()).progress(|_| seen += 1);
         let (one, two, ()) = tokio::join!(silent.into_future(), watched.into_future(), serve);
         assert_eq!((one.unwrap().text(), two.unwrap().text()), ("one".into(), "two".into()));
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
         assert_eq!(seen, 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_who_is_busy_gets_the_newest_notices() {
+async fn a_busy_caller_gets_the_newest_progress() {
     let (client, mut peer) = modern(builder()).await;
     let mut seen = Vec::new();
     let call = client.call("work", ()).progress(|it: ProgressParams| seen.push(it.progress));
@@ -79,14 +79,14 @@ async fn a_caller_who_is_busy_gets_the_newest_notices() {
         peer.report(&token(&request), f64::from(step)).await;
     }
     peer.answer_text(&request, "done").await;
-    peer.hears_nothing().await;
+    peer.gets_nothing().await;
     call.await.unwrap();
     assert_eq!(seen.len(), 32);
     assert_eq!(seen.last(), Some(&100.0));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_that_panics_harms_nobody_else() {
+async fn a_panic_of_a_progress_function_fails_its_call_only() {
     let (client, mut peer) = modern(builder()).await;
     let call = client.call("work", ()).progress(|_| panic!("the bar is too long"));
     let call = tokio::spawn(call.into_future());
@@ -114,13 +114,13 @@ async fn a_call_without_an_answer_times_out_and_is_cancelled() {
         assert!(error.is_timeout() && !error.may_retry());
         assert_eq!(error.to_string(), "calling `sleep`: no answer came within 60s");
         is_cancelled(&mut peer, &request).await;
-        peer.hears_nothing().await;
+        peer.gets_nothing().await;
     }
 }
 
 // spec: TIME-4
 #[tokio::test(start_paused = true)]
-async fn each_call_may_have_a_time_out_of_its_own() {
+async fn a_call_may_have_its_own_time_out() {
     for (client, mut peer) in both(builder()).await {
         let start = Instant::now();
         let call = client.call("sleep", ()).timeout(3 * SECOND);

@@ -1,4 +1,4 @@
-//! Where a server is, and what lies within its origin.
+//! The address of a server, and its origin.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,8 +13,8 @@ use http::uri::Scheme;
 pub(super) struct Address(Arc<Uri>);
 
 impl Address {
-    pub(super) fn parse(url: &str) -> Result<Self, InvalidUrl> {
-        let invalid = |reason: &str| InvalidUrl { url: shown(url), reason: reason.to_owned() };
+    pub(super) fn parse(url: &str) -> Result<Self, InvalidAddress> {
+        let invalid = |reason: &str| InvalidAddress { url: shown(url), reason: reason.to_owned() };
         let (url, _) = url.split_once('#').unwrap_or((url, ""));
         let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| {
             invalid(&format!("{error}; write it like `https://example.com/mcp`"))
@@ -31,8 +31,8 @@ impl Address {
         Ok(Self(Arc::new(uri)))
     }
 
-    /// What a server refers to, seen from here.
-    pub(super) fn join(&self, reference: &str) -> Result<Self, InvalidUrl> {
+    /// Resolves a reference that the server sent, relative to this address.
+    pub(super) fn join(&self, reference: &str) -> Result<Self, InvalidAddress> {
         let (reference, _) = reference.split_once('#').unwrap_or((reference, ""));
         let scheme = self.0.scheme_str().unwrap_or_default();
         let authority = self.0.authority().map_or("", |it| it.as_str());
@@ -80,7 +80,7 @@ impl Address {
         &self.0
     }
 
-    /// How the head of a request names the host: without a port that goes without saying.
+    /// The value of the `Host` header: without the port if it is the default one.
     pub(super) fn host_header(&self) -> Option<HeaderValue> {
         let usual = if self.is_secure() { 443 } else { 80 };
         let host = match self.0.port_u16().filter(|port| *port != usual) {
@@ -99,7 +99,7 @@ impl Address {
     }
 }
 
-/// Without the query, which may hold secrets.
+/// Shows the address without its query, which may hold secrets.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shown(&self.0.to_string()))
@@ -113,7 +113,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// Takes `.` and `..` out of a path, which no server is asked for.
+/// Resolves `.` and `..` in a path.
 fn without_dots(path_and_query: &str) -> String {
     let (path, query) = match path_and_query.split_once('?') {
         Some((path, query)) => (path, Some(query)),
@@ -139,27 +139,27 @@ fn without_dots(path_and_query: &str) -> String {
     query.map_or_else(|| path.clone(), |query| format!("{path}?{query}"))
 }
 
-/// A text that is not the address of a server.
+/// A URL that is not a valid address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidUrl {
+pub struct InvalidAddress {
     url: String,
     reason: String,
 }
 
-impl InvalidUrl {
+impl InvalidAddress {
     #[cfg(not(feature = "tls"))]
     pub(super) fn new(address: &Address, reason: &str) -> Self {
         Self { url: address.to_string(), reason: reason.to_owned() }
     }
 }
 
-impl fmt::Display for InvalidUrl {
+impl fmt::Display for InvalidAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is no address of a server: {}", self.url, self.reason)
     }
 }
 
-impl std::error::Error for InvalidUrl {}
+impl std::error::Error for InvalidAddress {}
 
 #[cfg(test)]
 mod tests {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_many_names() {
+    fn loopback_hosts_are_recognized() {
         for here in [
             "localhost",
             "LocalHost.:1",
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_in_words() {
+    fn an_invalid_address_is_refused_with_a_reason() {
         for (url, expected) in [
             ("example.com/mcp", "like"),
             ("ftp://example.com/", "http://"),

@@ -1,4 +1,4 @@
-//! The default HTTP client: HTTP/1.1 and HTTP/2, pooled, through the proxy of the environment.
+//! The default HTTP client: HTTP/1.1 and HTTP/2, pooled connections, the proxy of the environment.
 
 mod pool;
 mod proxy;
@@ -7,7 +7,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_transport::BoxFuture;
+use futures_core::future::BoxFuture;
 use http::header::{HOST, HeaderMap, PROXY_AUTHORIZATION};
 use http::{Request, Response, Uri};
 use hyper::client::conn::{http1, http2};
@@ -20,14 +20,14 @@ use tower_service::Service;
 pub(super) use self::pool::{CutOff, Unreachable};
 use self::pool::{Idle, Pool};
 use self::proxy::Proxied;
-use super::address::{Address, InvalidUrl};
-use super::fetch::{Body, BoxError, Fetch, Incoming};
+use super::address::{Address, InvalidAddress};
+use super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 use super::limits::HttpClientLimits;
 
-/// How often a silent connection is asked for a sign of life.
+/// The interval of keep-alive probes on a silent connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Headers of one answer that hyper has room for without being told.
+/// hyper's default for the number of headers of a response.
 const HEADERS: usize = 100;
 
 #[cfg(not(feature = "tls"))]
@@ -35,21 +35,21 @@ const NO_TLS: &str = "`https` needs the feature `tls`";
 
 /// Whether the default client can reach an address.
 #[cfg(feature = "tls")]
-pub(super) fn check(_: &Address) -> Result<(), InvalidUrl> {
+pub(super) fn check(_: &Address) -> Result<(), InvalidAddress> {
     Ok(())
 }
 
 /// Whether the default client can reach an address.
 #[cfg(not(feature = "tls"))]
-pub(super) fn check(address: &Address) -> Result<(), InvalidUrl> {
+pub(super) fn check(address: &Address) -> Result<(), InvalidAddress> {
     match address.is_secure() {
-        true => Err(InvalidUrl::new(address, NO_TLS)),
+        true => Err(InvalidAddress::new(address, NO_TLS)),
         false => Ok(()),
     }
 }
 
-/// The default client, for requests to the origin of an address that bear these headers; what it
-/// has to say itself is added to them.
+/// Makes the default client for the origin of an address, and adds the headers that it needs to
+/// `headers`.
 pub(super) fn connect(
     address: &Address,
     headers: &mut HeaderMap,
@@ -65,7 +65,7 @@ pub(super) fn connect(
     let matcher = match proxy::of_environment(address) {
         Ok(matcher) => Arc::new(matcher),
         Err(variable) => {
-            return Arc::new(Barred(format!(
+            return Arc::new(Unavailable(format!(
                 "the environment's `{variable}` is not the address of a proxy; write it like \
                  `http://proxy.example:3128`, or except the server in `NO_PROXY`"
             )));
@@ -74,7 +74,7 @@ pub(super) fn connect(
     if address.is_secure() {
         return secured(Proxied::new(http, matcher), address, limits);
     }
-    introduce(address, &matcher, headers);
+    add_plain_headers(address, &matcher, headers);
     pooled(Proxied::new(http, matcher), address, limits)
 }
 
@@ -87,7 +87,7 @@ fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Ar
             let secure = builder.https_only().enable_all_versions().wrap_connector(proxied);
             pooled(secure, address, limits)
         }
-        Err(error) => Arc::new(Barred(format!(
+        Err(error) => Arc::new(Unavailable(format!(
             "no certificate to trust was found ({error}); install those of the system, such as \
              the package `ca-certificates`, or name a file with `SSL_CERT_FILE`"
         ))),
@@ -96,22 +96,25 @@ fn secured(proxied: Proxied, address: &Address, limits: &HttpClientLimits) -> Ar
 
 #[cfg(not(feature = "tls"))]
 fn secured(_: Proxied, _: &Address, _: &HttpClientLimits) -> Arc<dyn Fetch> {
-    Arc::new(Barred(NO_TLS.to_owned()))
+    Arc::new(Unavailable(NO_TLS.to_owned()))
 }
 
-/// Why nothing can be sent the way that was asked for; so nothing is.
-struct Barred(String);
+/// A client that cannot be used: every request fails with this reason.
+struct Unavailable(String);
 
-impl Fetch for Barred {
-    fn fetch(self: Arc<Self>, _: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+impl Fetch for Unavailable {
+    fn fetch(
+        self: Arc<Self>,
+        _: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, BoxError>> {
         let unreachable = Unreachable(self.0.clone().into());
         Box::pin(ready(Err(unreachable.into())))
     }
 }
 
-/// Adds what every request over plain HTTP says, to the server or to a proxy that forwards it.
-/// Tunnels have their own head, and HTTP/2 names the host elsewhere.
-fn introduce(address: &Address, matcher: &Matcher, headers: &mut HeaderMap) {
+/// Adds `Host` and `Proxy-Authorization` for requests over plain HTTP. Tunnels send their own
+/// `Proxy-Authorization`, and HTTP/2 has `:authority` instead of `Host`.
+fn add_plain_headers(address: &Address, matcher: &Matcher, headers: &mut HeaderMap) {
     if let Some(host) = address.host_header() {
         headers.entry(HOST).or_insert(host);
     }
@@ -129,7 +132,7 @@ where
 {
     let mut http1 = http1::Builder::new();
     http1.max_buf_size(limits.head.max(8192));
-    // Told only if need be, because hyper then clears the room for them before every answer.
+    // Set only if it differs: with a limit set, hyper allocates and clears the space per response.
     if limits.headers != HEADERS {
         http1.max_headers(limits.headers);
     }

@@ -1,37 +1,37 @@
-//! The body of an answer: a stream of events, or one message.
+//! The body of a response: an event stream, or one message.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use bowline_proto::codec::Unit;
 use bowline_proto::codec::sse::SseReader;
+use bowline_proto::sync::poll_once;
+use bowline_types::text::with_causes;
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::time::timeout;
 
-use super::failure::Chain;
 use super::fetch::{BoxError, Incoming};
 use super::limits::HttpClientLimits;
 
-/// A stream of events as it is read.
-pub(super) struct Events {
+/// An event stream.
+pub(super) struct EventStream {
     body: Incoming,
     reader: SseReader,
     idle: Duration,
-    /// Comments that have come. One may be there to open the stream; who sends a second one will go
-    /// on with that.
+    /// How many comments came. The first may only open the stream; after a second one, the server is
+    /// taken to keep the stream alive with comments.
     comments: usize,
 }
 
 /// One event.
-pub(super) struct Event {
+pub(super) struct StreamEvent {
     pub(super) name: Option<String>,
     pub(super) unit: Unit,
 }
 
-/// Why a body brings nothing more.
+/// Why a body ended.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// The server ended it.
@@ -44,16 +44,16 @@ pub(super) enum Ended {
     TooLong(usize),
 }
 
-impl Events {
+impl EventStream {
     pub(super) fn new(body: Incoming, frame: usize, limits: &HttpClientLimits) -> Self {
         Self { body, reader: SseReader::new(frame), idle: limits.idle, comments: 0 }
     }
 
-    /// The next event. Dropping the future loses nothing.
-    pub(super) async fn next(&mut self) -> Result<Event, Ended> {
+    /// Reads the next event. Dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Result<StreamEvent, Ended> {
         loop {
             if let Some(event) = self.reader.next() {
-                return Ok(Event { name: event.name, unit: event.data });
+                return Ok(StreamEvent { name: event.name, unit: event.data });
             }
             let next = match self.is_kept_alive() {
                 true => timeout(self.idle, self.body.next()).await,
@@ -71,7 +71,7 @@ impl Events {
         }
     }
 
-    /// The next message; other events mean nothing.
+    /// Reads the next message; named events are skipped.
     pub(super) async fn message(&mut self) -> Result<Unit, Ended> {
         loop {
             let event = self.next().await?;
@@ -81,18 +81,18 @@ impl Events {
         }
     }
 
-    /// Where to go on, if the server said.
+    /// The id of the last event, from which the stream can be resumed.
     pub(super) fn last_id(&self) -> Option<&str> {
         self.reader.last_id().filter(|id| !id.is_empty())
     }
 
-    /// When to come back, if the server said.
+    /// The reconnection time that the server asked for.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.reader.retry()
     }
 
-    /// Whether the server keeps the stream alive, so that silence means a dead connection. Any other
-    /// stream may be silent: a call has a time-out of its own, and news come when there are some.
+    /// Whether the server keeps the stream alive with comments, so that silence means a dead
+    /// connection. Any other stream may be silent: a call has a time-out of its own.
     fn is_kept_alive(&self) -> bool {
         self.comments > 1
     }
@@ -102,14 +102,14 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the server closed the stream before the answer"),
-            Self::Broken(error) => write!(f, "the answer broke off: {}", Chain(&**error)),
+            Self::Broken(error) => write!(f, "the answer broke off: {}", with_causes(&**error)),
             Self::Silent(after) => write!(f, "the answer broke off: nothing came for {after:?}"),
             Self::TooLong(most) => write!(f, "the answer is longer than {most} bytes"),
         }
     }
 }
 
-/// Reads a body of at most so many bytes.
+/// Reads a body of at most `most` bytes, with pauses of at most `idle`.
 pub(super) async fn whole(
     body: &mut Incoming,
     most: usize,
@@ -119,9 +119,8 @@ pub(super) async fn whole(
     let mut more = BytesMut::new();
     while !body.is_over() {
         let mut next = pin!(body.next());
-        // Most pieces are there already, and need no clock.
-        let begun = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
-        let next = match begun {
+        // Most pieces have arrived already and need no timer.
+        let next = match poll_once(&mut next).await {
             Poll::Ready(next) => Ok(next),
             Poll::Pending => timeout(idle, next).await,
         };
@@ -130,7 +129,7 @@ pub(super) async fn whole(
                 if first.len() + more.len() + piece.len() > most {
                     return Err(Ended::TooLong(most));
                 }
-                // Most bodies come in one piece, which is then not copied.
+                // Most bodies come in one piece, which is not copied.
                 if first.is_empty() && more.is_empty() {
                     first = piece;
                 } else {

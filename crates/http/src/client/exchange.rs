@@ -1,4 +1,4 @@
-//! One message on its way to the server, and what comes back for it.
+//! One message to the server, and its answer.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -15,32 +15,31 @@ use bytes::Bytes;
 use http::StatusCode;
 use tokio::time::{sleep, timeout};
 
-use super::events::Events;
-use super::failure::Asked;
+use super::events::EventStream;
+use super::failure::RequestLine;
 use super::legacy::{Resumption, listen, sse2024};
 use super::peek;
 use super::reply::Reply;
-use super::shared::{Session, Shared};
+use super::shared::{ClientSession, Shared};
 
-/// How long a stream may still take to end after the answer, so that its connection can be used
-/// again.
+/// How long a stream may take to end after the answer, so that its connection can be reused.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How often a message is sent again because its session was replaced meanwhile.
+/// How often a message is sent again because its session was replaced.
 const SESSIONS: usize = 3;
 
-/// One message on its way.
-pub(super) struct Exchange {
+/// One message to the server.
+pub(super) struct ClientExchange {
     pub(super) shared: Arc<Shared>,
     pub(super) mirror: Mirror,
     pub(super) message: Bytes,
 }
 
-impl Exchange {
-    /// Sends a request and hands on all that comes back for it. Dropping this cancels it, as far as
-    /// hanging up means that.
+impl ClientExchange {
+    /// Sends a request, and delivers its answer and what comes before it. Dropping this closes the
+    /// connection, which cancels the request in 2026-07-28.
     pub(super) async fn ask(&self) {
-        // Fails only if turns are over, and they never are.
+        // Fails only if the semaphore is closed, which never happens.
         let turn = self.shared.turns.acquire().await;
         let outcome = self.answer().await;
         drop(turn);
@@ -51,9 +50,9 @@ impl Exchange {
         }
     }
 
-    /// Sends something that awaits no answer.
-    pub(super) async fn tell(self) {
-        // An answer of ours may be what the handshake waits for.
+    /// Sends a message that has no answer: a notification, or an answer of the client.
+    pub(super) async fn notify(self) {
+        // Answers do not wait for the handshake, because the handshake may wait for them.
         let session = match self.mirror.method {
             Some(_) => self.shared.opened().await,
             None => self.shared.current(),
@@ -63,13 +62,13 @@ impl Exchange {
         }
     }
 
-    /// Says that the handshake is over, and listens to what the server says of its own accord.
+    /// Sends `notifications/initialized`, and then reads the GET stream.
     ///
-    /// Calls wait until the server has answered the GET for that stream. Servers send questions on
-    /// it, and some discard a question that comes before the stream stands.
-    pub(super) async fn begin(self, session: Session) {
+    /// Calls wait until the server has answered the GET. Servers send questions on that stream, and
+    /// some drop questions that arise before it is open.
+    pub(super) async fn begin(self, session: ClientSession) {
         let shared = &*self.shared;
-        shared.speak(self.mirror.revision);
+        shared.set_revision(self.mirror.revision);
         if let Err(failure) = self.accepted(shared.current()).await {
             self.fail(failure).await;
         }
@@ -91,14 +90,14 @@ impl Exchange {
         self.shared.fail(SendFailure { id: self.mirror.id, ..failure }).await;
     }
 
-    /// Hands on the answer; gives the stream that it came on.
-    async fn answer(&self) -> Result<Option<Box<Events>>, SendFailure> {
+    /// Delivers the answer; returns the stream that it came on.
+    async fn answer(&self) -> Result<Option<Box<EventStream>>, SendFailure> {
         if self.is_handshake() {
-            return Box::pin(self.shake_hands()).await;
+            return Box::pin(self.handshake()).await;
         }
         let mut session = self.shared.opened().await;
         if session.post_to.is_some() {
-            // The answer comes on the one stream that there is.
+            // The answer comes on the GET stream (2024-11-05).
             return Box::pin(self.accepted(session)).await.map(|()| None);
         }
         let mut reply = self.post(&mut session).await?;
@@ -108,11 +107,11 @@ impl Exchange {
         }
     }
 
-    async fn shake_hands(&self) -> Result<Option<Box<Events>>, SendFailure> {
+    async fn handshake(&self) -> Result<Option<Box<EventStream>>, SendFailure> {
         let reply = self.shared.post(&self.shared.address, &self.mirror, None, &self.message);
         let mut reply = reply.await?;
         if reply.status().is_success() {
-            self.shared.enter(reply.response.headers());
+            self.shared.set_session(reply.response.headers());
         }
         let outcome = match reply.is_stream() {
             true => self.stream(reply).await.map(Some),
@@ -136,9 +135,9 @@ impl Exchange {
         }
     }
 
-    /// Sends the message in the session that stands; in the next one, if that was replaced before
+    /// Sends the message in the current session; in the next one, if the session was replaced before
     /// the message arrived.
-    async fn post(&self, session: &mut Session) -> Result<Reply, SendFailure> {
+    async fn post(&self, session: &mut ClientSession) -> Result<Reply, SendFailure> {
         for _ in 0..SESSIONS {
             let reply = self.post_within(session).await?;
             if session.id.is_none() || reply.status() != StatusCode::NOT_FOUND {
@@ -149,13 +148,17 @@ impl Exchange {
         self.post_within(session).await
     }
 
-    async fn post_within(&self, session: &Session) -> Result<Reply, SendFailure> {
+    async fn post_within(&self, session: &ClientSession) -> Result<Reply, SendFailure> {
         let address = session.post_to.as_ref().unwrap_or(&self.shared.address);
         self.shared.post(address, &self.mirror, session.id.as_ref(), &self.message).await
     }
 
-    /// The session that stands instead of one that a server does not know any more.
-    async fn replaced(&self, session: &Session, mut reply: Reply) -> Result<Session, SendFailure> {
+    /// The session that replaced one that the server does not know any more.
+    async fn replaced(
+        &self,
+        session: &ClientSession,
+        mut reply: Reply,
+    ) -> Result<ClientSession, SendFailure> {
         let body = reply.whole(&self.shared).await.unwrap_or_default();
         match self.shared.session_id() {
             next @ Some(_) if next != session.id => Ok(self.shared.opened().await),
@@ -163,18 +166,18 @@ impl Exchange {
         }
     }
 
-    /// Sends the message, and has it accepted.
-    async fn accepted(&self, mut session: Session) -> Result<(), SendFailure> {
+    /// Sends the message and expects the server to accept it with a 2xx.
+    async fn accepted(&self, mut session: ClientSession) -> Result<(), SendFailure> {
         let mut reply = self.post(&mut session).await?;
         if !reply.status().is_success() {
             return Err(reply.into_refusal(&self.shared).await);
         }
-        // Read to its end, so that the connection can be used again; it says nothing.
+        // The body is read to its end, so that the connection can be reused.
         let _ = timeout(LINGER, reply.whole(&self.shared)).await;
         Ok(())
     }
 
-    /// Hands on what came back at once.
+    /// Delivers an answer in JSON.
     async fn read(&self, reply: &mut Reply) -> Result<(), SendFailure> {
         let body = match reply.whole(&self.shared).await {
             Ok(body) => body,
@@ -183,7 +186,7 @@ impl Exchange {
         };
         let (unit, is_answer) = self.look_into(body);
         if is_answer {
-            self.shared.give(unit).await;
+            self.shared.deliver(unit).await;
             return Ok(());
         }
         let body = match unit {
@@ -193,8 +196,8 @@ impl Exchange {
         Err(reply.asked().refused(reply.status(), &body))
     }
 
-    /// Hands on what comes on a stream until the answer, coming back to it if need be.
-    async fn stream(&self, reply: Reply) -> Result<Box<Events>, SendFailure> {
+    /// Delivers the messages of a stream up to the answer; resumes the stream if it breaks.
+    async fn stream(&self, reply: Reply) -> Result<Box<EventStream>, SendFailure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
         let mut events = reply.into_events(&self.shared);
         let mut resumption = Resumption::default();
@@ -211,20 +214,20 @@ impl Exchange {
                         }
                         other => (other, false),
                     };
-                    self.shared.give(unit).await;
+                    self.shared.deliver(unit).await;
                     if is_answer {
                         return Ok(Box::new(events));
                     }
                 }
                 Err(ended) => {
                     resumption.note(&events, &ended);
-                    if self.is_modern() || resumption.last_id().is_none() {
-                        let asked = Asked { method: &method, address: &address };
+                    if !self.may_resume() || resumption.last_id().is_none() {
+                        let asked = RequestLine { method: &method, address: &address };
                         return Err(asked.lost(ended));
                     }
                     events = resumption.resume(&self.shared, || ()).await.map_err(|failure| {
                         SendFailure {
-                            // The message itself was taken, whatever became of the stream.
+                            // The server accepted the message, so it may have run.
                             kind: FailureKind::Lost,
                             error: None,
                             ..failure
@@ -235,17 +238,17 @@ impl Exchange {
         }
     }
 
-    /// Reads a stream to its end, which should be there already.
-    async fn linger(&self, mut events: Box<Events>) {
+    /// Reads a stream to its end, which should come right after the answer.
+    async fn linger(&self, mut events: Box<EventStream>) {
         let rest = async {
             while let Ok(unit) = events.message().await {
-                self.shared.give(unit).await;
+                self.shared.deliver(unit).await;
             }
         };
         let _ = timeout(LINGER, rest).await;
     }
 
-    /// A text as a unit, and whether that is the answer.
+    /// Parses a text; returns whether it is the answer.
     fn look_into(&self, text: Bytes) -> (Unit, bool) {
         peek::answer(text, self.mirror.id, &self.shared.messages)
     }
@@ -254,13 +257,14 @@ impl Exchange {
         self.mirror.method == Some(Method::Initialize)
     }
 
-    fn is_modern(&self) -> bool {
-        self.mirror.revision.is_some_and(Revision::is_modern) && !self.is_handshake()
+    /// Whether a stream that breaks can be resumed in this revision.
+    fn may_resume(&self) -> bool {
+        self.is_handshake() || self.mirror.revision.is_none_or(Revision::has_resumption)
     }
 }
 
-/// Whether a refusal of the handshake may come from a server that knows no POST here, for its
-/// revision is older than that.
+/// Whether the server may have refused the handshake because it speaks 2024-11-05, where this URL
+/// supports only GET.
 fn may_speak_2024(failure: &SendFailure) -> bool {
     const MODERN: [i64; 3] = [
         code::HEADER_MISMATCH,
@@ -275,15 +279,15 @@ fn may_speak_2024(failure: &SendFailure) -> bool {
 mod tests {
     use super::*;
 
-    /// What glibc has at hand without a search: there is one of these for every call.
-    const AT_HAND: usize = 1032;
+    /// The largest size that glibc serves from its thread cache: every call allocates one task.
+    const CACHED: usize = 1032;
 
     #[test]
-    fn a_request_under_way_takes_little_room() {
-        fn size_of_task<'a, F>(_: impl FnOnce(&'a Exchange) -> F) -> usize {
-            size_of::<Exchange>() + size_of::<F>()
+    fn the_future_of_a_request_is_small() {
+        fn size_of_task<'a, F>(_: impl FnOnce(&'a ClientExchange) -> F) -> usize {
+            size_of::<ClientExchange>() + size_of::<F>()
         }
-        let size = size_of_task(Exchange::ask);
-        assert!(size <= AT_HAND, "{size} bytes");
+        let size = size_of_task(ClientExchange::ask);
+        assert!(size <= CACHED, "{size} bytes");
     }
 }

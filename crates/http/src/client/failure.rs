@@ -1,9 +1,10 @@
-//! Every way for a message to come to nothing, in a sentence for people.
+//! Every way in which a message can fail, as a sentence for the user.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
 
 use bowline_proto::transmit::{FailureKind, SendFailure};
+use bowline_types::text::with_causes;
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use hyper_util::client::legacy;
@@ -13,63 +14,63 @@ use super::connector::{CutOff, Unreachable};
 use super::fetch::BoxError;
 use super::peek;
 
-/// Characters of a body that a sentence quotes.
+/// How many characters of a body are quoted.
 const EXCERPT: usize = 200;
 
-/// A request as errors name it.
+/// Method and address of a request, which begin every failure.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestLine<'a> {
     pub(super) method: &'a Method,
     pub(super) address: &'a Address,
 }
 
-impl fmt::Display for Asked<'_> {
+impl fmt::Display for RequestLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method, self.address)
     }
 }
 
-impl Asked<'_> {
-    /// There was no answer at all.
+impl RequestLine<'_> {
+    /// No response came.
     pub(super) fn unanswered(self, error: &BoxError) -> SendFailure {
         if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
-            return failure(FailureKind::NotSent, format!("{self}: {}", Chain(unreachable)));
+            return failure(FailureKind::NotSent, format!("{self}: {}", with_causes(unreachable)));
         }
         if let Some(cut_off) = error.downcast_ref::<CutOff>().filter(|it| it.is_unseen) {
-            return failure(FailureKind::NotSent, format!("{self}: {}", Chain(cut_off)));
+            return failure(FailureKind::NotSent, format!("{self}: {}", with_causes(cut_off)));
         }
-        // The client that callers most often bring.
+        // The HTTP client that callers use most often.
         let known = error.downcast_ref::<legacy::Error>();
-        // What this error says by itself is only which half of its code failed.
-        let why = Chain(known.and_then(StdError::source).unwrap_or(&**error));
+        // Its own text says only which part of its code failed; the cause says why.
+        let why = with_causes(known.and_then(StdError::source).unwrap_or(&**error));
         match known.is_some_and(legacy::Error::is_connect) {
             true => failure(FailureKind::NotSent, format!("{self}: cannot connect: {why}")),
             false => self.lost(format_args!("no answer: {why}")),
         }
     }
 
-    /// Something was sent, and what became of it is unknown.
+    /// The message was sent, and its outcome is unknown.
     pub(super) fn lost(self, how: impl fmt::Display) -> SendFailure {
         failure(FailureKind::Lost, format!("{self}: {how}"))
     }
 
-    /// The server answered with something that is no answer to the message.
+    /// The server's response is not an answer to the message.
     pub(super) fn refused(self, status: StatusCode, body: &Bytes) -> SendFailure {
-        // Whoever says that all is well has done something.
+        // After a 2xx the call may have run, so it is not retried.
         let kind = match status.is_success() {
             true => FailureKind::Lost,
             false => FailureKind::Refused(status.as_u16()),
         };
         let error = peek::error_without_id(body);
-        let said = match &error {
+        let reason = match &error {
             Some(error) => format!("{status}: {}", Excerpt(&error.to_string())),
-            None => Said { status, body }.to_string(),
+            None => StatusAndBody { status, body }.to_string(),
         };
         let advice = self.advice(status);
-        SendFailure { error, ..failure(kind, format!("{self}: {said}{advice}")) }
+        SendFailure { error, ..failure(kind, format!("{self}: {reason}{advice}")) }
     }
 
-    /// What to do about a status that says nothing about the message.
+    /// Advice for some statuses.
     fn advice(self, status: StatusCode) -> &'static str {
         match status {
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE
@@ -82,15 +83,15 @@ impl Asked<'_> {
         }
     }
 
-    /// The session that the message belongs to is gone.
+    /// The server does not know the session of the message any more.
     pub(super) fn session_lost(self, body: &Bytes) -> SendFailure {
-        let said = Said { status: StatusCode::NOT_FOUND, body };
+        let said = StatusAndBody { status: StatusCode::NOT_FOUND, body };
         let reason = format!("{self}: the session is gone: {said}");
         failure(FailureKind::SessionLost, reason)
     }
 
-    /// The server points to somewhere that we do not go.
-    pub(super) fn sent_away(self, status: StatusCode, to: &str, why: &str) -> SendFailure {
+    /// The server redirects to an address that the client does not follow.
+    pub(super) fn not_followed(self, status: StatusCode, to: &str, why: &str) -> SendFailure {
         let to = Excerpt(to);
         let reason = format!("{self}: {status} to {to}, which is not followed: {why}");
         failure(FailureKind::Refused(status.as_u16()), reason)
@@ -101,13 +102,13 @@ fn failure(kind: FailureKind, reason: String) -> SendFailure {
     SendFailure { id: None, kind, error: None, reason }
 }
 
-/// A status with what the body says.
-struct Said<'a> {
+/// A status and the beginning of the body.
+struct StatusAndBody<'a> {
     status: StatusCode,
     body: &'a Bytes,
 }
 
-impl fmt::Display for Said<'_> {
+impl fmt::Display for StatusAndBody<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = String::from_utf8_lossy(self.body);
         match text.trim().is_empty() {
@@ -117,7 +118,7 @@ impl fmt::Display for Said<'_> {
     }
 }
 
-/// The beginning of what a peer said, on one line.
+/// The beginning of a peer's text, on one line.
 struct Excerpt<'a>(&'a str);
 
 impl fmt::Display for Excerpt<'_> {
@@ -142,29 +143,14 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
-/// An error with its causes.
-pub(super) struct Chain<'a>(pub(super) &'a (dyn StdError + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_says_what_where_and_how() {
+    fn a_refusal_names_the_request_and_quotes_the_response() {
         let address = Address::parse("https://example.com/mcp?key=1").unwrap();
-        let asked = Asked { method: &Method::POST, address: &address };
+        let asked = RequestLine { method: &Method::POST, address: &address };
         let body = Bytes::from_static(b"<html>\n  <h1>Bad\x1b[31m gateway</h1>");
         let failure = asked.refused(StatusCode::BAD_GATEWAY, &body);
         let expected =
@@ -177,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_to_do_if_that_is_known() {
+    fn a_refusal_gives_advice_for_some_statuses() {
         let address = Address::parse("http://localhost/wrong").unwrap();
-        let asked = Asked { method: &Method::POST, address: &address };
+        let asked = RequestLine { method: &Method::POST, address: &address };
         let body = Bytes::from_static(br#"{"error":{"code":-32600,"message":"nothing here"}}"#);
         let failure = asked.refused(StatusCode::NOT_FOUND, &body);
         let expected = "POST http://localhost/wrong: 404 Not Found: nothing here (-32600); check the \
@@ -187,13 +173,13 @@ mod tests {
         assert_eq!(failure.reason, expected);
         let failure = asked.refused(StatusCode::UNAUTHORIZED, &Bytes::new());
         assert!(failure.reason.ends_with("; send credentials, such as a header `Authorization`"));
-        let asked = Asked { method: &Method::GET, address: &address };
+        let asked = RequestLine { method: &Method::GET, address: &address };
         let failure = asked.refused(StatusCode::METHOD_NOT_ALLOWED, &Bytes::new());
         assert!(failure.reason.ends_with("405 Method Not Allowed, without a body"));
     }
 
     #[test]
-    fn a_long_body_is_quoted_in_short() {
+    fn a_long_body_is_cut() {
         let text = "ß ".repeat(10_000);
         let excerpt = Excerpt(&text).to_string();
         assert_eq!(excerpt.chars().count(), EXCERPT + 1);

@@ -1,4 +1,4 @@
-//! Whoever sends HTTP requests: any tower service, behind one trait.
+//! The HTTP client behind one trait: any tower service.
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -7,26 +7,26 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_transport::BoxFuture;
 use bytes::{Buf, Bytes};
+use futures_core::future::BoxFuture;
 use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use tower_service::Service;
 
-/// Why a request had no answer, in the words of whoever sent it.
+/// The error of an HTTP client.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The body of a request: one message, or nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Body(Option<Bytes>);
+pub struct RequestBody(Option<Bytes>);
 
-impl Body {
+impl RequestBody {
     pub(super) fn new(message: Bytes) -> Self {
         Self(Some(message).filter(|message| !message.is_empty()))
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for RequestBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -50,16 +50,16 @@ impl http_body::Body for Body {
 pub(super) trait Fetch: Send + Sync {
     fn fetch(
         self: Arc<Self>,
-        request: Request<Body>,
-    ) -> BoxFuture<Result<Response<Incoming>, BoxError>>;
+        request: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
 }
 
-/// A service that sends HTTP requests.
-pub(super) struct By<S>(pub(super) S);
+/// Sends HTTP requests by a tower service.
+pub(super) struct ServiceFetch<S>(pub(super) S);
 
-impl<S, B> Fetch for By<S>
+impl<S, B> Fetch for ServiceFetch<S>
 where
-    S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + Sync + 'static,
     S::Error: Into<BoxError>,
     S::Future: Send,
     B: http_body::Body + Send + 'static,
@@ -67,8 +67,8 @@ where
 {
     fn fetch(
         self: Arc<Self>,
-        request: Request<Body>,
-    ) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+        request: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, BoxError>> {
         let mut service = self.0.clone();
         Box::pin(async move {
             poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(super) struct Incoming(Pin<Box<dyn Pieces>>);
 
 impl Incoming {
@@ -90,12 +90,12 @@ impl Incoming {
         Self(Box::pin(body))
     }
 
-    /// The next bytes, or `None` after the last. Dropping the future loses nothing.
+    /// Reads the next bytes; `None` after the last. Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         poll_fn(|cx| self.0.as_mut().poll_piece(cx)).await
     }
 
-    /// Whether it is known that nothing more comes.
+    /// Whether the body is known to have ended.
     pub(super) fn is_over(&self) -> bool {
         self.0.is_over()
     }
@@ -123,7 +123,7 @@ where
         loop {
             match std::task::ready!(self.as_mut().poll_frame(cx)) {
                 Some(Ok(frame)) => {
-                    // Trailers say nothing that the protocol knows.
+                    // The protocol uses no trailers.
                     if let Ok(mut data) = frame.into_data() {
                         let piece = data.copy_to_bytes(data.remaining());
                         return Poll::Ready(Some(Ok(piece)));

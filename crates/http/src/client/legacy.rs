@@ -1,4 +1,4 @@
-//! The era of handshakes: streams that are come back to, the server's own, and what was before.
+//! Servers with a handshake: the GET stream, resumption, and the transport of 2024-11-05.
 
 mod pauses;
 mod resume;
@@ -9,11 +9,11 @@ use bowline_proto::transmit::{FailureKind, SendFailure};
 pub(super) use self::resume::Resumption;
 use super::shared::Shared;
 
-/// Statuses by which servers say that they have no stream of their own.
+/// Statuses of servers that have no GET stream.
 const NO_STREAM: [u16; 4] = [400, 404, 405, 501];
 
-/// Hands on what the server says of its own accord, for as long as it has a stream for that. Calls
-/// `tried` after each GET for it, whatever came of it.
+/// Reads the GET stream and delivers its messages, as long as the server has one. Calls `tried` after
+/// each GET, successful or not.
 pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
     let mut resumption = Resumption::default();
     let mut is_new = true;
@@ -31,7 +31,7 @@ pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
             match events.message().await {
                 Ok(unit) => {
                     resumption.progress();
-                    shared.give(unit).await;
+                    shared.deliver(unit).await;
                 }
                 Err(ended) => break ended,
             }

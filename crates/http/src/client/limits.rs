@@ -1,61 +1,61 @@
-//! Every bound of the client side that one message's [`Limits`] do not know.
+//! The limits of the HTTP client, beside the [`Limits`] of every client.
 //!
 //! [`Limits`]: bowline_proto::limits::Limits
 
 use std::time::Duration;
 
-/// The bounds of an HTTP client. Each is finite; there is no way to say "unlimited".
+/// The limits of an HTTP client. Each is finite; there is no value for "unlimited".
 ///
-/// A message, be it a body or an event of a stream, is no longer than
-/// [`Limits::frame`](bowline_proto::limits::Limits::frame).
+/// A message, in a body or in an event, is at most
+/// [`Limits::frame`](bowline_proto::limits::Limits::frame) bytes long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpClientLimits {
-    /// Requests that await their answers at the same time; further ones wait their turn.
+    /// The most requests in flight; further ones wait.
     pub exchanges: usize,
-    /// How long it may take to reach the server.
+    /// How long it may take to connect.
     pub connect: Duration,
-    /// How long calls wait after a handshake for the server to answer the GET that asks for its own
-    /// stream. Servers send questions on it, and some discard those that come before it stands. A
-    /// server or proxy that holds back the head of that answer delays the first calls by this much.
+    /// How long calls wait after a handshake for the response to the GET. Servers send questions on
+    /// the GET stream, and some drop questions that arise before it is open. A server or proxy that
+    /// delays the head of that response delays the first calls by this much.
     pub opening: Duration,
-    /// How long the server may take before it answers what has no time-out of its own:
-    /// notifications, answers to questions, subscriptions, and requests without a message. A call
-    /// takes as long as its own time-out allows.
+    /// How long the server may take to answer requests that have no time-out of their own:
+    /// notifications, answers to questions, subscriptions, GET and DELETE. Calls have their own
+    /// time-out.
     pub answer: Duration,
-    /// How long an answer that has begun may pause. On a stream that is only asked of servers that
-    /// keep theirs alive with comments; any byte counts. Many servers keep none alive, so a long call
-    /// looks no different from a dead connection.
+    /// How long a body may pause. For an event stream this holds only if the server keeps the stream
+    /// alive with comments; on other streams a long call looks like a dead connection.
     pub idle: Duration,
-    /// How long a connection of HTTP/1.1 without requests is kept. Shorter than what servers allow,
-    /// which is 5 s to 75 s, so that they rarely close one at the moment that it is used again.
+    /// How long an idle HTTP/1.1 connection is kept. Shorter than what servers allow (5 s to 75 s),
+    /// so that they rarely close one just when it is reused.
     pub idle_http1: Duration,
-    /// The same for HTTP/2, where a server says which requests it has not seen before it closes.
+    /// How long an idle HTTP/2 connection is kept. It may be long: before a server closes one, it
+    /// reports which requests it has not processed.
     pub idle_http2: Duration,
-    /// How often a request is sent again because a connection that had been used before ended before
-    /// the answer. Only what does the same when it is done twice is sent again, so no call of a tool.
+    /// How often a request is sent again because a reused connection was cut. Only idempotent
+    /// requests are sent again, so no tool call is.
     pub repeats: usize,
-    /// How often a message is sent again that a server refused with 429 or 503 and `Retry-After`.
+    /// How often a message is sent again after 429 or 503 with `Retry-After`.
     pub busy_repeats: usize,
-    /// How long the pauses before that may be together. If the server asks for more, the refusal is
-    /// reported at once.
+    /// The most time for all these pauses together. If the server asks for more, the call fails at
+    /// once.
     pub busy_wait: Duration,
-    /// Headers of one answer.
+    /// The most headers of a response.
     pub headers: usize,
-    /// Bytes of the head of one answer.
+    /// The most bytes of the head of a response.
     pub head: usize,
-    /// Redirects that one request follows, all within the origin of the server.
+    /// The most redirects of one request, all within the origin of the server.
     pub redirects: usize,
-    /// How often in a row we come back to a stream that brings nothing.
+    /// How often in a row the client reconnects to a stream that brings no message.
     pub reconnects: u32,
-    /// The longest pause before the first time we come back; it doubles from there. Pauses are
-    /// drawn at random below that, so that not all clients come back at once.
+    /// The longest pause before the first reconnection; it doubles with each further one. The actual
+    /// pause is random and shorter, so that clients do not reconnect all at once.
     pub shortest_pause: Duration,
-    /// What pauses grow to.
+    /// The upper bound of the doubled pauses.
     pub longest_pause: Duration,
     /// The longest pause that a server may ask for.
     pub asked_pause: Duration,
-    /// How long the end may take.
+    /// How long closing the connection may take.
     pub close: Duration,
 }
 

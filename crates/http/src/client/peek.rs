@@ -1,4 +1,4 @@
-//! What a message is for, as far as whoever awaits an answer has to know.
+//! Finds out whether a message is the answer that an exchange awaits.
 
 use bowline_proto::codec::Unit;
 use bowline_proto::frame::{Frame, Message};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// The members that tell what a message is.
+/// The members that tell which kind of message it is.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
@@ -20,7 +20,7 @@ struct Outline<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// A text as a unit, and whether that holds the answer to the request with this id.
+/// Parses a text; returns whether it holds the answer to the request with this id.
 pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bool) {
     match Frame::parse(&text, limits) {
         Ok(Frame::Message(Message::Response(response))) => {
@@ -28,7 +28,7 @@ pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bo
             (Unit::Read(text, Box::new(response)), id.is_some() && named == id)
         }
         Ok(Frame::Message(_)) => (Unit::Text(text), false),
-        // Whatever is wrong with a message, it may still be what was awaited.
+        // An invalid message may still be the awaited answer.
         Ok(Frame::Batch(_)) | Err(_) => {
             let is_answer = id.is_some_and(|id| answers(&text, id));
             (Unit::Text(text), is_answer)
@@ -46,7 +46,7 @@ fn answers(text: &Bytes, id: i64) -> bool {
     }
 }
 
-/// The error that a text holds, if it names no request.
+/// The JSON-RPC error in a text, if it has no id.
 pub(super) fn error_without_id(text: &[u8]) -> Option<ErrorObject> {
     let outline: Outline<'_> = serde_json::from_slice(text).ok()?;
     let is_nameless = outline.id.is_none_or(|id| id.get() == "null");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_bears_the_id_and_no_method() {
+    fn an_answer_has_the_id_and_no_method() {
         for answer in [
             r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,
             r#" {"error":{"code":1,"message":"\""},"id":7}"#,

@@ -1,4 +1,4 @@
-//! What a server answers to a request, before its body: where it leads, and when to come back.
+//! The head of a response: its status, redirects and `Retry-After`.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use http::{Method, Response, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use super::address::Address;
-use super::events::{self, Ended, Events};
-use super::failure::Asked;
+use super::events::{self, Ended, EventStream};
+use super::failure::RequestLine;
 use super::fetch::Incoming;
 use super::limits::HttpClientLimits;
 use super::shared::Shared;
 
-/// An answer to a request, before its body.
+/// A response whose body has not been read.
 pub(super) struct Reply {
     pub(super) method: Method,
     pub(super) address: Address,
@@ -23,15 +23,15 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn asked(&self) -> Asked<'_> {
-        Asked { method: &self.method, address: &self.address }
+    pub(super) fn asked(&self) -> RequestLine<'_> {
+        RequestLine { method: &self.method, address: &self.address }
     }
 
     pub(super) fn status(&self) -> StatusCode {
         self.response.status()
     }
 
-    /// Whether it succeeded and is a stream of events.
+    /// Whether it is a success with an event stream as its body.
     pub(super) fn is_stream(&self) -> bool {
         let kind = self.response.headers().get(header::CONTENT_TYPE);
         let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
@@ -39,29 +39,29 @@ impl Reply {
         self.status().is_success() && kind.eq_ignore_ascii_case(b"text/event-stream")
     }
 
-    /// The body as a stream of events.
-    pub(super) fn into_events(self, shared: &Shared) -> Events {
-        Events::new(self.response.into_body(), shared.messages.frame, &shared.limits)
+    /// The body as an event stream.
+    pub(super) fn into_events(self, shared: &Shared) -> EventStream {
+        EventStream::new(self.response.into_body(), shared.messages.frame, &shared.limits)
     }
 
-    /// The body as a whole.
+    /// Reads the whole body.
     pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
         events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
     }
 
-    /// Why the server did not do what was asked.
+    /// The failure of a request that the server refused.
     pub(super) async fn into_refusal(mut self, shared: &Shared) -> SendFailure {
         let body = self.whole(shared).await.unwrap_or_default();
         self.asked().refused(self.status(), &body)
     }
 
-    /// How long the server asks to be left alone, if it says so in seconds.
+    /// The `Retry-After`, if it is a number of seconds.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         let value = self.response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
         value.trim().parse().ok().map(Duration::from_secs)
     }
 
-    /// Reads the rest of the body, so that the connection can be used again, and lets the pause go by.
+    /// Reads the rest of the body, so that the connection can be reused, and waits for the pause.
     pub(super) async fn wait(mut self, pause: Duration, shared: &Shared) {
         let pause = sleep(pause);
         let _ = timeout(shared.limits.shortest_pause, self.whole(shared)).await;
@@ -70,9 +70,9 @@ impl Reply {
     }
 }
 
-/// Pauses that a busy server asked for before it takes one message.
+/// The pauses that a busy server asked for with one message.
 ///
-/// A server that says 429 or 503 and when to come back has done nothing with the message.
+/// A server that answers 429 or 503 with `Retry-After` has not processed the message.
 #[derive(Default)]
 pub(super) struct BusyPauses {
     count: usize,
@@ -80,8 +80,8 @@ pub(super) struct BusyPauses {
 }
 
 impl BusyPauses {
-    /// The pause before the message is sent again, if it is; all of them together take at most so
-    /// long.
+    /// The pause before the message is sent again; `None` if it is not. All pauses together take at
+    /// most `most`.
     pub(super) fn next(
         &mut self,
         reply: &Reply,
@@ -100,9 +100,9 @@ impl BusyPauses {
     }
 }
 
-/// Where a redirect leads, if it may be followed.
+/// The target of a redirect, if it may be followed: 307 or 308 within the origin.
 pub(super) fn redirected(
-    asked: Asked<'_>,
+    asked: RequestLine<'_>,
     response: &Response<Incoming>,
 ) -> Result<Address, SendFailure> {
     let status = response.status();
@@ -111,14 +111,14 @@ pub(super) fn redirected(
     let target = asked
         .address
         .join(location)
-        .map_err(|error| asked.sent_away(status, location, &error.to_string()))?;
+        .map_err(|error| asked.not_followed(status, location, &error.to_string()))?;
     let shown = target.to_string();
     if !matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
-        return Err(asked.sent_away(status, &shown, "only 307 and 308 keep the message"));
+        return Err(asked.not_followed(status, &shown, "only 307 and 308 keep the message"));
     }
     if !asked.address.is_same_origin(&target) {
         let why = "it is another origin; connect there if you trust it";
-        return Err(asked.sent_away(status, &shown, why));
+        return Err(asked.not_followed(status, &shown, why));
     }
     Ok(target)
 }

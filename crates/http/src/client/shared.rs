@@ -1,12 +1,13 @@
-//! What all exchanges with one server share: its address, the session, how requests are sent.
+//! What all exchanges with one server share: its address, the session, and how to send requests.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bowline_proto::codec::Unit;
 use bowline_proto::limits::Limits;
 use bowline_proto::mirror::{Mirror, PROTOCOL_VERSION};
+use bowline_proto::sync::lock;
 use bowline_proto::transmit::SendFailure;
 use bowline_types::method::Method as McpMethod;
 use bowline_types::revision::Revision;
@@ -19,15 +20,15 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::connector::CutOff;
-use super::failure::Asked;
-use super::fetch::{Body, Fetch};
+use super::failure::RequestLine;
+use super::fetch::{Fetch, RequestBody};
 use super::limits::HttpClientLimits;
 use super::reply::{BusyPauses, Reply, redirected};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Headers that a message has of its own: what it mirrors of itself.
+/// How many headers a message adds: those that repeat parts of it.
 const OWN_HEADERS: usize = 3;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -39,47 +40,47 @@ pub(super) struct Shared {
     pub(super) address: Address,
     pub(super) headers: HeaderMap,
     pub(super) limits: HttpClientLimits,
-    /// The bounds of one message.
+    /// The limits of one message.
     pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
-    /// Whose turn it is to be on the way.
+    /// Bounds the requests that are in flight.
     pub(super) turns: Semaphore,
     units: mpsc::Sender<Option<Unit>>,
-    /// Tells those who wait when something else than a handshake may be sent.
+    /// False during a handshake; exchanges wait until it is true.
     open: watch::Sender<bool>,
-    session: Mutex<Session>,
-    standing: Mutex<Standing>,
+    session: Mutex<ClientSession>,
+    session_headers: Mutex<SessionHeaders>,
 }
 
-/// What a handshake leads to.
+/// The session of a server with a handshake; empty for a server of 2026-07-28.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Session {
+pub(super) struct ClientSession {
     pub(super) id: Option<HeaderValue>,
     revision: Option<Revision>,
-    /// Where messages go, if the server speaks the transport of 2024-11-05.
+    /// Where messages are posted, if the server speaks the transport of 2024-11-05.
     pub(super) post_to: Option<Address>,
     /// Whether the handshake is under way.
     is_beginning: bool,
-    /// Which handshake it is.
+    /// The number of the handshake.
     handshake: u64,
 }
 
-/// Headers that all messages of a session bear alike, made once.
+/// The headers that all messages of a session have in common, made once.
 #[derive(Default)]
-struct Standing {
+struct SessionHeaders {
     revision: Option<Revision>,
     session: Option<HeaderValue>,
     headers: HeaderMap,
 }
 
-/// A request before it has its headers.
-struct Sending<'a> {
+/// An HTTP request without its headers.
+struct OutgoingRequest<'a> {
     method: Method,
     address: &'a Address,
     message: &'a Bytes,
-    /// Whether a server that gets it twice does no more than one that gets it once.
+    /// Whether sending it twice has the same effect as sending it once.
     is_idempotent: bool,
-    /// How long the server may take to answer, if nobody else sees to that.
+    /// How long the server may take to answer; `None` if the call has a time-out of its own.
     patience: Option<Duration>,
 }
 
@@ -100,40 +101,40 @@ impl Shared {
             units,
             open: watch::channel(true).0,
             session: Mutex::default(),
-            standing: Mutex::default(),
+            session_headers: Mutex::default(),
         }
     }
 
-    /// Hands something to whoever reads.
-    pub(super) async fn give(&self, unit: Unit) {
-        // Otherwise nobody reads any more.
+    /// Delivers a message to the [`HttpReader`](super::transport::HttpReader).
+    pub(super) async fn deliver(&self, unit: Unit) {
+        // If the channel is closed, the reader was dropped.
         if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
-            // In a box, because there nearly always is room.
+            // Boxed to keep this future small, because there is nearly always room.
             let _ = Box::pin(self.units.send(unit)).await;
         }
     }
 
-    /// Says that a message came to nothing.
+    /// Reports that a message failed.
     pub(super) async fn fail(&self, failure: SendFailure) {
-        self.give(Unit::Failed(Box::new(failure))).await;
+        self.deliver(Unit::Failed(Box::new(failure))).await;
     }
 
-    /// Says that nothing will come any more.
+    /// Reports the end of the connection.
     pub(super) async fn end(&self) {
         let _ = self.units.send(None).await;
     }
 
-    /// A handshake begins: whatever stood is forgotten, and all else waits for its end.
-    pub(super) fn shake_hands(&self) {
+    /// Begins a handshake: drops the old session, and holds all other messages back until its end.
+    pub(super) fn begin_handshake(&self) {
         let mut session = self.session();
         self.open.send_replace(false);
         let handshake = session.handshake + 1;
-        *session = Session { is_beginning: true, handshake, ..Session::default() };
+        *session = ClientSession { is_beginning: true, handshake, ..ClientSession::default() };
     }
 
-    /// The handshake of this session is over, and it is known as far as can be whether the server has
-    /// a stream of its own. Does nothing once a newer handshake has begun.
-    pub(super) fn begin(&self, session: &Session) {
+    /// Ends the handshake of this session, after the GET stream was tried. Does nothing if a newer
+    /// handshake has begun.
+    pub(super) fn begin(&self, session: &ClientSession) {
         let mut current = self.session();
         if current.handshake == session.handshake {
             current.is_beginning = false;
@@ -141,25 +142,25 @@ impl Shared {
         }
     }
 
-    /// Waits until a handshake under way is over, and gives the session that stands then.
-    pub(super) async fn opened(&self) -> Session {
+    /// Waits for the end of a handshake, if one is in progress; returns the session.
+    pub(super) async fn opened(&self) -> ClientSession {
         loop {
             let session = self.current();
             if !session.is_beginning {
                 return session;
             }
-            // Fails only if there is no sender, and we hold it.
+            // Fails only if the sender is dropped, and `self` holds it.
             let _ = Box::pin(self.open.subscribe().wait_for(|open| *open)).await;
         }
     }
 
-    /// The session that stands, or is about to.
-    pub(super) fn current(&self) -> Session {
+    /// The current session, also during its handshake.
+    pub(super) fn current(&self) -> ClientSession {
         self.session().clone()
     }
 
-    /// Takes the session of an answer to a handshake.
-    pub(super) fn enter(&self, headers: &HeaderMap) {
+    /// Takes the session id from the answer to a handshake.
+    pub(super) fn set_session(&self, headers: &HeaderMap) {
         let mut id = headers.get(&SESSION_ID).cloned();
         if let Some(id) = &mut id {
             id.set_sensitive(true);
@@ -167,8 +168,8 @@ impl Shared {
         self.session().id = id;
     }
 
-    /// Remembers what is spoken, for requests that carry no message.
-    pub(super) fn speak(&self, revision: Option<Revision>) {
+    /// Remembers the revision, for requests without a message (GET and DELETE).
+    pub(super) fn set_revision(&self, revision: Option<Revision>) {
         self.session().revision = revision;
     }
 
@@ -181,7 +182,7 @@ impl Shared {
         self.session().post_to = Some(address);
     }
 
-    /// Sends a message, and again when the server says if it is busy.
+    /// Sends a message; if the server is busy, sends it again after the time that the server names.
     pub(super) async fn post(
         &self,
         address: &Address,
@@ -193,7 +194,7 @@ impl Shared {
         let is_timed = mirror.id.is_some() && !mirror.method.is_some_and(McpMethod::streams);
         let patience = (!is_timed).then_some(self.limits.answer);
         let method = Method::POST;
-        let sending = Sending { method, address, message, is_idempotent, patience };
+        let sending = OutgoingRequest { method, address, message, is_idempotent, patience };
         let headers = || self.headers_of(mirror, session, message.len());
         let mut pauses = BusyPauses::default();
         loop {
@@ -205,8 +206,8 @@ impl Shared {
         }
     }
 
-    /// How long a message may wait for a busy server: a probe not for so long that the server would
-    /// be taken for an old one.
+    /// How long a message may wait for a busy server. A probe waits less, because a server that does
+    /// not answer it in time is taken for an old one.
     fn longest_wait(&self, mirror: &Mirror) -> Duration {
         match mirror.method {
             Some(McpMethod::ServerDiscover) => {
@@ -216,7 +217,7 @@ impl Shared {
         }
     }
 
-    /// Asks for a stream; the one after an event, if that is named.
+    /// Sends a GET for a stream; resumes after an event, if its id is given.
     pub(super) async fn get(&self, last_event: Option<&str>) -> Result<Reply, SendFailure> {
         let headers = || {
             let mut headers = self.headers_without_message();
@@ -233,30 +234,30 @@ impl Shared {
     pub(super) async fn delete(&self) {
         if self.session_id().is_some() {
             let headers = || self.headers_without_message();
-            // A server need not let clients end sessions, and whatever it says, we are gone.
+            // A server may refuse DELETE. The client disconnects in any case.
             let _ = self.send(&self.without_message(Method::DELETE), headers).await;
         }
     }
 
-    fn without_message(&self, method: Method) -> Sending<'_> {
+    fn without_message(&self, method: Method) -> OutgoingRequest<'_> {
         static NONE: Bytes = Bytes::new();
         let (address, patience) = (&self.address, Some(self.limits.answer));
-        Sending { method, address, message: &NONE, is_idempotent: true, patience }
+        OutgoingRequest { method, address, message: &NONE, is_idempotent: true, patience }
     }
 
     fn headers_without_message(&self) -> HeaderMap {
-        let Session { id, revision, .. } = self.current();
+        let ClientSession { id, revision, .. } = self.current();
         self.headers_of_session(revision, id.as_ref())
     }
 
-    /// The headers of a message of so many bytes.
+    /// The headers of a message with `length` bytes.
     fn headers_of(
         &self,
         mirror: &Mirror,
         session: Option<&HeaderValue>,
         length: usize,
     ) -> HeaderMap {
-        let mut headers = self.standing(mirror.revision, session);
+        let mut headers = self.session_headers(mirror.revision, session);
         headers.insert(header::CONTENT_LENGTH, length.into());
         for (name, value) in mirror.headers() {
             if name == PROTOCOL_VERSION {
@@ -266,7 +267,7 @@ impl Shared {
                 Cow::Borrowed(name) => Ok(HeaderName::from_static(name)),
                 Cow::Owned(name) => HeaderName::try_from(name),
             };
-            // What is mirrored is encoded, so that any header can hold it.
+            // Mirrored values are encoded so that every header can hold them.
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
                 headers.insert(name, value);
             }
@@ -274,20 +275,24 @@ impl Shared {
         headers
     }
 
-    /// What all messages of a session bear.
-    fn standing(&self, revision: Option<Revision>, session: Option<&HeaderValue>) -> HeaderMap {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = standing.revision == revision && standing.session.as_ref() == session;
-        if !is_same || standing.headers.is_empty() {
+    /// The headers that all messages of a session have in common.
+    fn session_headers(
+        &self,
+        revision: Option<Revision>,
+        session: Option<&HeaderValue>,
+    ) -> HeaderMap {
+        let mut cached = lock(&self.session_headers);
+        let is_same = cached.revision == revision && cached.session.as_ref() == session;
+        if !is_same || cached.headers.is_empty() {
             let mut headers = self.headers_of_session(revision, session);
             headers.insert(header::CONTENT_TYPE, JSON);
             headers.insert(header::ACCEPT, BOTH);
-            // Every message replaces it by its own, so that a copy does not grow for that.
+            // A placeholder: every message replaces it, and the cloned map need not grow for it.
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
             headers.reserve(OWN_HEADERS);
-            *standing = Standing { revision, session: session.cloned(), headers };
+            *cached = SessionHeaders { revision, session: session.cloned(), headers };
         }
-        standing.headers.clone()
+        cached.headers.clone()
     }
 
     fn headers_of_session(
@@ -305,22 +310,22 @@ impl Shared {
         headers
     }
 
-    /// Sends a request, and again where the server says, as long as that is within its origin; and
-    /// again if a connection was cut that had been used before, as far as that does no harm.
+    /// Sends a request. Follows redirects within the origin. Sends it again if a reused connection
+    /// was cut, provided that the request is idempotent or the server has not seen it.
     async fn send(
         &self,
-        sending: &Sending<'_>,
+        sending: &OutgoingRequest<'_>,
         headers: impl Fn() -> HeaderMap,
     ) -> Result<Reply, SendFailure> {
-        let Sending { method, message, .. } = sending;
+        let OutgoingRequest { method, message, .. } = sending;
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
-            let asked = Asked { method, address: &address };
+            let asked = RequestLine { method, address: &address };
             let request = request(method, &address, headers(), message);
             let fetched = self.fetch.clone().fetch(request);
             let fetched = match sending.patience {
-                // In a box, because calls do not need it.
+                // Boxed to keep this future small, because calls do not need it.
                 Some(patience) => Box::pin(timeout(patience, fetched)).await.map_err(|_| patience),
                 None => Ok(fetched.await),
             };
@@ -343,16 +348,15 @@ impl Shared {
             let target = redirected(asked, &response)?;
             if redirects == self.limits.redirects {
                 let why = format!("more than {redirects} redirects in a row");
-                return Err(asked.sent_away(response.status(), &target.to_string(), &why));
+                return Err(asked.not_followed(response.status(), &target.to_string(), &why));
             }
             redirects += 1;
             address = target;
         }
     }
 
-    /// Nothing that runs under the lock can panic half-way.
-    fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    fn session(&self) -> MutexGuard<'_, ClientSession> {
+        lock(&self.session)
     }
 }
 
@@ -361,8 +365,8 @@ fn request(
     address: &Address,
     headers: HeaderMap,
     message: &Bytes,
-) -> Request<Body> {
-    let mut request = Request::new(Body::new(message.clone()));
+) -> Request<RequestBody> {
+    let mut request = Request::new(RequestBody::new(message.clone()));
     *request.method_mut() = method.clone();
     *request.uri_mut() = address.uri().clone();
     *request.headers_mut() = headers;

@@ -1,4 +1,4 @@
-//! HTTP as a transport: every message a request of its own, and one queue for all that comes back.
+//! HTTP as a transport: every message is an HTTP request, and all answers go into one queue.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -21,28 +21,28 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tower_service::Service;
 
-use super::address::{Address, InvalidUrl};
+use super::address::{Address, InvalidAddress};
 use super::connector;
-use super::exchange::Exchange;
-use super::fetch::{Body, BoxError, By, Fetch};
+use super::exchange::ClientExchange;
+use super::fetch::{BoxError, Fetch, RequestBody, ServiceFetch};
 use super::limits::HttpClientLimits;
 use super::shared::Shared;
 
-/// Messages that wait to be read; whoever brings more waits, and so does the server.
+/// Messages that wait to be read. When it is full, exchanges wait, and with them the server.
 const QUEUE: usize = 16;
 
-/// Requests of which we do not ask whether they have ended.
+/// Below this many tasks, finished ones are not looked for.
 const FEW: usize = 16;
 
-/// Who we are, for those who read logs of servers; some refuse requests that do not say.
-const OURSELVES: HeaderValue =
+/// The `User-Agent`; some servers refuse requests without one.
+const OWN_USER_AGENT: HeaderValue =
     HeaderValue::from_static(concat!("bowline/", env!("CARGO_PKG_VERSION")));
 
-/// A server that is spoken to over HTTP: Streamable HTTP in every revision, and the transport that
-/// 2024-11-05 had, if the server knows nothing else.
+/// Connects to a server over HTTP: Streamable HTTP of every revision, or the HTTP+SSE transport of
+/// 2024-11-05 if the server supports nothing else.
 ///
-/// Nothing is sent before [`connect`](bowline_transport::connect::connect). Secrets in headers are
-/// sent to the origin of the address only.
+/// Nothing is sent before [`connect`](bowline_transport::connect::connect). Headers are sent to the
+/// origin of the address only.
 pub struct HttpTransport {
     address: Address,
     headers: HeaderMap,
@@ -51,41 +51,41 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A server at an address, reached by a client of our own: HTTP/1.1 and HTTP/2, connections
-    /// used again, through the proxy that the environment names. `https` needs the feature `tls`.
+    /// A server at a URL, reached by the built-in HTTP client: HTTP/1.1 and HTTP/2, pooled
+    /// connections, the proxy of the environment. `https` needs the feature `tls`.
     ///
     /// # Errors
     ///
-    /// If the URL cannot be the address of a server.
-    pub fn new(url: &str) -> Result<Self, InvalidUrl> {
+    /// If the URL is not a valid address of a server.
+    pub fn new(url: &str) -> Result<Self, InvalidAddress> {
         let address = Address::parse(url)?;
         connector::check(&address)?;
         Ok(Self::at(address, None))
     }
 
-    /// A server at an address, reached by an HTTP client of the caller's: any tower service. It
-    /// should not follow redirects by itself, for it might take secrets elsewhere.
+    /// A server at a URL, reached by an HTTP client of the caller: any tower service. It should not
+    /// follow redirects by itself, because it might send secrets to another origin.
     ///
     /// # Errors
     ///
-    /// If the URL cannot be the address of a server.
-    pub fn with_service<S, B>(url: &str, service: S) -> Result<Self, InvalidUrl>
+    /// If the URL is not a valid address of a server.
+    pub fn with_service<S, B>(url: &str, service: S) -> Result<Self, InvalidAddress>
     where
-        S: Service<Request<Body>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + Sync + 'static,
         S::Error: Into<BoxError>,
         S::Future: Send,
         B: http_body::Body + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Ok(Self::at(Address::parse(url)?, Some(Arc::new(By(service)))))
+        Ok(Self::at(Address::parse(url)?, Some(Arc::new(ServiceFetch(service)))))
     }
 
     fn at(address: Address, fetch: Option<Arc<dyn Fetch>>) -> Self {
-        let headers = HeaderMap::from_iter([(USER_AGENT, OURSELVES)]);
+        let headers = HeaderMap::from_iter([(USER_AGENT, OWN_USER_AGENT)]);
         Self { address, headers, limits: HttpClientLimits::default(), fetch }
     }
 
-    /// Sends a header with every request, such as `Authorization`. Headers of the protocol itself
+    /// Adds a header to every request, such as `Authorization`. Headers of the protocol itself
     /// cannot be set.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
@@ -94,7 +94,7 @@ impl HttpTransport {
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: HttpClientLimits) -> Self {
         self.limits = limits;
@@ -129,7 +129,7 @@ impl Transport for HttpTransport {
             running: HashMap::default(),
             others: Vec::new(),
             full: FEW,
-            told: JoinSet::new(),
+            notifications: JoinSet::new(),
             session: None,
             is_closed: false,
         };
@@ -137,7 +137,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// The receiving half: whatever comes back, of any request.
+/// The receiving half: the messages of all exchanges.
 #[derive(Debug)]
 pub struct HttpReader {
     received: mpsc::Receiver<Option<Unit>>,
@@ -155,18 +155,18 @@ impl Reader for HttpReader {
     }
 }
 
-/// The sending half: a task for every message under way.
+/// The sending half: runs a task for every message.
 pub struct HttpWriter {
     shared: Arc<Shared>,
-    /// Requests that await their answers, and some that have ended since they were last looked at.
+    /// The tasks of requests by exchange; some may have finished since the last check.
     running: HashMap<ExchangeId, JoinHandle<()>, CountedKeys>,
-    /// The same of no exchange, or of one that has gone on with another request.
+    /// The same for requests without an exchange, or whose exchange has sent another request since.
     others: Vec<JoinHandle<()>>,
-    /// With how many of both it is time to look which have ended.
+    /// With this many tasks, finished ones are removed.
     full: usize,
-    /// Messages that await none.
-    told: JoinSet<()>,
-    /// The end of the handshake, and the server's own stream after it.
+    /// The tasks of messages that await no answer.
+    notifications: JoinSet<()>,
+    /// The task that ends the handshake and then reads the GET stream.
     session: Option<AbortHandle>,
     is_closed: bool,
 }
@@ -185,18 +185,18 @@ impl Writer for HttpWriter {
             return;
         }
         self.exchanges().for_each(JoinHandle::abort);
-        let Self { shared, running, others, told, .. } = self;
-        // Whatever is still awaited is given up; what was said goes out before the session ends.
+        let Self { shared, running, others, notifications, .. } = self;
+        // Requests are aborted. Notifications are sent before the session ends.
         let end = async {
             for exchange in running.drain().map(|(_, it)| it).chain(others.drain(..)) {
-                // Fails, because it is given up.
+                // Fails, because the task was aborted.
                 let _ = exchange.await;
             }
-            while told.join_next().await.is_some() {}
+            while notifications.join_next().await.is_some() {}
             shared.delete().await;
         };
         let _ = timeout(shared.limits.close, end).await;
-        told.abort_all();
+        notifications.abort_all();
     }
 }
 
@@ -205,9 +205,9 @@ impl HttpWriter {
         let Transmit { route, role, frame: message, mirror } = transmit;
         let none = || Mirror { id: None, method: None, revision: None, name: None, params: vec![] };
         let mirror = mirror.map_or_else(none, |mirror| *mirror);
-        let is_modern = mirror.revision.is_some_and(Revision::is_modern);
+        let is_cancelled_by_closing = mirror.revision.is_some_and(Revision::cancels_by_closing);
         let method = mirror.method;
-        let exchange = Exchange { shared: self.shared.clone(), mirror, message };
+        let exchange = ClientExchange { shared: self.shared.clone(), mirror, message };
         match (role, method) {
             (Role::Opens, method) => {
                 if method == Some(Method::Initialize) {
@@ -216,10 +216,10 @@ impl HttpWriter {
                 self.ask(route, exchange);
             }
             (Role::Cancels, _) => {
-                self.give_up(route);
-                // Where hanging up says it, nothing else does.
-                if !is_modern {
-                    self.told.spawn(exchange.tell());
+                self.abort(route);
+                // In 2026-07-28 the closed connection is the cancellation.
+                if !is_cancelled_by_closing {
+                    self.notifications.spawn(exchange.notify());
                 }
             }
             (Role::Within | Role::Ends, Some(Method::Initialized)) => {
@@ -228,16 +228,16 @@ impl HttpWriter {
                 self.others.push(session);
             }
             (Role::Within | Role::Ends, _) => {
-                self.told.spawn(exchange.tell());
+                self.notifications.spawn(exchange.notify());
             }
         }
     }
 
-    fn ask(&mut self, route: Route, exchange: Exchange) {
-        // Boxed, because a task moves what it holds about a dozen times.
+    fn ask(&mut self, route: Route, exchange: ClientExchange) {
+        // Boxed, because Tokio moves the future of a task about a dozen times.
         let exchange = tokio::spawn(Box::pin(async move { exchange.ask().await }));
         let other = match route {
-            // An exchange that goes on after a question bears the same number.
+            // An exchange that goes on after a question keeps its number.
             Route::Exchange(number) => self.running.insert(number, exchange),
             Route::Standalone => Some(exchange),
         };
@@ -248,7 +248,7 @@ impl HttpWriter {
         self.running.values().chain(&self.others)
     }
 
-    fn give_up(&mut self, route: Route) {
+    fn abort(&mut self, route: Route) {
         if let Route::Exchange(number) = route
             && let Some(exchange) = self.running.remove(&number)
         {
@@ -256,26 +256,26 @@ impl HttpWriter {
         }
     }
 
-    /// A new handshake begins.
+    /// Drops the session, because a new handshake begins.
     fn forget_session(&mut self) {
         if let Some(session) = self.session.take() {
             session.abort();
         }
-        self.shared.shake_hands();
+        self.shared.begin_handshake();
     }
 
-    /// Lets go of what has ended, once there may be about as much of that as of what has not.
+    /// Removes finished tasks, when there may be about as many of them as running ones.
     fn forget_ended(&mut self) {
         if self.running.len() + self.others.len() >= self.full {
             self.running.retain(|_, exchange| !exchange.is_finished());
             self.others.retain(|exchange| !exchange.is_finished());
             self.full = FEW.max(2 * (self.running.len() + self.others.len()));
         }
-        while self.told.try_join_next().is_some() {}
+        while self.notifications.try_join_next().is_some() {}
     }
 }
 
-/// What [`close`](Writer::close) does, without the wait.
+/// Does what [`close`](Writer::close) does, without waiting.
 impl Drop for HttpWriter {
     fn drop(&mut self) {
         self.exchanges().for_each(JoinHandle::abort);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bowline_proto::client::CallError;
 use bowline_proto::mirror::ParamHeader;
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::connect::{Listener, connect};
+use bowline_transport::connect::{CallObserver, connect};
 use bowline_types::progress::ProgressParams;
 use bowline_types::revision::Revision;
 use serde_json::json;
@@ -42,7 +42,7 @@ async fn every_request_is_a_post_whose_headers_repeat_it() {
 /// Passes progress on.
 struct Watcher(mpsc::UnboundedSender<f64>);
 
-impl Listener for Watcher {
+impl CallObserver for Watcher {
     fn progress(&mut self, progress: ProgressParams) {
         let _ = self.0.send(progress.progress);
     }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_http::client::{Body, HttpTransport};
+use bowline_http::client::{HttpTransport, RequestBody};
 use bowline_http::server::{Endpoint, HttpConfig, Listener};
 use bowline_proto::request::{Outgoing, ProgressUpdate, Request, Response, Success};
 use bowline_proto::server::ServerConfig;
@@ -141,7 +141,7 @@ async fn a_dropped_call_ends_on_the_server() {
 #[derive(Clone)]
 struct Old(Endpoint);
 
-impl tower_service::Service<http::Request<Body>> for Old {
+impl tower_service::Service<http::Request<RequestBody>> for Old {
     type Response = http::Response<bowline_http::server::Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -150,7 +150,7 @@ impl tower_service::Service<http::Request<Body>> for Old {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: http::Request<RequestBody>) -> Self::Future {
         let endpoint = self.0.clone();
         Box::pin(async move {
             let headers = request.headers_mut();

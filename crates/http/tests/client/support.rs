@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bowline_http::client::{Body, HttpTransport};
+use bowline_http::client::{HttpTransport, RequestBody};
 use bowline_proto::client::{CallRequest, ClientConfig};
 use bowline_transport::BoxFuture;
 use bowline_transport::connect::{ConnectError, Host, Link, connect};
@@ -66,7 +66,7 @@ pub(crate) fn fake() -> (HttpTransport, FakeServer) {
 #[derive(Clone)]
 struct Wire(mpsc::UnboundedSender<ReceivedRequest>);
 
-impl tower_service::Service<Request<Body>> for Wire {
+impl tower_service::Service<Request<RequestBody>> for Wire {
     type Response = Response<Pieces>;
     type Error = io::Error;
     type Future = BoxFuture<io::Result<Response<Pieces>>>;
@@ -75,7 +75,7 @@ impl tower_service::Service<Request<Body>> for Wire {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         let sender = self.0.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();

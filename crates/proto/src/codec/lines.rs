@@ -5,7 +5,7 @@
 //! blank lines and a byte order mark at the start are tolerated.
 
 use bytes::{Buf, Bytes, BytesMut};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 
 /// Bytes kept from the start of a line that is too long: the id of its request may be among them.
 const HEAD: usize = 4096;
@@ -116,6 +116,16 @@ impl LineReader {
         let blank = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         (!blank).then_some(line)
     }
+}
+
+/// Replaces the line ends inside a message by spaces, so that it takes one line on the wire.
+///
+/// In JSON a raw line end can only be white space between tokens, since strings escape theirs.
+pub fn in_one_line(message: Bytes) -> Bytes {
+    if memchr2(b'\n', b'\r', &message).is_none() {
+        return message;
+    }
+    message.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use bowline_types::method::Method;
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::codec::lines::in_one_line;
+
 /// The `id` of an error that answers unreadable text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoId {
@@ -64,7 +66,7 @@ pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Byte
         }
         body => front(id, stamp, comma, &[self::inside(&body), "}"]),
     };
-    in_one_line(text)
+    in_one_line(text.into())
 }
 
 /// From this many bytes on, writing the message around the result in place is faster than copying.
@@ -157,16 +159,7 @@ pub(crate) fn inside(object: &str) -> &str {
 }
 
 fn join(pieces: &[&str]) -> Bytes {
-    in_one_line(pieces.concat())
-}
-
-/// Removes line ends: a message never spans lines, but text from other programs may be
-/// pretty-printed. A raw newline can only be white space between tokens, because strings escape it.
-fn in_one_line(text: String) -> Bytes {
-    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
-        return text.into();
-    }
-    text.replace(['\n', '\r'], " ").into()
+    in_one_line(pieces.concat().into())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bowline::types::revision::Revision;
-use bowline_http::client::{Body as Message, BoxError, HttpTransport};
+use bowline_http::client::{BoxError, HttpTransport, RequestBody};
 use bowline_http::server::{Body, Endpoint, failed};
 use http::header::{HOST, HeaderValue};
 use http::uri::PathAndQuery;
@@ -61,7 +61,7 @@ impl InMemoryHttp {
     }
 }
 
-impl Service<Request<Message>> for InMemoryHttp {
+impl Service<Request<RequestBody>> for InMemoryHttp {
     type Response = Response<Incoming>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, BoxError>> + Send>>;
@@ -70,7 +70,7 @@ impl Service<Request<Message>> for InMemoryHttp {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Message>) -> Self::Future {
+    fn call(&mut self, mut request: Request<RequestBody>) -> Self::Future {
         request.headers_mut().insert(HOST, HeaderValue::from_static("localhost"));
         let place = request.uri().path_and_query().cloned();
         *request.uri_mut() = place.map_or_else(Uri::default, |place: PathAndQuery| place.into());

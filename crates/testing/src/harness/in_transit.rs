@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use bowline::transport::tap::{Direction, Tap};
+use bowline::transport::tap::{Tap, TapDirection};
 use bowline::transport::transport::Transport;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
@@ -37,13 +37,13 @@ impl MessagesInTransit {
         (near, far)
     }
 
-    fn counter(in_transit: Arc<Self>) -> impl Fn(Direction, &[u8]) + Send + Sync + 'static {
+    fn counter(in_transit: Arc<Self>) -> impl Fn(TapDirection, &[u8]) + Send + Sync + 'static {
         move |direction, _| match direction {
-            Direction::Sent => {
+            TapDirection::Sent => {
                 in_transit.count.fetch_add(1, Ordering::AcqRel);
                 in_transit.sent.notify_one();
             }
-            Direction::Received => {
+            TapDirection::Received => {
                 in_transit.count.fetch_sub(1, Ordering::AcqRel);
             }
         }

@@ -1,37 +1,35 @@
-//! Signals to a child and everything it started.
+//! Signals a child and the processes that it started.
 //!
-//! Everything, as far as it stays in the process group that the child was given. Once the child is
-//! reaped, its group keeps the number from being reused for as long as it has members; so it is
-//! looked for members right before it is signalled, and never again once it was empty.
-
-use std::process::{Child, Command};
+//! Reaches every process that stays in the child's process group. After the child is reaped, the
+//! number of its group is not reused as long as the group has members. So members are looked for
+//! right before each signal, and the group is not signalled again once it was empty.
 
 #[cfg(unix)]
-pub(super) use self::unix::Group;
+pub(super) use self::unix::ProcessGroup;
 
 #[cfg(not(unix))]
-pub(super) use self::portable::Group;
+pub(super) use self::portable::ProcessGroup;
 
 #[cfg(unix)]
 mod unix {
     #[cfg(target_os = "linux")]
     use std::fs;
     use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
 
     use nix::sys::signal::{Signal, killpg};
     use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
     use nix::unistd::Pid;
 
-    use super::super::watchdog;
-    use super::{Child, Command};
+    use crate::child::watchdog;
 
-    /// The process group of a child, under the watchdog's eyes.
+    /// The process group of a child; the watchdog knows it until this is dropped.
     #[derive(Debug)]
-    pub(in super::super) struct Group {
+    pub(in super::super) struct ProcessGroup {
         id: i32,
     }
 
-    impl Group {
+    impl ProcessGroup {
         /// Lets a command start in a group of its own.
         pub(in super::super) fn separate(command: &mut Command) {
             command.process_group(0);
@@ -54,10 +52,9 @@ mod unix {
             self.signal(Signal::SIGKILL);
         }
 
-        /// Whether nobody is left whom we may signal. Only to be asked once the leader is reaped.
+        /// Whether the group has no live member. Valid only after the leader is reaped.
         pub(in super::super) fn is_empty(&self) -> bool {
-            // Orphans come to us if we are the first process of a container, and somebody has to
-            // reap them.
+            // As the first process of a container, this process has to reap orphans.
             while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
                 waitpid(Pid::from_raw(-self.id), Some(WaitPidFlag::WNOHANG))
             {}
@@ -65,20 +62,20 @@ mod unix {
         }
 
         fn signal(&self, signal: Signal) {
-            // It fails only if nobody is left.
+            // Fails only if the group has no members.
             let _ = killpg(Pid::from_raw(self.id), signal);
         }
     }
 
-    impl Drop for Group {
+    impl Drop for ProcessGroup {
         fn drop(&mut self) {
             watchdog::release(self.id);
         }
     }
 
-    /// Whether a member does more than wait to be reaped.
+    /// Whether a member is not a zombie.
     ///
-    /// Linux signals zombies without complaint, and in many a container nobody reaps orphans.
+    /// On Linux a signal to a zombie succeeds, and in many containers no process reaps orphans.
     #[cfg(target_os = "linux")]
     fn has_live_member(group: i32) -> bool {
         let Ok(processes) = fs::read_dir("/proc") else {
@@ -90,14 +87,15 @@ mod unix {
 
     #[cfg(target_os = "linux")]
     fn is_live_member(stat: &str, group: i32) -> bool {
-        // The fields are id, name, state, parent, group; the name may hold anything at all.
+        // The fields are id, name, state, parent, group. The name is in parentheses and may contain
+        // any character, also `)`.
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
         let (state, id) = (fields.next(), fields.nth(1));
         let is_alive = !matches!(state, Some("Z" | "X"));
         is_alive && id.and_then(|id| id.parse().ok()) == Some(group)
     }
 
-    /// Elsewhere a group of zombies cannot be signalled.
+    /// On other systems a signal to a group of zombies fails.
     #[cfg(not(target_os = "linux"))]
     fn has_live_member(_group: i32) -> bool {
         true
@@ -106,13 +104,13 @@ mod unix {
 
 #[cfg(not(unix))]
 mod portable {
-    use super::{Child, Command};
+    use std::process::{Child, Command};
 
-    /// Where there are no groups, the child alone.
+    /// Without process groups, the child alone.
     #[derive(Debug)]
-    pub(in super::super) struct Group;
+    pub(in super::super) struct ProcessGroup;
 
-    impl Group {
+    impl ProcessGroup {
         pub(in super::super) fn separate(_command: &mut Command) {}
 
         pub(in super::super) fn of(_child: &Child) -> Self {
@@ -124,7 +122,7 @@ mod portable {
         }
 
         pub(in super::super) fn kill(&self, leader: &mut Child) {
-            // It fails only if the child is gone.
+            // Fails only if the child is gone.
             let _ = leader.kill();
         }
 

@@ -1,69 +1,72 @@
 //! A running child process and the steps of its shutdown.
 //!
-//! The shutdown runs on a thread of its own, so that it is the same on close and on drop, inside a
-//! runtime, outside, and while one shuts down. Until then no thread and no task watches the child.
+//! The shutdown runs on a thread of its own. So it is the same on close and on drop, inside a
+//! runtime, without one, and while a runtime shuts down. Before that, no thread and no task waits
+//! for the child.
 
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bowline_proto::sync::lock;
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::group::Group;
+use super::group::ProcessGroup;
 use super::tail::StderrTail;
 use crate::error::Error;
 
-/// How long the end of a child's output may precede its exit, to still be told as one.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// How long after the end of its output a child may exit for both to be reported as one event.
+const EXIT_DELAY: Duration = Duration::from_millis(500);
 
-/// How long a killed group may take to disappear; longer only if the kernel is stuck.
-const BURIAL: Duration = Duration::from_secs(2);
+/// How long a killed group may take to disappear; it takes longer only if the kernel is stuck.
+const KILL_WAIT: Duration = Duration::from_secs(2);
 
-/// The longest pause between two looks at a child that shuts down.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The longest pause between two checks of a child that shuts down.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// A child process, shut down at the latest when this is dropped.
 #[derive(Debug)]
 pub(super) struct Process {
     program: String,
     id: u32,
-    /// What is left to do, until somebody starts to do it.
+    /// The shutdown, until it is started.
     shutdown: Mutex<Option<Shutdown>>,
-    fate: watch::Receiver<Fate>,
-    words: Option<StderrTail>,
+    state: watch::Receiver<ProcessState>,
+    stderr: Option<StderrTail>,
     /// Whether it ever sent something that looks like a message.
     answered: AtomicBool,
-    /// Whether we end it ourselves, so that however it ends is no news.
+    /// Whether this side ends it, so that its exit status is not an error.
     closing: AtomicBool,
 }
 
-/// What became of a child so far.
+/// How far the end of a child has come.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fate {
+struct ProcessState {
     status: Option<ExitStatus>,
-    /// Whether everything it started is gone too, or as gone as we can make it.
+    /// Whether the shutdown is over: the whole group is gone, or could not be ended.
     over: bool,
-    /// Whether nothing more will be read from its standard error.
+    /// Whether standard error is read to its end.
     silent: bool,
 }
 
 impl Process {
     pub(super) fn new(program: String, child: Child, grace: Duration) -> Self {
-        let (sender, fate) = watch::channel(Fate { silent: true, ..Fate::default() });
+        let silent = ProcessState { silent: true, ..ProcessState::default() };
+        let (sender, state) = watch::channel(silent);
         let id = child.id();
-        let group = Group::of(&child);
-        let shutdown = Shutdown { child, group, grace, fate: Teller(sender) };
+        let group = ProcessGroup::of(&child);
+        let shutdown = Shutdown { child, group, grace, state: StateSender(sender) };
         Self {
             program,
             id,
             shutdown: Mutex::new(Some(shutdown)),
-            fate,
-            words: None,
+            state,
+            stderr: None,
             answered: AtomicBool::new(false),
             closing: AtomicBool::new(false),
         }
@@ -73,30 +76,30 @@ impl Process {
         self.id
     }
 
-    pub(super) fn words(&self) -> Option<&StderrTail> {
-        self.words.as_ref()
+    pub(super) fn stderr(&self) -> Option<&StderrTail> {
+        self.stderr.as_ref()
     }
 
-    /// Reads standard error for as long as the child lives, and keeps the end of it.
-    pub(super) fn keep_words(&mut self, stderr: ChildStderr) {
-        let words = self.words.get_or_insert_default().clone();
+    /// Reads standard error as long as the child lives, and keeps the end of it.
+    pub(super) fn capture_stderr(&mut self, stderr: ChildStderr) {
+        let tail = self.stderr.get_or_insert_default().clone();
         let shutdown = lock(&self.shutdown);
         if let Some(shutdown) = shutdown.as_ref() {
-            let sender = shutdown.fate.0.clone();
-            sender.send_modify(|fate| fate.silent = false);
-            tokio::spawn(listen(stderr, words, sender));
+            let sender = shutdown.state.0.clone();
+            sender.send_modify(|state| state.silent = false);
+            tokio::spawn(read_stderr(stderr, tail, sender));
         }
     }
 
-    /// Notes that the child said something.
-    pub(super) fn hear(&self, text: &[u8]) {
+    /// Notes a line that the child wrote to standard output.
+    pub(super) fn note_output(&self, text: &[u8]) {
         // Programs that print a banner before they fail have not answered.
         if matches!(text.first(), Some(b'{' | b'[')) {
             self.answered.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Starts the shutdown, unless that has happened.
+    /// Starts the shutdown, unless it was started before.
     fn begin(&self) {
         let shutdown = lock(&self.shutdown).take();
         if let Some(shutdown) = shutdown {
@@ -104,50 +107,51 @@ impl Process {
         }
     }
 
-    /// Ends the child on our behalf, and waits until it is over.
+    /// Shuts the child down, and waits until that is over.
     pub(super) async fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.begin();
-        let mut fate = self.fate.clone();
-        // It cannot fail: that it is over is the last thing that is said.
-        let _ = fate.wait_for(|fate| fate.over).await;
-        words_end(&mut fate).await;
+        let mut state = self.state.clone();
+        // Cannot fail: `over` is set before the sender is dropped.
+        let _ = state.wait_for(|state| state.over).await;
+        stderr_end(&mut state).await;
     }
 
-    /// Says goodbye to a child that closed its output or its input.
+    /// Handles the end of a child that closed its output or its input.
     ///
     /// # Errors
     ///
     /// If it exited with a failure or without ever answering.
     pub(super) async fn end(&self) -> Result<(), Error> {
         self.begin();
-        let mut fate = self.fate.clone();
-        let exit = timeout(FAREWELL, fate.wait_for(|fate| fate.status.is_some())).await;
-        let Ok(Ok(Some(status))) = exit.map(|exit| exit.map(|fate| fate.status)) else {
+        let mut state = self.state.clone();
+        let exit = timeout(EXIT_DELAY, state.wait_for(|state| state.status.is_some())).await;
+        let Ok(Ok(Some(status))) = exit.map(|exit| exit.map(|state| state.status)) else {
             return Ok(());
         };
-        words_end(&mut fate).await;
+        stderr_end(&mut state).await;
         let answered = self.answered.load(Ordering::Relaxed);
         if self.closing.load(Ordering::Relaxed) || (status.success() && answered) {
             return Ok(());
         }
-        Err(Error::exited(self.obituary(status, answered)))
+        Err(Error::exited(self.exit_report(status, answered)))
     }
 
-    fn obituary(&self, status: ExitStatus, answered: bool) -> String {
+    /// A sentence for the error: how the child ended, and the end of its standard error.
+    fn exit_report(&self, status: ExitStatus, answered: bool) -> String {
         let program = &self.program;
         let when = if answered { "" } else { " before it answered" };
         let how = match status.code() {
             Some(code) => format!("exited with status {code}"),
             None => format!("was ended by {status}"),
         };
-        let words = self.words.as_ref().map(StderrTail::last_words);
-        let words = match words.as_deref() {
+        let lines = self.stderr.as_ref().map(StderrTail::last_lines);
+        let stderr = match lines.as_deref() {
             None => String::new(),
             Some("") => " and wrote nothing to standard error".to_owned(),
-            Some(words) => format!("; its last words: {words}"),
+            Some(lines) => format!("; its last words: {lines}"),
         };
-        format!("the server `{program}` {how}{when}{words}")
+        format!("the server `{program}` {how}{when}{stderr}")
     }
 }
 
@@ -157,39 +161,39 @@ impl Drop for Process {
     }
 }
 
-/// The steps from a child whose input is closed to a group without members.
+/// The steps of a shutdown: the child's input is closed already, and in the end its group is empty.
 #[derive(Debug)]
 struct Shutdown {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
     grace: Duration,
-    /// The last field to be dropped: when it is told that all is over, the group is released.
-    fate: Teller,
+    /// Dropped last, so that the group is released before `over` is set.
+    state: StateSender,
 }
 
-/// Tells what becomes of the child, and when dropped that it is over, whatever happened.
+/// Publishes the [`ProcessState`]; sets `over` when dropped, also after a panic.
 #[derive(Debug)]
-struct Teller(watch::Sender<Fate>);
+struct StateSender(watch::Sender<ProcessState>);
 
-impl Teller {
+impl StateSender {
     fn exited(&self, status: Option<ExitStatus>) {
-        self.0.send_if_modified(|fate| {
-            let is_news = fate.status != status;
-            fate.status = status;
-            is_news
+        self.0.send_if_modified(|state| {
+            let is_new = state.status != status;
+            state.status = status;
+            is_new
         });
     }
 }
 
-impl Drop for Teller {
+impl Drop for StateSender {
     fn drop(&mut self) {
-        self.0.send_modify(|fate| fate.over = true);
+        self.0.send_modify(|state| state.over = true);
     }
 }
 
 impl Shutdown {
     fn start(self) {
-        // Handed over in a slot, because what a thread is to own is lost if it cannot be started.
+        // Handed over in a slot: a closure is lost if its thread cannot be started.
         let slot = Arc::new(Mutex::new(Some(self)));
         let theirs = Arc::clone(&slot);
         let thread = thread::Builder::new().name("bowline-child".to_owned());
@@ -201,7 +205,7 @@ impl Shutdown {
         if started.is_err()
             && let Some(shutdown) = lock(&slot).take()
         {
-            // Without a thread there is nobody to be patient.
+            // Without a thread nothing can wait for the grace period.
             shutdown.kill();
         }
     }
@@ -219,7 +223,7 @@ impl Shutdown {
 
     fn kill(mut self) {
         self.group.kill(&mut self.child);
-        self.settles_within(BURIAL);
+        self.settles_within(KILL_WAIT);
     }
 
     /// Waits until the child is reaped and its group is empty.
@@ -232,7 +236,7 @@ impl Shutdown {
                 return false;
             }
             thread::sleep(pause.min(left));
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         true
     }
@@ -240,38 +244,38 @@ impl Shutdown {
     fn is_settled(&mut self) -> bool {
         match self.child.try_wait() {
             Ok(None) => return false,
-            Ok(status) => self.fate.exited(status),
-            // Somebody else reaped it, and took its status along.
+            Ok(status) => self.state.exited(status),
+            // Other code of this process reaped it, so its status is unknown.
             Err(_) => {}
         }
         self.group.is_empty()
     }
 }
 
-/// Keeps what comes from standard error until it ends, or all that could write to it is gone.
-async fn listen(mut stderr: ChildStderr, words: StderrTail, fate: watch::Sender<Fate>) {
-    let mut changes = fate.subscribe();
+/// Reads standard error into `tail` until it ends, or until the shutdown is over.
+async fn read_stderr(
+    mut stderr: ChildStderr,
+    tail: StderrTail,
+    state: watch::Sender<ProcessState>,
+) {
+    let mut changes = state.subscribe();
     let mut chunk = vec![0; 8 * 1024];
     loop {
         let count = tokio::select! {
             biased;
             read = stderr.read(&mut chunk) => read.unwrap_or(0),
-            _ = changes.wait_for(|fate| fate.over) => 0,
+            _ = changes.wait_for(|state| state.over) => 0,
         };
         match chunk.get(..count) {
             None | Some([]) => break,
-            Some(bytes) => words.push(bytes),
+            Some(bytes) => tail.push(bytes),
         }
     }
-    fate.send_modify(|fate| fate.silent = true);
+    state.send_modify(|state| state.silent = true);
 }
 
-/// Waits until all that the child wrote to standard error is read, so that what is quoted is
-/// the end of it. Not for long: something that left the group may hold it open.
-async fn words_end(fate: &mut watch::Receiver<Fate>) {
-    let _ = timeout(FAREWELL, fate.wait_for(|fate| fate.silent)).await;
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits until standard error is read to its end, so that an error quotes its last lines. Waits for
+/// a bounded time, since a process that left the group may hold it open.
+async fn stderr_end(state: &mut watch::Receiver<ProcessState>) {
+    let _ = timeout(EXIT_DELAY, state.wait_for(|state| state.silent)).await;
 }

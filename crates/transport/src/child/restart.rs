@@ -1,4 +1,4 @@
-//! Servers that end by themselves and are started again, within bounds.
+//! Restarts servers that end by themselves, within bounds.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::{Child, Command};
 use crate::error::Error;
 use crate::transport::{Pause, Renewal};
 
-/// How often a server that ends by itself is started again, and how soon; see [`Command::restart`].
+/// How often and how soon a server that ends by itself is restarted; see [`Command::restart`].
 ///
-/// A client then stays connected: it comes to terms with the new process, sets the log level and
-/// subscribes again, and tells each subscription that everything it follows may have changed. Calls
-/// that were in flight fail, because they may have run; calls that are made meanwhile wait. What the
-/// server remembered is gone, and it must speak the same revision as before. A server that hangs has
-/// not ended, and is not started again.
+/// The client stays connected. It negotiates with the new process, sets the log level, subscribes
+/// again, and reports to each subscription that everything it covers may have changed. Calls that
+/// were in flight fail, because they may have run. Calls made during the restart wait. State that
+/// the server held in memory is lost, and it must speak the same revision as before. A server that
+/// hangs is not restarted.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct Restart {
 }
 
 impl Default for Restart {
-    /// Five times in a row, after half a second, a second, two, four and eight.
+    /// Five times in a row, after 0.5, 1, 2, 4 and 8 seconds.
     fn default() -> Self {
         Self {
             attempts: 5,
@@ -47,14 +47,14 @@ impl Default for Restart {
 }
 
 impl Restart {
-    /// Sets how often the server is started again in a row: five times unless set, and once at least.
+    /// Sets how often in a row the server is restarted: five times unless set, at least once.
     pub fn attempts(mut self, attempts: usize) -> Self {
         self.attempts = attempts.max(1);
         self
     }
 
-    /// Sets the pause before the first start of a row: half a second unless set. Each further pause
-    /// is twice as long as the one before.
+    /// Sets the pause before the first restart in a row: half a second unless set. Each further
+    /// pause is twice as long as the one before.
     pub fn pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
@@ -66,14 +66,14 @@ impl Restart {
         self
     }
 
-    /// Sets how long a server must run for its end not to count as one more of the same row: a
-    /// minute, unless set.
+    /// Sets how long a server must run until the count of restarts in a row begins anew: a minute,
+    /// unless set.
     pub fn healthy_after(mut self, duration: Duration) -> Self {
         self.healthy_after = duration;
         self
     }
 
-    /// The pause before the start of this number in a row, the first being 1.
+    /// The pause before the `attempt`th restart in a row, the first being 1.
     fn pause_before(&self, attempt: usize) -> Duration {
         let doublings = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
         let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
@@ -81,12 +81,12 @@ impl Restart {
     }
 }
 
-/// A command that is started again and again.
+/// Restarts a command: the [`Renewal`] of a [`Child`].
 #[derive(Clone, Debug)]
 pub(super) struct Respawn {
     command: Command,
     restart: Restart,
-    /// How often it was started again in a row.
+    /// How often it was restarted in a row.
     attempts: usize,
     started: Instant,
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pauses_grow_until_the_row_is_too_long_or_a_server_was_healthy() {
+    async fn pauses_grow_until_the_last_attempt_or_until_a_server_was_healthy() {
         let restart = Restart::default().attempts(3).longest_pause(Duration::from_millis(1500));
         let mut respawn = Respawn::new(Command::new("x"), restart);
         let mut pauses = || respawn.pause(exited()).map(|pause| pause.duration.as_millis());

@@ -1,39 +1,41 @@
-//! The last words of a child: the end of what it wrote to standard error.
+//! The end of what a child wrote to standard error.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Bytes kept.
+use bowline_proto::sync::lock;
+
+/// How many bytes are kept.
 const KEPT: usize = 64 * 1024;
 
-/// Lines and characters quoted in an error.
+/// How many lines and characters an error quotes.
 const QUOTED_LINES: usize = 10;
 const QUOTED_CHARACTERS: usize = 1000;
 
-/// What a child wrote to standard error lately: its last 64 KiB.
+/// The last 64 KiB that a child wrote to standard error.
 ///
-/// Clones share what they hold, and it stays readable after the child is gone.
+/// Clones share the same text. It stays readable after the child is gone.
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail {
     bytes: Arc<Mutex<VecDeque<u8>>>,
 }
 
 impl StderrTail {
-    /// The text so far; what is no UTF-8 is replaced.
+    /// The text so far; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = lock(&self.bytes);
         String::from_utf8_lossy(bytes.make_contiguous()).into_owned()
     }
 
     pub(super) fn push(&self, chunk: &[u8]) {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = lock(&self.bytes);
         bytes.extend(chunk);
         let excess = bytes.len().saturating_sub(KEPT);
         bytes.drain(..excess);
     }
 
-    /// The end of the text, short enough for an error and safe to show on a terminal.
-    pub(super) fn last_words(&self) -> String {
+    /// The last lines, short enough for an error and without control characters.
+    pub(super) fn last_lines(&self) -> String {
         let text = self.text();
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let first = lines.len().saturating_sub(QUOTED_LINES);
@@ -60,21 +62,21 @@ mod tests {
     }
 
     #[test]
-    fn last_words_are_the_last_lines() {
+    fn the_last_lines_are_quoted() {
         let tail = StderrTail::default();
         for line in 1..=20 {
             tail.push(format!("line {line}\n\n").as_bytes());
         }
-        assert!(tail.last_words().starts_with("line 11\n"));
-        assert!(tail.last_words().ends_with("line 20"));
+        assert!(tail.last_lines().starts_with("line 11\n"));
+        assert!(tail.last_lines().ends_with("line 20"));
     }
 
     #[test]
-    fn last_words_are_bounded_and_cannot_steer_a_terminal() {
+    fn the_quoted_lines_are_bounded_and_have_no_control_characters() {
         let tail = StderrTail::default();
         tail.push("ä".repeat(5000).as_bytes());
         tail.push(b"\x1b]0;title\x07\xff done\r\n");
-        let words = tail.last_words();
+        let words = tail.last_lines();
         assert!(words.chars().count() <= QUOTED_CHARACTERS);
         assert!(words.ends_with("]0;title\u{fffd} done"), "{words}");
     }

@@ -1,21 +1,23 @@
-//! Ends our children when we die without a chance to do it ourselves.
+//! Ends the children when this process is killed.
 //!
-//! A signal that cannot be caught leaves no time for goodbyes, and a child that does not read its
-//! input never learns that we are gone. So one small shell process per client process, started
-//! with the first child, holds the end of a pipe and the list of groups; when the pipe ends, it
-//! takes their shutdown over. Where there is no shell, children are left to notice by themselves.
+//! `SIGKILL` leaves no time for a shutdown, and a child that does not read its input does not notice
+//! that its client is gone. So the first child starts one small shell process, the watchdog. It
+//! holds the end of a pipe and a list of process groups; when the pipe ends, it shuts the groups
+//! down. Without a shell there is no watchdog, and children have to notice the end of their input.
 
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-/// Keeps a list of groups by `+id` and `-id`, and at the end of its input ends those still on it:
-/// a second to notice the end of their own input, a second for `SIGTERM`, then `SIGKILL`.
+use bowline_proto::sync::lock;
+
+/// Keeps a list of groups, changed by lines `+id` and `-id`. When its input ends, it waits a second
+/// for the groups to end by themselves, sends `SIGTERM`, waits a second, and sends `SIGKILL`.
 ///
-/// It ignores what a terminal sends to everyone, and leaves at once when the list is empty.
+/// It ignores signals of the terminal, and exits at once when the list is empty.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE TSTP USR1 USR2
 list=' '
@@ -38,23 +40,23 @@ done
 
 static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog { process: None, groups: BTreeSet::new() });
 
-/// Starts the watchdog if it does not run, so that the next child is guarded without delay.
+/// Starts the watchdog if it does not run, so that the next child is on its list without delay.
 pub(super) fn start() {
     watchdog().ensure();
 }
 
-/// Has a group ended if we die.
+/// Puts a group on the list: the watchdog ends it if this process dies.
 pub(super) fn guard(group: i32) {
     let mut watchdog = watchdog();
     watchdog.groups.insert(group);
-    watchdog.tell(&format!("+{group}\n"));
+    watchdog.send(&format!("+{group}\n"));
 }
 
-/// Forgets a group, whose number may soon be somebody else's.
+/// Removes a group from the list, before the system gives its number to another group.
 pub(super) fn release(group: i32) {
     let mut watchdog = watchdog();
     watchdog.groups.remove(&group);
-    watchdog.tell(&format!("-{group}\n"));
+    watchdog.send(&format!("-{group}\n"));
 }
 
 struct Watchdog {
@@ -65,19 +67,20 @@ struct Watchdog {
 impl Watchdog {
     fn ensure(&mut self) {
         if self.process.is_none() {
-            // If there is no shell, we do without.
+            // Without a shell there is no watchdog.
             self.process = spawn(&self.groups).ok();
         }
     }
 
-    fn tell(&mut self, line: &str) {
+    /// Sends a line to the watchdog, and starts it again if it is gone.
+    fn send(&mut self, line: &str) {
         let Some((child, pipe)) = &mut self.process else {
             return self.ensure();
         };
         if pipe.write_all(line.as_bytes()).is_ok() {
             return;
         }
-        // Somebody killed it. The next one is told the whole list.
+        // It was killed. The next one starts with the whole list.
         let _ = child.kill();
         let _ = child.wait();
         self.process = None;
@@ -104,5 +107,5 @@ fn spawn(groups: &BTreeSet<i32>) -> io::Result<(Child, ChildStdin)> {
 }
 
 fn watchdog() -> MutexGuard<'static, Watchdog> {
-    WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&WATCHDOG)
 }

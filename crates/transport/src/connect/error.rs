@@ -1,4 +1,4 @@
-//! Why there is no connection.
+//! The error of [`connect`](super::connect).
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use bowline_proto::client::NegotiationError;
 
 use crate::error::Error;
 
-/// Why there is no connection.
+/// Why a client could not connect.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The channel closed or broke before both sides agreed.
     Closed(Error),
-    /// The two cannot talk.
+    /// Client and server could not agree.
     Negotiation(NegotiationError),
 }
 

@@ -1,46 +1,35 @@
-//! Opens a channel again whose server is gone, if its transport knows how.
+//! Opens the channel again after the server is gone, if the transport supports that.
 
-use bowline_proto::limits::Limits;
+use std::future::Future;
+use std::pin::pin;
+
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::{Command, Driver, now};
+use super::driver::{Channel, Driver};
+use super::link::Command;
+use crate::clock::now;
 use crate::error::Error;
-use crate::transport::{Renewal, Transport, Writer};
-
-/// A channel, and how it is opened again.
-pub(super) struct Channel<T: Transport> {
-    pub(super) reader: T::Reader,
-    pub(super) writer: T::Writer,
-    pub(super) renewal: Option<Box<dyn Renewal<T>>>,
-    pub(super) limits: Limits,
-}
-
-/// What became of a channel whose server is gone.
-pub(super) enum Renewed {
-    /// It is open again.
-    Open,
-    /// It stays closed, and why if it broke.
-    Ended(Option<Error>),
-}
+use crate::transport::{Transport, Writer};
 
 impl Driver {
-    /// Opens a channel again, if it was in use and its transport knows how.
+    /// Opens the channel again, unless negotiation never succeeded on it.
+    ///
+    /// # Errors
+    ///
+    /// If the channel stays closed: with the reason if it broke, with `None` if the client ended it.
     pub(super) async fn renew<T: Transport>(
         &mut self,
         channel: &mut Channel<T>,
         mut lost: Option<Error>,
         inbox: &mut mpsc::UnboundedReceiver<Command>,
-    ) -> Renewed {
+    ) -> Result<(), Option<Error>> {
         let Channel { reader, writer, renewal, limits } = channel;
-        let Some(renewal) = renewal.as_mut().filter(|_| self.ready.is_none()) else {
-            return Renewed::Ended(lost);
+        let Some(renewal) = renewal.as_mut().filter(|_| self.is_negotiated()) else {
+            return Err(lost);
         };
         loop {
-            let pause = match renewal.pause(lost.unwrap_or_else(Error::closed)) {
-                Ok(pause) => pause,
-                Err(error) => return Renewed::Ended(Some(error)),
-            };
+            let pause = renewal.pause(lost.unwrap_or_else(Error::closed)).map_err(Some)?;
             self.queue.clear();
             self.connection.lost(&pause.reason);
             self.host.odd(&pause.reason);
@@ -49,27 +38,26 @@ impl Driver {
                 sleep(pause.duration).await;
             };
             if !self.handle_all() || !self.wait(pause, inbox).await {
-                return Renewed::Ended(None);
+                return Err(None);
             }
             match renewal.open() {
                 Ok(transport) => {
                     (*reader, *writer) = transport.split(limits);
                     self.connection.restarted(now());
-                    return Renewed::Open;
+                    return Ok(());
                 }
                 Err(error) => lost = Some(error),
             }
         }
     }
 
-    /// Waits while there is no channel, and does what handles ask as far as that is possible; gives
-    /// whether to go on.
+    /// Waits while there is no channel, and obeys commands meanwhile; returns whether to go on.
     async fn wait(
         &mut self,
         pause: impl Future<Output = ()>,
         inbox: &mut mpsc::UnboundedReceiver<Command>,
     ) -> bool {
-        let mut pause = std::pin::pin!(pause);
+        let mut pause = pin!(pause);
         loop {
             let command = tokio::select! {
                 () = &mut pause => return true,

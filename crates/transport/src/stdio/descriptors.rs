@@ -1,4 +1,4 @@
-//! Moves the descriptors of standard input and output to safety, and makes them asynchronous.
+//! Moves the descriptors of standard input and output, and makes them asynchronous.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
+use super::streams::{Input, Output};
 use super::thread::{ThreadReader, ThreadWriter};
-use super::{Input, Output};
 
-/// The two ends of the protocol, on descriptors that nobody else knows and no child inherits.
+/// Input and output of the protocol, on descriptors that no other code knows and no child inherits.
 #[derive(Debug)]
 pub(super) struct Ends {
     input: File,
@@ -33,13 +33,13 @@ impl Ends {
         }
         dup2_stdin(&null)?;
         dup2_stdout(io::stderr())?;
-        // What was printed without a line end until now goes where all prints go from now on,
-        // instead of to the front of our first message.
+        // Text that was printed without a line end is still buffered. Flushed now, it goes to
+        // standard error instead of in front of the first message.
         let _ = io::stdout().flush();
         Ok(Self { input, output })
     }
 
-    /// Both ends, ready to use. What fails here is reported by the first use.
+    /// Opens both streams. A failure is reported by the first read or write.
     pub(super) fn open(self) -> (Input, Output) {
         let input = open_input(self.input).unwrap_or_else(|e| Box::new(ThreadReader::broken(e)));
         let output = open_output(self.output).unwrap_or_else(|e| Box::new(ThreadWriter::broken(e)));
@@ -47,8 +47,8 @@ impl Ends {
     }
 }
 
-/// Whether two descriptors lead into the same pipe or socket. Terminals and files do not count:
-/// people watch those, and expect to see errors there.
+/// Whether two descriptors lead into the same pipe or socket. Terminals and files do not count: the
+/// user expects to see errors there.
 fn is_same_channel(one: &Metadata, other: &Metadata) -> bool {
     let kind = one.file_type();
     let is_same = (one.dev(), one.ino()) == (other.dev(), other.ino());
@@ -91,12 +91,12 @@ fn open_socket(file: File) -> io::Result<UnixStream> {
     UnixStream::from_std(stream)
 }
 
-/// A path by which an anonymous pipe can be opened anew, where the system has one.
+/// A path by which an anonymous pipe can be opened a second time (Linux).
 ///
-/// Being non-blocking is a property that we would share with everyone who holds the pipe through
-/// the same opening, such as the shell that started us and its next command. An opening of our own
-/// is ours alone. It may fail, for pipes that belong to another user; then we share after all. A
-/// named pipe is left out, because opened anew it would wait for a new writer.
+/// `O_NONBLOCK` belongs to the open file description, which this process shares with others, such
+/// as the shell that started it. A second open has a description of its own. It fails for pipes of
+/// another user; then the shared one is used. Named pipes are excluded, because opening one again
+/// would wait for a new writer.
 fn own_path(file: &File) -> Option<PathBuf> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let target = fs::read_link(&path).ok()?;

@@ -1,9 +1,9 @@
-//! Notices the death of the process that started us.
+//! Detects the death of the parent process.
 //!
-//! The end of the pipe is not enough: a sibling that inherited its other end keeps it open. Linux
-//! can send a signal when the parent dies, but sends it when the parent's *thread* ends, which for
-//! a parent with a thread pool is any time. So the parent's id is looked at every second: an
-//! orphan is given to another parent.
+//! The end of the pipe is not enough: a sibling process that inherited the other end keeps it open.
+//! Linux can send a signal when the parent dies, but sends it already when the *thread* that
+//! spawned the child ends. So the parent's process id is checked every second: an orphan gets
+//! another parent.
 
 #[cfg(unix)]
 use std::time::Duration;
@@ -13,17 +13,17 @@ use tokio::task::yield_now;
 #[cfg(unix)]
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-/// How often to look.
+/// How often the parent's id is checked.
 #[cfg(unix)]
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The parent as it was in the beginning.
+/// The parent process at the start.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct Parent {
     id: u32,
-    /// Started on first use, because the parent is noted before there is a runtime. Kept between
-    /// uses, because a read that is given up must not restart the second.
+    /// Started on first use, because the parent's id is read before there is a runtime. Kept between
+    /// uses, because a read that is dropped must not restart the interval.
     interval: Option<Interval>,
 }
 
@@ -33,11 +33,11 @@ impl Parent {
         Self { id: std::os::unix::process::parent_id(), interval: None }
     }
 
-    /// Waits for the parent's death.
+    /// Waits until the parent has died.
     pub(super) async fn gone(&mut self) {
         if self.interval.is_none() {
-            // A runtime that sleeps is woken to hear of its first timer. What is to be said is said
-            // before that: this begins when there is nothing else to do.
+            // The first timer wakes a runtime that is parked in its I/O driver. Yielding first
+            // keeps that cost away from messages that are ready to be handled.
             yield_now().await;
             if is_other_than(self.id) {
                 return;
@@ -57,13 +57,13 @@ impl Parent {
     }
 }
 
-/// Whether we have been given to another parent than this.
+/// Whether this process now has another parent.
 #[cfg(unix)]
 fn is_other_than(id: u32) -> bool {
     std::os::unix::process::parent_id() != id
 }
 
-/// Elsewhere processes are not given to another parent, and pipes end with their process.
+/// Outside Unix an orphan gets no other parent, and pipes end with their process.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(super) struct Parent;

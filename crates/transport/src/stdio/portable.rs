@@ -1,11 +1,11 @@
-//! Standard input and output where descriptors cannot be moved: used in place, by threads.
+//! Standard input and output outside Unix: descriptors are not moved, threads use them in place.
 
 use std::io;
 
+use super::streams::{Input, Output};
 use super::thread::{ThreadReader, ThreadWriter};
-use super::{Input, Output};
 
-/// The two ends of the protocol.
+/// Input and output of the protocol.
 #[derive(Debug)]
 pub(super) struct Ends;
 
@@ -14,7 +14,7 @@ impl Ends {
         Ok(Self)
     }
 
-    /// Both ends, ready to use. What fails here is reported by the first use.
+    /// Opens both streams. A failure is reported by the first read or write.
     pub(super) fn open(self) -> (Input, Output) {
         let input = ThreadReader::start(io::stdin()).unwrap_or_else(ThreadReader::broken);
         let output = ThreadWriter::start(io::stdout()).unwrap_or_else(ThreadWriter::broken);

@@ -1,8 +1,8 @@
-//! Blocking files read and written by threads of their own.
+//! Blocking files, read and written by one thread each.
 //!
-//! For terminals and regular files, which cannot be waited for without blocking. The threads are
-//! not the runtime's, which would wait for them at its end: one that is stuck in a read must not
-//! keep the process alive.
+//! For terminals and regular files, which cannot be polled. The threads do not belong to the
+//! runtime: a runtime waits for its blocking threads when it shuts down, and one that is stuck in a
+//! read would keep the process alive.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 /// Bytes of one blocking read or write.
 const CHUNK: usize = 64 * 1024;
 
-/// A blocking reader, read by a thread.
+/// A blocking reader behind a thread.
 #[derive(Debug)]
 pub(super) struct ThreadReader {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
@@ -76,12 +76,12 @@ fn read_all(mut file: impl Read, chunks: &mpsc::Sender<io::Result<Bytes>>) {
     }
 }
 
-/// A blocking writer, written by a thread.
+/// A blocking writer behind a thread.
 #[derive(Debug)]
 pub(super) struct ThreadWriter {
     chunks: mpsc::Sender<Bytes>,
     written: mpsc::Receiver<io::Result<()>>,
-    /// Whether the thread has a chunk that it has not reported as written.
+    /// Whether the thread is writing a chunk.
     busy: bool,
 }
 

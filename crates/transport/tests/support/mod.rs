@@ -1,4 +1,4 @@
-//! What the tests of this crate share: messages, patience, and programs that are this very binary.
+//! What the tests of this crate share: messages, time-outs, and this test binary as a program.
 
 #![allow(dead_code, reason = "each test binary uses another part of it")]
 
@@ -18,10 +18,10 @@ use bowline_proto::transmit::{Role, Route, Transmit};
 use bowline_transport::transport::{Reader, Transport, Writer};
 use bytes::Bytes;
 
-/// How long anything may take before a test gives up on it.
+/// How long a test waits for anything.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The variable that tells a started test binary which part to play.
+/// The environment variable that names the part of a started test binary.
 const PART: &str = "BOWLINE_TEST_PART";
 
 pub(crate) fn queue<B: Into<Bytes>>(frames: impl IntoIterator<Item = B>) -> VecDeque<Transmit> {
@@ -43,7 +43,7 @@ pub(crate) async fn next(reader: &mut impl Reader) -> String {
     }
 }
 
-/// Sends back whatever comes, until the peer closes its end.
+/// Sends every message back, until the peer closes its end.
 pub(crate) async fn echo(transport: impl Transport) {
     let (mut reader, mut writer) = transport.split(&Limits::default());
     while let Some(Unit::Text(text)) = reader.read().await.unwrap() {
@@ -52,9 +52,9 @@ pub(crate) async fn echo(transport: impl Transport) {
     writer.close().await;
 }
 
-/// Looks until something holds, and fails if it never does.
+/// Polls a condition until it holds, and fails after a time-out.
 ///
-/// For what sends no message when it happens, such as the end of a process that is not our child.
+/// For events without a notification, such as the end of a process that is not a child of this one.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
@@ -64,7 +64,7 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process runs; one that ended and waits to be reaped does not.
+/// Whether a process runs; a zombie does not.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_alive(id: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
@@ -84,17 +84,17 @@ pub(crate) fn is_alive(id: i32) -> bool {
 pub(crate) fn this_binary(part: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["part", "--exact", "--quiet", "--nocapture"]).env(PART, part);
-    // Where the harness in that process reports its success, among ours.
+    // The harness of that process reports its success among the output of this one.
     command.stderr(Stdio::null());
     command
 }
 
-/// The part that this process was started for, if it was.
+/// The part that this process was started for, if any.
 pub(crate) fn part() -> Option<String> {
     env::var(PART).ok()
 }
 
-/// Reads lines on a thread, so that a test can wait for them with patience.
+/// Reads lines on a thread, so that a test can wait for them with a time-out.
 pub(crate) fn lines_of(source: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -107,7 +107,7 @@ pub(crate) fn lines_of(source: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// All further lines, until there are no more.
+/// All further lines, up to the end.
 #[track_caller]
 pub(crate) fn rest(lines: &Receiver<String>) -> Vec<String> {
     let deadline = Instant::now() + PATIENCE;
@@ -132,12 +132,12 @@ pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     status.unwrap()
 }
 
-/// A runtime as most programs have it.
+/// A multi-threaded runtime with I/O and time.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A directory of its own, removed at the end.
+/// A temporary directory, removed when dropped.
 pub(crate) struct Directory(pub(crate) PathBuf);
 
 impl Directory {

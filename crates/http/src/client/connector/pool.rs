@@ -1,19 +1,19 @@
-//! Connections to one server, kept for the next request.
+//! A pool of connections to one server.
 //!
-//! A client speaks to one origin only, so there is nothing to look up: over HTTP/1.1 a request takes
-//! the connection that was put back last, and puts it back when its answer has been read; over
-//! HTTP/2 all requests share one.
+//! A client has one origin. Over HTTP/1.1 a request takes the connection that was returned last, and
+//! returns it when the response body has been read. Over HTTP/2 all requests share one connection.
 //!
-//! A server may close a connection at the moment that it is used again. So a connection is not kept
-//! for long, it is looked at before it is used again, and a request that hyper gives back unwritten
-//! takes another. A request that was written and not answered ends as [`CutOff`], which says whether
-//! the server has seen it, if that is known; only the sender knows whether it may be sent twice.
+//! A server may close a connection just when it is reused. So a connection is kept for a short time,
+//! checked before reuse, and a request that hyper returns unsent takes another one. A request that
+//! was sent and not answered fails with [`CutOff`], which says whether the server has seen it. The
+//! caller decides whether it may be sent again.
 
 mod idle;
 
 #[cfg(test)]
 mod tests;
 
+use futures_core::future::BoxFuture;
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bowline_transport::{BoxFuture, task};
+use bowline_transport::task;
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
 use http::{Request, Response, Uri};
@@ -37,15 +37,14 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 pub(super) use self::idle::Idle;
-use super::super::fetch::{Body, BoxError, Fetch, Incoming};
+use super::super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 
-/// How long a connection may be unused before it is looked at. The runtime hears of a connection that
-/// was closed only when it next asks the system; under load that may be after the next request.
+/// A connection that was unused for longer is checked before reuse. The runtime learns that a
+/// connection was closed only when it polls the system; under load that may be too late.
 const FRESH: Duration = Duration::from_millis(10);
 
-/// How long a request waits for a connection whose answer has been read. That one is free at once,
-/// unless the server answered before it had read the request: then it is closed, for the rest of that
-/// request would have to be written first.
+/// How long a request waits for a connection whose response has been read. It is ready at once,
+/// unless the server answered before it had read the whole request; then it is closed.
 const SETTLING: Duration = Duration::from_millis(10);
 
 /// Connections to one server.
@@ -53,7 +52,7 @@ pub(super) struct Pool<C> {
     pub(super) connector: C,
     /// Scheme, host and port of the server.
     pub(super) server: Uri,
-    /// What requests name as their host, if they name none.
+    /// The `Host` for requests without one.
     pub(super) host: Option<HeaderValue>,
     /// How long it may take to reach the server.
     pub(super) patience: Duration,
@@ -62,19 +61,18 @@ pub(super) struct Pool<C> {
     pub(super) idle: Arc<Idle>,
 }
 
-/// A way to send requests over a connection.
-enum Link {
-    /// HTTP/1.1: one at a time.
-    Single { sender: http1::SendRequest<Body>, is_forwarded: bool, _driver: Driver },
-    /// HTTP/2: all at once.
-    Shared(http2::SendRequest<Body>),
+/// The sending side of a connection.
+enum PooledConnection {
+    /// HTTP/1.1: one request at a time.
+    Single { sender: http1::SendRequest<RequestBody>, is_forwarded: bool, _driver: ConnectionTask },
+    /// HTTP/2: many requests at a time.
+    Shared(http2::SendRequest<RequestBody>),
 }
 
-/// The task that reads and writes a connection. It ends with its link, also if the server takes no
-/// more bytes.
-struct Driver(AbortHandle);
+/// The task that reads and writes a connection; aborted when this is dropped.
+struct ConnectionTask(AbortHandle);
 
-impl Drop for Driver {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -86,24 +84,27 @@ where
     C::Response: Connection + Read + Write + Unpin + Send + 'static,
     C::Future: Send,
 {
-    // Each function that takes a request and waits has room for it twice, so this one calls none.
+    // Passing `Request` by value into an inner `async fn` would store it twice in the future, so
+    // everything is inlined here.
     fn fetch(
         self: Arc<Self>,
-        mut request: Request<Body>,
-    ) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+        mut request: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, BoxError>> {
         Box::pin(async move {
             let address = mem::take(request.uri_mut());
             loop {
                 let (mut link, is_used) = self.link().await?;
                 self.address(&mut request, &address, &link);
                 let sent = match &mut link {
-                    Link::Single { sender, .. } => sender.try_send_request(request).await,
-                    Link::Shared(sender) => sender.try_send_request(request).await,
+                    PooledConnection::Single { sender, .. } => {
+                        sender.try_send_request(request).await
+                    }
+                    PooledConnection::Shared(sender) => sender.try_send_request(request).await,
                 };
                 match sent {
                     Ok(response) => return Ok(response.map(|body| self.idle.lend(link, body))),
                     Err(mut error) => match error.take_message() {
-                        // The server has hung up meanwhile, and this was not sent.
+                        // The server closed the connection before the request was sent.
                         Some(unsent) if is_used => request = unsent,
                         Some(_) => return Err(Unreachable(error.into_error().into()).into()),
                         None => return Err(self.unanswered(error.into_error(), is_used)),
@@ -121,10 +122,10 @@ where
     C::Future: Send,
 {
     /// A connection, and whether it was used before.
-    async fn link(&self) -> Result<(Link, bool), BoxError> {
+    async fn link(&self) -> Result<(PooledConnection, bool), BoxError> {
         while let Some((mut link, since)) = self.idle.take() {
             if link.is_single() && since.elapsed() > FRESH {
-                // Lets the runtime ask the system, and the connection's task hear that it is closed.
+                // Lets the runtime poll the system, so that the connection's task sees a close.
                 yield_now().await;
             }
             if link.is_ready() {
@@ -143,41 +144,42 @@ where
         if !is_unseen && (!is_used || error.is_parse() || error.is_user()) {
             return error.into();
         }
-        // Those that were put back before are as old, and likely to be closed too.
+        // The connections that were returned before are as old, and probably closed too.
         self.idle.clear();
         CutOff { cause: error.into(), is_unseen }.into()
     }
 
-    async fn connect(&self) -> Result<Link, Unreachable> {
+    async fn connect(&self) -> Result<PooledConnection, Unreachable> {
         match timeout(self.patience, self.try_connect()).await {
             Ok(connected) => connected.map_err(Unreachable),
             Err(_) => Err(Unreachable(format!("it takes longer than {:?}", self.patience).into())),
         }
     }
 
-    async fn try_connect(&self) -> Result<Link, BoxError> {
+    async fn try_connect(&self) -> Result<PooledConnection, BoxError> {
         let mut connector = self.connector.clone();
         poll_fn(|cx| connector.poll_ready(cx)).await?;
         let stream = connector.call(self.server.clone()).await?;
         let connected = stream.connected();
         if !connected.is_negotiated_h2() {
             let (sender, connection) = self.http1.handshake(stream).await?;
-            // Whoever waits for an answer hears why there is none.
+            // Its error is dropped here, because the request that waits gets it too.
             let driver = task::spawn(async { drop(connection.await) });
-            let (is_forwarded, _driver) = (connected.is_proxied(), Driver(driver.abort_handle()));
-            return Ok(Link::Single { sender, is_forwarded, _driver });
+            let (is_forwarded, _driver) =
+                (connected.is_proxied(), ConnectionTask(driver.abort_handle()));
+            return Ok(PooledConnection::Single { sender, is_forwarded, _driver });
         }
         let (sender, connection) = self.http2.handshake(stream).await?;
         let (sender, is_new) = self.idle.share(sender);
         if is_new {
             task::spawn(async { drop(connection.await) });
         }
-        Ok(Link::Shared(sender))
+        Ok(PooledConnection::Shared(sender))
     }
 
-    /// Names the server as is the custom on this connection.
-    fn address(&self, request: &mut Request<Body>, address: &Uri, link: &Link) {
-        let Link::Single { is_forwarded, .. } = link else {
+    /// Sets the request target and `Host` as this kind of connection needs them.
+    fn address(&self, request: &mut Request<RequestBody>, address: &Uri, link: &PooledConnection) {
+        let PooledConnection::Single { is_forwarded, .. } = link else {
             *request.uri_mut() = address.clone();
             return;
         };
@@ -191,7 +193,7 @@ where
     }
 }
 
-impl Link {
+impl PooledConnection {
     fn is_single(&self) -> bool {
         matches!(self, Self::Single { .. })
     }
@@ -212,14 +214,14 @@ impl Link {
     }
 }
 
-/// The body of an answer, which takes up a connection until it has been read.
-struct Lent {
+/// The body of a response; returns its connection to the pool when it has been read.
+struct LentBody {
     body: Received,
-    link: Option<Link>,
+    link: Option<PooledConnection>,
     idle: Arc<Idle>,
 }
 
-impl http_body::Body for Lent {
+impl http_body::Body for LentBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -240,8 +242,8 @@ impl http_body::Body for Lent {
     }
 }
 
-/// Whether an error of HTTP/2 says that the server has done nothing with the request: it refused the
-/// stream, or ended the connection and named an earlier stream as the last one that it saw.
+/// Whether an HTTP/2 error says that the server has not processed the request: it refused the
+/// stream, or sent GOAWAY with an earlier stream as the last one.
 fn is_unseen(error: &hyper::Error) -> bool {
     let cause = std::error::Error::source(error).and_then(|it| it.downcast_ref::<h2::Error>());
     cause.filter(|it| it.is_remote()).is_some_and(|it| {
@@ -249,15 +251,15 @@ fn is_unseen(error: &hyper::Error) -> bool {
     })
 }
 
-/// A connection ended before the answer, either one that had served other requests, or without
-/// having seen this one.
+/// A connection ended before the response: a reused one, or one whose server has not seen the
+/// request.
 ///
-/// In the first case the server usually closed it while the request was on its way; but it may have
-/// seen the request.
+/// In the first case the server usually closed the connection while the request was on its way, but
+/// it may have processed the request.
 #[derive(Debug)]
 pub(in super::super) struct CutOff {
     pub(in super::super) cause: BoxError,
-    /// Whether the server said that it has not seen the request.
+    /// Whether the server reported that it has not processed the request.
     pub(in super::super) is_unseen: bool,
 }
 

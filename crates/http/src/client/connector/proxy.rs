@@ -1,4 +1,4 @@
-//! Connections through the proxy that the environment names, if it names one.
+//! Connections through the proxy of the environment, if there is one.
 
 use std::env;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bowline_transport::BoxFuture;
+use futures_core::future::BoxFuture;
 use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -21,12 +21,12 @@ use tower_service::Service;
 use super::super::address::Address;
 use super::super::fetch::BoxError;
 
-/// The proxies that the environment names for a server. A server on this machine has none: a proxy
-/// elsewhere has no way to it, and would see what is sent, headers included.
+/// Reads the proxy settings of the environment. A server on this machine is reached without a proxy:
+/// a remote proxy could not reach it, and would see the request with its headers.
 ///
 /// # Errors
 ///
-/// With the variable that cannot be read.
+/// Names the variable that cannot be parsed.
 pub(super) fn of_environment(server: &Address) -> Result<Matcher, &'static str> {
     if server.is_loopback() {
         return Ok(Matcher::builder().build());
@@ -35,12 +35,12 @@ pub(super) fn of_environment(server: &Address) -> Result<Matcher, &'static str> 
     unread(&matcher, server.uri()).map_or(Ok(matcher), Err)
 }
 
-/// The variable that names a proxy for a server, if what it says cannot be read. Whoever sets one
-/// may rely on it, so it is not passed by.
+/// The variable that sets the proxy for a server, if its value cannot be parsed. The user may rely
+/// on the proxy, so it is not bypassed.
 fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
     let names = match server.scheme() == Some(&Scheme::HTTPS) {
         true => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-        // Where this is set, whoever calls a script can set `HTTP_PROXY`: it is rightly ignored.
+        // In a CGI script, a request header can set `HTTP_PROXY`, so it is ignored.
         false if env::var_os("REQUEST_METHOD").is_some() => return None,
         false => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
     };
@@ -51,7 +51,7 @@ fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
     (matcher.intercept(server).is_none() && others.intercept(server).is_some()).then_some(name)
 }
 
-/// Connects to a server, or to the proxy that stands before it.
+/// Connects to a server, or to its proxy.
 #[derive(Clone)]
 pub(super) struct Proxied {
     http: HttpConnector,
@@ -63,28 +63,28 @@ impl Proxied {
         Self { http, matcher }
     }
 
-    /// `http` is forwarded, all else tunnelled.
-    async fn through(self, proxy: &Intercept, to: Uri) -> Result<Line, BoxError> {
+    /// Connects through a proxy: `http` is forwarded, everything else is tunnelled.
+    async fn through(self, proxy: &Intercept, to: Uri) -> Result<ProxiedStream, BoxError> {
         let address = proxy.uri().clone();
         if address.scheme() != Some(&Scheme::HTTP) {
             return Err("it is not an `http` one".into());
         }
         let mut http = self.http;
         if to.scheme() == Some(&Scheme::HTTP) {
-            return Ok(Line { stream: http.call(address).await?, is_forwarded: true });
+            return Ok(ProxiedStream { stream: http.call(address).await?, is_forwarded: true });
         }
         let mut tunnel = Tunnel::new(address, http);
         if let Some(secret) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(secret.clone());
         }
-        Ok(Line { stream: tunnel.call(to).await?, is_forwarded: false })
+        Ok(ProxiedStream { stream: tunnel.call(to).await?, is_forwarded: false })
     }
 }
 
 impl Service<Uri> for Proxied {
-    type Response = Line;
+    type Response = ProxiedStream;
     type Error = BoxError;
-    type Future = BoxFuture<Result<Line, BoxError>>;
+    type Future = BoxFuture<'static, Result<ProxiedStream, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.http.poll_ready(cx).map_err(Into::into)
@@ -95,47 +95,49 @@ impl Service<Uri> for Proxied {
             let proxied = self.clone();
             return Box::pin(async move {
                 let line = proxied.through(&proxy, to).await;
-                line.map_err(|cause| Obstructed { proxy: proxy.uri().clone(), cause }.into())
+                line.map_err(|cause| ProxyError { proxy: proxy.uri().clone(), cause }.into())
             });
         }
         let connecting = self.http.call(to);
-        Box::pin(async move { Ok(Line { stream: connecting.await?, is_forwarded: false }) })
+        Box::pin(
+            async move { Ok(ProxiedStream { stream: connecting.await?, is_forwarded: false }) },
+        )
     }
 }
 
-/// The proxy, and not the server, is why there is no connection.
+/// The connection failed at the proxy, not at the server.
 #[derive(Debug)]
-struct Obstructed {
+struct ProxyError {
     proxy: Uri,
     cause: BoxError,
 }
 
-impl fmt::Display for Obstructed {
+impl fmt::Display for ProxyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the proxy {} of the environment", self.proxy)
     }
 }
 
-impl std::error::Error for Obstructed {
+impl std::error::Error for ProxyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&*self.cause)
     }
 }
 
-/// A connection that knows whether its peer forwards requests.
-pub(super) struct Line {
+/// A TCP stream that knows whether its peer is a forwarding proxy.
+pub(super) struct ProxiedStream {
     stream: TokioIo<TcpStream>,
     is_forwarded: bool,
 }
 
-impl Connection for Line {
+impl Connection for ProxiedStream {
     fn connected(&self) -> Connected {
-        // Without what the stream has to say of itself: every answer would get a copy of that.
+        // The stream's own details are left out, because hyper would copy them into every response.
         Connected::new().proxy(self.is_forwarded)
     }
 }
 
-impl Read for Line {
+impl Read for ProxiedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -145,7 +147,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for ProxiedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

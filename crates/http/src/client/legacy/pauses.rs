@@ -1,29 +1,30 @@
-//! How long to wait before coming back, and when to give up.
+//! The pauses between attempts to reconnect, and their number.
 
 use std::time::Duration;
 
 use super::super::limits::HttpClientLimits;
 
-/// Pauses between attempts: longer and longer, drawn at random, and not for ever.
+/// Exponential backoff with jitter and a bounded number of attempts.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
-    /// Attempts since something came of one.
+    /// Attempts since the last success.
     attempts: u32,
 }
 
 impl Pauses {
-    /// Something came of an attempt.
+    /// Begins anew after a success.
     pub(super) fn restart(&mut self) {
         self.attempts = 0;
     }
 
-    /// The next attempt is not the last one, whatever came of those before.
+    /// Grants at least one more attempt.
     pub(super) fn persist(&mut self, limits: &HttpClientLimits) {
         self.attempts = self.attempts.min(limits.reconnects.saturating_sub(1));
     }
 
-    /// The pause before the next attempt, no shorter than what the server asked for, which cannot
-    /// be nothing; `None` after the last one.
+    /// The pause before the next attempt; `None` after the last one. It is at least the pause that
+    /// the server asked for, which is raised to
+    /// [`shortest_pause`](HttpClientLimits::shortest_pause) if it is shorter.
     pub(super) fn next(
         &mut self,
         asked: Option<Duration>,
@@ -41,7 +42,7 @@ impl Pauses {
     }
 }
 
-/// A number from 0 to 1. Without randomness, the longest pause is as good as any.
+/// A random number from 0 to 1; 1 if the system has no randomness.
 fn random() -> f64 {
     getrandom::u32().map_or(1.0, |drawn| f64::from(drawn) / f64::from(u32::MAX))
 }

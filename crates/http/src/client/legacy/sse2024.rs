@@ -1,20 +1,22 @@
-//! The transport of 2024-11-05: one stream for all that the server says, which first names where
-//! messages are to be posted. Deprecated by the protocol; for servers that know nothing else.
+//! The HTTP+SSE transport of 2024-11-05: one GET stream for everything that the server sends. Its
+//! first event names the URL to post messages to. Deprecated; used for servers that support nothing
+//! else.
 
 use bowline_proto::codec::Unit;
 use bowline_proto::transmit::{FailureKind, SendFailure};
 use tokio::time::timeout;
 
 use super::super::address::Address;
-use super::super::events::Events;
+use super::super::events::EventStream;
 use super::super::reply::Reply;
 use super::super::shared::Shared;
 
-/// The one stream.
-pub(in super::super) struct Stream(Events);
+/// The GET stream.
+pub(in super::super) struct MessageStream(EventStream);
 
-/// Opens the stream, if there is one that says where to post. All further messages go there.
-pub(in super::super) async fn open(shared: &Shared) -> Option<Stream> {
+/// Opens the stream and reads the URL for POSTs, to which all further messages go. `None` if the
+/// server does not speak this transport.
+pub(in super::super) async fn open(shared: &Shared) -> Option<MessageStream> {
     let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
     let mut events = reply.into_events(shared);
     let event = timeout(shared.limits.idle, events.next()).await.ok()?.ok()?;
@@ -22,22 +24,22 @@ pub(in super::super) async fn open(shared: &Shared) -> Option<Stream> {
     let named = event.name.as_deref() == Some("endpoint");
     let reference = std::str::from_utf8(&text).ok().filter(|_| named)?;
     shared.post_to(within_origin(shared, reference.trim())?);
-    Some(Stream(events))
+    Some(MessageStream(events))
 }
 
-/// The address that a server names; another origin would get what is meant for this one.
+/// Resolves the URL for POSTs. Another origin is refused, since it would get the client's headers.
 fn within_origin(shared: &Shared, reference: &str) -> Option<Address> {
     let address = shared.address.join(reference).ok()?;
     shared.address.is_same_origin(&address).then_some(address)
 }
 
-impl Stream {
-    /// Hands on all that the server says. With the stream, the connection ends.
+impl MessageStream {
+    /// Delivers all messages of the stream. The connection ends with the stream.
     pub(in super::super) async fn read(self, shared: &Shared) {
         let Self(mut events) = self;
         let ended = loop {
             match events.message().await {
-                Ok(unit) => shared.give(unit).await,
+                Ok(unit) => shared.deliver(unit).await,
                 Err(ended) => break ended,
             }
         };

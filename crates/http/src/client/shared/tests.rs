@@ -1,16 +1,16 @@
-//! Requests whose connections end, and what a session keeps to itself.
+//! Requests whose connections end, and session ids that are not shown.
 
 use std::future::ready;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::BoxFuture;
+use futures_core::future::BoxFuture;
 use http::Response;
 
 use super::super::fetch::{BoxError, Incoming};
 use super::*;
 
-/// Sends nothing, and says for so many requests that their connection was cut.
+/// Sends nothing, and fails the first requests as if their connections were cut.
 #[derive(Default)]
 struct Cut {
     cuts: usize,
@@ -19,10 +19,13 @@ struct Cut {
 }
 
 impl Fetch for Cut {
-    fn fetch(self: Arc<Self>, _: Request<Body>) -> BoxFuture<Result<Response<Incoming>, BoxError>> {
+    fn fetch(
+        self: Arc<Self>,
+        _: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Incoming>, BoxError>> {
         let is_cut = self.requests.fetch_add(1, Ordering::Relaxed) < self.cuts;
         let cut = CutOff { cause: "cable pulled".into(), is_unseen: self.is_unseen };
-        let response = || Response::new(Incoming::new(Body::default()));
+        let response = || Response::new(Incoming::new(RequestBody::default()));
         Box::pin(ready(if is_cut { Err(cut.into()) } else { Ok(response()) }))
     }
 }
@@ -36,7 +39,7 @@ fn shared(fetch: Arc<dyn Fetch>) -> Shared {
 
 // RFC 9110, 9.2.2.
 #[tokio::test]
-async fn a_request_whose_connection_is_cut_is_sent_again_if_that_is_safe_and_not_for_ever() {
+async fn a_request_whose_connection_is_cut_is_sent_again_a_few_times_if_that_is_safe() {
     use FailureKind::{Lost, NotSent};
     for (method, is_unseen, cuts, outcome, requests) in [
         (McpMethod::ToolsList, false, 2, Ok(()), 3),
@@ -56,11 +59,11 @@ async fn a_request_whose_connection_is_cut_is_sent_again_if_that_is_safe_and_not
 }
 
 #[test]
-fn a_handshake_that_was_given_up_lets_no_calls_go() {
+fn a_replaced_handshake_does_not_release_calls() {
     let shared = shared(Arc::new(Cut::default()));
-    shared.shake_hands();
+    shared.begin_handshake();
     let first = shared.current();
-    shared.shake_hands();
+    shared.begin_handshake();
     shared.begin(&first);
     assert!(shared.current().is_beginning);
     shared.begin(&shared.current());
@@ -71,7 +74,7 @@ fn a_handshake_that_was_given_up_lets_no_calls_go() {
 #[test]
 fn a_session_id_is_never_shown() {
     let shared = shared(Arc::new(Cut::default()));
-    shared.enter(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
+    shared.set_session(&HeaderMap::from_iter([(SESSION_ID, HeaderValue::from_static("s3cret"))]));
     let headers = shared.headers_without_message();
     assert_eq!(headers[&SESSION_ID], "s3cret");
     assert!(!format!("{headers:?}").contains("s3cret"));

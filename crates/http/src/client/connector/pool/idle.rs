@@ -1,35 +1,36 @@
-//! Connections that no request uses, until one does or their time is over.
+//! The idle connections of a pool, and their expiry.
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
+use bowline_proto::sync::lock;
 use bowline_transport::task;
 use http_body::Body as _;
 use hyper::body::Incoming as Received;
 use hyper::client::conn::http2;
 use tokio::time::{Instant, sleep_until};
 
-use super::super::super::fetch::{Body, Incoming};
+use super::super::super::fetch::{Incoming, RequestBody};
 use super::super::super::limits::HttpClientLimits;
-use super::{Lent, Link};
+use super::{LentBody, PooledConnection};
 
-/// Connections that no request uses.
+/// The idle connections of a pool.
 pub(in super::super) struct Idle {
     kept: Mutex<Kept>,
-    /// How long a connection of HTTP/1.1 is kept.
+    /// How long an HTTP/1.1 connection is kept.
     single: Duration,
-    /// How long a connection of HTTP/2 is kept.
+    /// How long an HTTP/2 connection is kept.
     shared: Duration,
 }
 
 #[derive(Default)]
 struct Kept {
-    /// Those of HTTP/1.1 and since when, the latest last.
-    single: Vec<(Link, Instant)>,
-    /// That of HTTP/2 and when it was last asked for, whether a request uses it or not.
-    shared: Option<(http2::SendRequest<Body>, Instant)>,
-    /// Whether someone sees to it that none is kept for too long.
+    /// The idle HTTP/1.1 connections and since when, the latest last.
+    single: Vec<(PooledConnection, Instant)>,
+    /// The HTTP/2 connection and when it was last used; requests may be using it now.
+    shared: Option<(http2::SendRequest<RequestBody>, Instant)>,
+    /// Whether a task closes expired connections.
     is_watched: bool,
 }
 
@@ -39,12 +40,13 @@ impl Idle {
         Self { kept: Mutex::default(), single, shared }
     }
 
-    /// The best of them, and since when it is kept: ready if any is, and the last one used.
-    pub(super) fn take(&self) -> Option<(Link, Instant)> {
+    /// Takes a connection, and returns since when it is idle: one that is ready, if there is one, and
+    /// of those the last used.
+    pub(super) fn take(&self) -> Option<(PooledConnection, Instant)> {
         let mut kept = self.kept();
         if let Some((sender, used)) = kept.shared.as_mut().filter(|(it, _)| !it.is_closed()) {
             *used = Instant::now();
-            return Some((Link::Shared(sender.clone()), *used));
+            return Some((PooledConnection::Shared(sender.clone()), *used));
         }
         match kept.single.iter().rposition(|(link, _)| link.is_ready()) {
             Some(at) => Some(kept.single.remove(at)),
@@ -52,26 +54,26 @@ impl Idle {
         }
     }
 
-    /// Closes those of HTTP/1.1.
+    /// Closes the HTTP/1.1 connections.
     pub(super) fn clear(&self) {
         self.kept().single.clear();
     }
 
-    /// Keeps a connection whose answer has been read.
-    pub(super) fn put(self: &Arc<Self>, link: Link) {
-        if let Link::Single { .. } = link {
+    /// Returns a connection whose response has been read.
+    pub(super) fn put(self: &Arc<Self>, link: PooledConnection) {
+        if let PooledConnection::Single { .. } = link {
             let mut kept = self.kept();
             kept.single.push((link, Instant::now()));
             self.watch(kept);
         }
     }
 
-    /// Offers a new connection to all requests; gives the one that they use already, if there is
-    /// one, and whether it is the new one.
+    /// Shares a new connection with all requests. If there is a shared one already, returns that one
+    /// instead, and `false`.
     pub(super) fn share(
         self: &Arc<Self>,
-        new: http2::SendRequest<Body>,
-    ) -> (http2::SendRequest<Body>, bool) {
+        new: http2::SendRequest<RequestBody>,
+    ) -> (http2::SendRequest<RequestBody>, bool) {
         let mut kept = self.kept();
         if let Some((sender, _)) = kept.shared.as_ref().filter(|(it, _)| !it.is_closed()) {
             return (sender.clone(), false);
@@ -81,13 +83,13 @@ impl Idle {
         (new, true)
     }
 
-    /// The body of an answer, which puts its connection back when it has been read.
-    pub(super) fn lend(self: &Arc<Self>, link: Link, body: Received) -> Incoming {
+    /// The body of a response; returns its connection when it has been read.
+    pub(super) fn lend(self: &Arc<Self>, link: PooledConnection, body: Received) -> Incoming {
         if body.is_end_stream() {
             self.put(link);
             return Incoming::new(body);
         }
-        Incoming::new(Lent { body, link: Some(link), idle: self.clone() })
+        Incoming::new(LentBody { body, link: Some(link), idle: self.clone() })
     }
 
     fn watch(self: &Arc<Self>, mut kept: MutexGuard<'_, Kept>) {
@@ -97,7 +99,7 @@ impl Idle {
         }
     }
 
-    /// Closes those whose time is over; says when to look again, if any is left.
+    /// Closes expired connections; returns when the next one expires, if any is left.
     fn close_old(&self) -> Option<Instant> {
         let mut kept = self.kept();
         let now = Instant::now();
@@ -111,13 +113,12 @@ impl Idle {
         next
     }
 
-    /// Nothing that runs under the lock can panic half-way.
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.kept)
     }
 }
 
-/// Sees to it that none is kept for too long, as long as there are any.
+/// Closes expired connections, as long as there are any.
 async fn watch(idle: Weak<Idle>, first: Instant) {
     let mut next = Some(first);
     while let Some(at) = next {

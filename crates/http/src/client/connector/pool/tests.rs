@@ -1,4 +1,4 @@
-//! Connections against servers that the test plays, in virtual time and without sockets.
+//! The pool against servers that are part of the test, in virtual time and without sockets.
 
 mod over_http2;
 mod reuse;
@@ -6,7 +6,7 @@ mod reuse;
 use std::io;
 use std::task::{Context, Poll};
 
-use bowline_transport::BoxFuture;
+use futures_core::future::BoxFuture;
 use hyper::rt::ReadBufCursor;
 use hyper_util::client::legacy::connect::Connected;
 use hyper_util::rt::TokioIo;
@@ -21,13 +21,13 @@ use super::*;
 const EMPTY: &str = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
 const HELLO: &str = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-/// Bytes under way in one direction.
+/// Bytes that a connection buffers in one direction.
 const WIRE: usize = 1024;
 
-/// How long a connection of HTTP/1.1 is kept.
+/// How long an HTTP/1.1 connection is kept.
 const KEPT: Duration = Duration::from_secs(4);
 
-/// What connections are.
+/// The kind of a connection.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     is_http2: bool,
@@ -35,7 +35,7 @@ struct Kind {
     is_stuck: bool,
 }
 
-/// Connects to a server that the test plays.
+/// Connects to a server that is part of the test.
 #[derive(Clone)]
 struct Connector {
     kind: Kind,
@@ -45,7 +45,7 @@ struct Connector {
 impl Service<Uri> for Connector {
     type Response = Stream;
     type Error = BoxError;
-    type Future = BoxFuture<Result<Stream, BoxError>>;
+    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -105,7 +105,7 @@ impl Write for Stream {
         Pin::new(&mut self.io).poll_shutdown(cx)
     }
 
-    // As sockets do; hyper otherwise copies a body behind the head, and counts it as written.
+    // As for sockets; otherwise hyper copies the body behind the head and counts it as written.
     fn is_write_vectored(&self) -> bool {
         self.io.is_write_vectored()
     }
@@ -135,12 +135,12 @@ fn pool(kind: Kind) -> (Arc<Pool<Connector>>, Accepted) {
     (Arc::new(pool), connections)
 }
 
-fn request(body: &'static str) -> Request<Body> {
+fn request(body: &'static str) -> Request<RequestBody> {
     let uri = "http://server.example:8080/mcp?key=1";
-    Request::post(uri).body(Body::new(Bytes::from_static(body.as_bytes()))).unwrap()
+    Request::post(uri).body(RequestBody::new(Bytes::from_static(body.as_bytes()))).unwrap()
 }
 
-/// Sends a request and reads its answer, which must not take for ever.
+/// Sends a request and reads its response, with a time-out.
 async fn fetch(pool: &Arc<Pool<Connector>>, body: &'static str) -> Bytes {
     let fetched = async {
         let mut response = pool.clone().fetch(request(body)).await.unwrap();
@@ -153,7 +153,7 @@ async fn fetch(pool: &Arc<Pool<Connector>>, body: &'static str) -> Bytes {
 struct Served<R = Vec<String>>(JoinHandle<R>);
 
 impl<R> Served<R> {
-    /// What there was until it was closed.
+    /// Everything that came until it was closed.
     async fn end(self) -> R {
         self.0.await.unwrap()
     }
@@ -164,7 +164,7 @@ impl<R> Served<R> {
     }
 }
 
-/// Answers every request of a connection alike.
+/// Answers every request of a connection with the same response.
 fn serve(mut wire: DuplexStream, answer: &'static str) -> Served {
     Served(tokio::spawn(async move {
         let mut requests = Vec::new();
@@ -178,7 +178,7 @@ fn serve(mut wire: DuplexStream, answer: &'static str) -> Served {
     }))
 }
 
-/// Sends a request and reads its answer, which comes on a new connection.
+/// Sends a request and reads its response, which comes on a new connection.
 async fn fetch_anew(
     pool: &Arc<Pool<Connector>>,
     accepted: &mut Accepted,
@@ -197,7 +197,7 @@ async fn read_request(wire: &mut DuplexStream) -> Option<String> {
     Some(request)
 }
 
-/// Lets everything else go on for as long as it can.
+/// Lets all other tasks run until they wait.
 async fn settle() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
@@ -252,7 +252,7 @@ async fn a_connection_is_free_again_when_its_answer_has_been_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_not_read_takes_its_connection_along() {
+async fn a_response_that_is_not_read_closes_its_connection() {
     let (pool, mut accepted) = pool(Kind::default());
     let asked = tokio::spawn(pool.clone().fetch(request("one!")));
     let mut wire = accepted.recv().await.unwrap();
@@ -263,7 +263,7 @@ async fn an_answer_that_is_not_read_takes_its_connection_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_given_up_takes_its_connection_along() {
+async fn a_request_that_is_dropped_closes_its_connection() {
     let (pool, mut accepted) = pool(Kind::default());
     let asked = tokio::spawn(pool.clone().fetch(request("one!")));
     let mut wire = accepted.recv().await.unwrap();
@@ -272,7 +272,7 @@ async fn a_request_that_is_given_up_takes_its_connection_along() {
     assert_eq!(wire.read_u8().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
 }
 
-/// Both when that is known before the next request, and when it is only noticed with it.
+/// Both if the close is known before the next request, and if that request detects it.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_the_server_has_closed_is_replaced() {
     for is_known in [true, false] {
@@ -320,14 +320,14 @@ async fn a_connection_that_is_not_used_for_a_while_is_closed() {
     assert!(served.0.is_finished());
     assert_eq!(served.end().await.len(), 4);
 
-    // And it goes on like that.
+    // The time begins anew with each request.
     let (served, _) = fetch_anew(&pool, &mut accepted, HELLO).await;
     tokio::time::sleep(KEPT + Duration::from_millis(10)).await;
     assert!(served.0.is_finished());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_names_the_server_as_whoever_receives_it_expects() {
+async fn a_request_names_the_server_as_its_receiver_expects() {
     for (is_forwarded, target) in
         [(false, "/mcp?key=1"), (true, "http://server.example:8080/mcp?key=1")]
     {
@@ -346,7 +346,7 @@ async fn a_request_names_the_server_as_whoever_receives_it_expects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connecting_takes_no_longer_than_it_may() {
+async fn connecting_has_a_time_out() {
     let (pool, _accepted) = pool(Kind { is_stuck: true, ..Kind::default() });
     let started = tokio::time::Instant::now();
     let error = pool.clone().fetch(request("one!")).await.err().unwrap();
@@ -355,10 +355,10 @@ async fn connecting_takes_no_longer_than_it_may() {
     assert_eq!(unreachable.0.to_string(), "it takes longer than 10s");
 }
 
-// What glibc has at hand without a search is 1,032 bytes, and there is one of these for every call.
+// 1,032 bytes is the largest size that glibc serves from its thread cache, and every call has one.
 #[tokio::test]
-async fn a_request_under_way_takes_little_room() {
+async fn the_future_of_a_request_is_small() {
     let (pool, _accepted) = pool(Kind::default());
-    let size = size_of_val(&*pool.fetch(Request::new(Body::default())));
+    let size = size_of_val(&*pool.fetch(Request::new(RequestBody::default())));
     assert!(size <= 1032, "{size} bytes");
 }

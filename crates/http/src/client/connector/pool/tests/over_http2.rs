@@ -26,7 +26,7 @@ fn serve_http2(wire: DuplexStream) -> Served<usize> {
     }))
 }
 
-/// How long a connection of HTTP/2 is kept.
+/// How long an HTTP/2 connection is kept.
 const KEPT: Duration = Duration::from_secs(30);
 
 /// Sends a request, which makes a new connection.
@@ -36,7 +36,7 @@ async fn fetch_over_new(pool: &Arc<Pool<Connector>>, accepted: &mut Accepted) ->
     served
 }
 
-/// Both when that is known before the next request, and when it is only noticed with it.
+/// Both if the close is known before the next request, and if that request detects it.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_the_server_has_closed_is_replaced() {
     for is_known in [true, false] {
@@ -69,7 +69,7 @@ async fn a_connection_is_kept_while_it_is_used_and_closed_a_while_after() {
     assert!(served.0.is_finished());
     assert_eq!(served.end().await, 6);
 
-    // And it goes on like that.
+    // The time begins anew with each request.
     let served = fetch_over_new(&pool, &mut accepted).await;
     tokio::time::sleep(KEPT + Duration::from_millis(10)).await;
     assert!(served.0.is_finished());
@@ -78,7 +78,7 @@ async fn a_connection_is_kept_while_it_is_used_and_closed_a_while_after() {
 #[tokio::test(start_paused = true)]
 async fn over_http2_all_requests_share_one_connection() {
     let (pool, mut accepted) = pool(Kind { is_http2: true, ..Kind::default() });
-    // None of them can know yet what will be spoken, so there are two for a moment.
+    // The protocol is known only after connecting, so there are two connections for a moment.
     let both = async { tokio::join!(fetch(&pool, "one!"), fetch(&pool, "two!")) };
     let connections = async {
         let (one, two) = (accepted.recv().await.unwrap(), accepted.recv().await.unwrap());
@@ -99,7 +99,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Reads frames up to the end of a request, and gives its stream.
+/// Reads frames up to the end of a request, and returns its stream.
 async fn read_stream(wire: &mut DuplexStream) -> u32 {
     loop {
         let mut head = [0; 9];
@@ -113,7 +113,7 @@ async fn read_stream(wire: &mut DuplexStream) -> u32 {
     }
 }
 
-/// Answers the first request, and to the second says no more than these frames.
+/// Answers the first request, and the second one with only these frames.
 async fn answer_then(mut wire: DuplexStream, last: Vec<u8>) {
     const PREFACE: usize = 24;
     wire.read_exact(&mut [0; PREFACE]).await.unwrap();
@@ -126,10 +126,10 @@ async fn answer_then(mut wire: DuplexStream, last: Vec<u8>) {
     wire.write_all(&last).await.unwrap();
 }
 
-// RFC 9113, 8.7: a server that refuses a stream, or names an earlier one as its last, has done
-// nothing with the request.
+// RFC 9113, 8.7: a server that refuses a stream, or names an earlier one as its last, has not
+// processed the request.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_the_server_says_it_has_not_seen_is_known_as_such() {
+async fn a_request_that_the_server_has_not_seen_is_known() {
     const REFUSED: u8 = 7;
     const CANCEL: u8 = 8;
     let reset = |reason| frame(3, 0, 3, &[0, 0, 0, reason]);

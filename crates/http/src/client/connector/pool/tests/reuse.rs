@@ -1,10 +1,10 @@
-//! Connections of HTTP/1.1 that a server closes, or has not read to the end, before they are used again.
+//! HTTP/1.1 connections that a server closes, or has not read to the end, before their reuse.
 
 use tokio::time::timeout;
 
 use super::*;
 
-/// More than what a wire holds.
+/// More bytes than a connection of these tests buffers.
 const LONG: &str = match std::str::from_utf8(&[b'x'; 10 * WIRE]) {
     Ok(text) => text,
     Err(_) => "",
@@ -23,7 +23,7 @@ async fn answered_early(pool: &Arc<Pool<Connector>>, accepted: &mut Accepted) ->
     wire
 }
 
-/// Whether a connection is closed, and no more came than there was room for.
+/// Whether a connection is closed, and no more bytes came than its buffer holds.
 async fn wrote_no_more(wire: &mut DuplexStream) -> bool {
     let mut read = Vec::new();
     let end = timeout(Duration::from_secs(1), wire.read_to_end(&mut read)).await;
@@ -54,7 +54,7 @@ async fn a_connection_whose_server_does_not_read_is_closed_when_its_time_is_over
     assert!(wrote_no_more(&mut wire).await);
 }
 
-/// A server that reads a request on a connection which it is about to close for being unused.
+/// A server that reads a request on an idle connection that it is about to close.
 #[tokio::test(start_paused = true)]
 async fn no_request_crosses_the_end_of_an_idle_connection() {
     const SERVER_KEEPS: Duration = Duration::from_secs(5);

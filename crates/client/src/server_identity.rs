@@ -1,4 +1,4 @@
-//! The server that something comes from, as those who judge it see it.
+//! Which server a question, a tool call or an audit record belongs to.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use bowline_proto::client::ServerProfile;
 use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
 
-/// A server: how the application calls it, what it says of itself, and what it speaks.
+/// The application's label of a server, the server's own name and version, and its revision.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerIdentity {
     label: Option<Arc<str>>,
     info: Option<Arc<Implementation>>,
     pub(crate) revision: Revision,
 }
 
-impl Server {
-    /// A server that has said nothing yet.
+impl ServerIdentity {
+    /// A server before negotiation.
     pub(crate) fn unmet(label: Option<Arc<str>>) -> Self {
         Self { label, info: None, revision: Revision::LATEST }
     }
 
-    /// A server that has introduced itself.
+    /// A server after negotiation.
     pub(crate) fn met(label: Option<Arc<str>>, profile: &ServerProfile) -> Self {
         Self { label, info: profile.info.clone().map(Arc::new), revision: profile.revision }
     }

@@ -1,47 +1,47 @@
-//! Pages that a server wants the user to visit, and what makes one suspicious.
+//! Web pages that a server wants the user to visit, and what is suspicious about them.
 //!
-//! Nothing here opens or fetches anything: a page is text until the user agreed to visit it, and
-//! then it belongs into the user's own browser, where neither program nor model can look on.
+//! Nothing here opens or fetches a URL. After the user has agreed, the application opens it in the
+//! user's own browser, where neither the program nor the model sees the page.
 
 use std::fmt;
 
 use bowline_types::elicitation::{InvalidElicitationUrl, UrlParams};
 
-/// A page that a server wants the user to visit.
+/// A web page that a server wants the user to visit.
 ///
-/// Show [the whole URL](Self::url) with [the host](Self::host) standing out and all
-/// [suspicions](Self::suspicions), and open it only after the user agreed: in the user's browser,
-/// never in a view of your own, and never to look at it beforehand.
+/// Show the user the whole [`url`](Self::url) with its [`host`](Self::host) highlighted, and all
+/// [`suspicions`](Self::suspicions). Open it only after the user agreed, in the user's browser, not
+/// in an embedded view. Never fetch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct WebPage {
     message: String,
     url: String,
     elicitation_id: Option<String>,
 }
 
-impl Page {
-    /// A page as a server names it.
+impl WebPage {
+    /// Checks the page of a server's question.
     ///
     /// # Errors
     ///
-    /// If no browser opens it, or none should: anything but `https` and `http`.
+    /// If the URL is not an `https` or `http` URL with a host.
     pub(crate) fn new(params: UrlParams) -> Result<Self, InvalidElicitationUrl> {
         params.check_url()?;
         let UrlParams { message, url, elicitation_id, .. } = params;
         Ok(Self { message, url, elicitation_id })
     }
 
-    /// Why the user is to visit it.
+    /// The server's explanation why the user should visit the page.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The whole URL, to be shown before anything else happens.
+    /// The whole URL, to be shown to the user.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Where the URL leads: the part to make stand out, without user name and port.
+    /// The host of the URL, without user name and port: the part to highlight.
     pub fn host(&self) -> &str {
         let host = self.authority().rsplit('@').next().unwrap_or_default();
         match host.find(']') {
@@ -50,14 +50,13 @@ impl Page {
         }
     }
 
-    /// The name under which the server tells that the user is done with the page (2025-11-25);
-    /// compare it with what
-    /// [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) hears.
+    /// The id by which the server reports that the user has finished with the page (2025-11-25). It
+    /// is what [`on_elicitation_complete`](crate::ClientBuilder::on_elicitation_complete) gets.
     pub fn elicitation_id(&self) -> Option<&str> {
         self.elicitation_id.as_deref()
     }
 
-    /// What speaks against visiting it, for the user to know before deciding.
+    /// What is suspicious about the URL, to be shown before the user decides.
     pub fn suspicions(&self) -> Vec<Suspicion> {
         let host = self.host();
         let is_address = is_address(host);
@@ -78,26 +77,26 @@ impl Page {
         .collect()
     }
 
-    /// What stands between the scheme and the path. Browsers take `\` for `/`.
+    /// The authority of the URL. Browsers read `\` as `/`.
     fn authority(&self) -> &str {
         let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
         rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
     }
 }
 
-/// Something that speaks against visiting a page; shown as a sentence's end.
+/// A reason not to visit a web page. Its text is a clause for a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// What the user enters travels in the open.
+    /// The connection is not encrypted.
     Unencrypted,
-    /// A user name stands before the host, often made to look like one.
+    /// A user name precedes the host; attackers make it look like a host.
     UserName,
-    /// A part of the host stands for letters of another script.
+    /// A part of the host is Punycode: letters of another script.
     Punycode,
-    /// The host holds letters of another script, or characters in disguise.
+    /// The host has non-ASCII or percent-encoded characters.
     UnusualCharacters,
-    /// The host is a number instead of a name.
+    /// The host is an IP address instead of a name.
     Address,
 }
 
@@ -113,14 +112,14 @@ impl fmt::Display for Suspicion {
     }
 }
 
-/// Whether a host is this machine, where encryption has nothing to hide from.
+/// Whether a host is this machine, where encryption is not needed.
 fn is_loopback(host: &str) -> bool {
     let is_named =
         host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
     is_named || host == "[::1]" || host.parse().is_ok_and(|it: std::net::Ipv4Addr| it.is_loopback())
 }
 
-/// Whether browsers read a host as a number: `10.0.0.1`, but also `0x0a.1` and `[::1]`.
+/// Whether browsers read a host as an IP address: `10.0.0.1`, but also `0x0a.1` and `[::1]`.
 fn is_address(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     let is_hexadecimal = last.get(..2).is_some_and(|it| it.eq_ignore_ascii_case("0x"));
@@ -132,8 +131,8 @@ fn is_address(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn page(url: &str) -> Page {
-        Page::new(UrlParams::new("Sign in", url)).unwrap()
+    fn page(url: &str) -> WebPage {
+        WebPage::new(UrlParams::new("Sign in", url)).unwrap()
     }
 
     // spec: ELIC-68
@@ -155,7 +154,7 @@ mod tests {
 
     // spec: ELIC-63, ELIC-69
     #[test]
-    fn what_speaks_against_a_page_is_named() {
+    fn suspicions_are_found_in_the_url() {
         use Suspicion::{Address, Punycode, Unencrypted, UnusualCharacters, UserName};
         let cases: [(&str, &[Suspicion]); 14] = [
             ("https://example.com/login", &[]),
@@ -181,10 +180,10 @@ mod tests {
 
     // spec: ELIC-63
     #[test]
-    fn what_no_browser_should_open_is_no_page() {
+    fn a_url_that_no_browser_should_open_is_refused() {
         for url in ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://", ""]
         {
-            assert!(Page::new(UrlParams::new("Sign in", url)).is_err(), "{url}");
+            assert!(WebPage::new(UrlParams::new("Sign in", url)).is_err(), "{url}");
         }
     }
 }

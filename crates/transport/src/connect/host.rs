@@ -1,0 +1,47 @@
+//! What a driver calls back: the host of the connection, and the observer of one call.
+
+use bowline_proto::client::ServerProfile;
+use bowline_proto::request::Change;
+use bowline_types::deprecated::logging::LogMessageParams;
+use bowline_types::error::ErrorObject;
+use bowline_types::input::InputRequest;
+use bowline_types::json::RawJson;
+use bowline_types::progress::ProgressParams;
+use futures_core::future::BoxFuture;
+
+/// The application behind a client: answers the server's questions and takes its notifications.
+///
+/// The driver calls these methods in its own task, so they must return quickly.
+pub trait Host: Send + Sync + 'static {
+    /// Client and server agreed on a revision. Called before any other method.
+    fn met(&self, _server: &ServerProfile) {}
+
+    /// Answers a question of the server. The future is dropped if the server cancels the question.
+    fn answer(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>>;
+
+    /// The server sent a log message.
+    fn log(&self, _message: LogMessageParams) {}
+
+    /// Something changed on the server.
+    fn changed(&self, _change: Change) {}
+
+    /// The user has finished with the web page of a URL elicitation; `name` is the elicitation id
+    /// that the server gave.
+    fn elicitation_complete(&self, _name: &str) {}
+
+    /// A new session replaced the old one, because the server lost it or was restarted. State that
+    /// belongs to a session, such as the log level, has to be set again.
+    fn renewed(&self) {}
+
+    /// The server broke a rule of the protocol; `what` describes it for a log.
+    fn odd(&self, _what: &str) {}
+}
+
+/// Receives what the server sends for one call before its answer.
+pub trait CallObserver: Send + 'static {
+    /// The server reported progress of the call.
+    fn progress(&mut self, _progress: ProgressParams) {}
+
+    /// The subscription reports a change.
+    fn change(&mut self, _change: Change) {}
+}
