@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_so_many_callers_newcomers_are_counted_together() {
+    fn callers_beyond_the_limit_are_counted_together() {
         let (mut callers, now) = (callers(), start());
         for number in 0..MOST {
             assert!(admits(&mut callers, known(number), now));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_gone_is_forgotten() {
+    fn a_closed_connection_is_dropped() {
         let (mut callers, now) = (callers(), start());
         let outbox = Outbox::closed();
         let gone = CallerId::Connection(outbox.connection());
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_stands_for_all_that_its_holder_has() {
+    fn all_addresses_of_one_network_are_one_caller() {
         let id = |address: &str| CallerId::from(Peer(address.parse().unwrap()));
         assert_eq!(id("2001:db8:1:2::1"), id("2001:db8:1:2:ffff:ffff:ffff:ffff"));
         assert_ne!(id("2001:db8:1:2::1"), id("2001:db8:1:3::1"));

@@ -339,7 +339,7 @@ mod tests {
 
     // spec: LIFE-1
     #[test]
-    fn a_request_before_any_handshake_is_told_both_ways_out() {
+    fn the_error_before_any_handshake_names_both_ways_out() {
         let error = decide(&with_meta("tools/list", "{}"), None, &Revision::ALL).unwrap_err();
         assert!(
             error.message.contains("`initialize`") && error.message.contains("_meta"),

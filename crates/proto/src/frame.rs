@@ -95,7 +95,7 @@ impl MethodName {
 /// Text that is not a valid message.
 #[derive(Debug)]
 pub struct Malformed {
-    /// The problem, as the peer is told.
+    /// The problem, as the answer to the peer names it.
     pub error: ErrorObject,
     /// The kind of message that it was meant to be, as far as can be seen.
     pub kind: MalformedKind,

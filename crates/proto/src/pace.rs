@@ -79,7 +79,7 @@ mod tests {
 
     // spec: ELIC-54, SAMP-23
     #[test]
-    fn a_minutes_worth_may_come_at_once_and_then_comes_back_bit_by_bit() {
+    fn the_limit_of_a_minute_may_be_used_at_once_and_refills_steadily() {
         let (mut pace, start) = (Pace::per_minute(6), start());
         assert_eq!(admitted(&mut pace, start), 6);
         assert_eq!(admitted(&mut pace, start + Duration::from_secs(9)), 0);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_come_together_are_let_through_together_or_not_at_all() {
+    fn events_that_come_together_are_admitted_together_or_not_at_all() {
         let (mut pace, start) = (Pace::per_minute(6), start());
         assert!(!pace.admits(7, start));
         assert!(pace.admits(4, start));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_as_long_as_told_is_let_through() {
+    fn an_event_after_the_given_wait_is_admitted() {
         let (mut pace, mut now) = (Pace::per_minute(6), start());
         assert_eq!(pace.wait(now), Duration::ZERO);
         assert_eq!(admitted(&mut pace, now), 6);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_wait_together_as_long_as_told_are_let_through() {
+    fn events_together_after_the_given_wait_are_admitted() {
         let (mut pace, mut now) = (Pace::per_minute(6), start());
         assert_eq!(admitted(&mut pace, now), 6);
         assert_eq!(pace.wait_for(4, now), Duration::from_secs(40));
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_per_minute_is_nothing_ever() {
+    fn a_limit_of_zero_admits_nothing() {
         let (mut pace, start) = (Pace::per_minute(0), start());
         assert_eq!(admitted(&mut pace, start + MINUTE), 0);
         assert_eq!(pace.wait(start), MINUTE);
     }
 
     #[test]
-    fn no_stretch_is_too_long_to_be_counted() {
+    fn the_longest_period_does_not_overflow() {
         let (mut pace, start) = (Pace::new(2, Duration::MAX), start());
         assert_eq!(admitted(&mut pace, start), 0);
     }

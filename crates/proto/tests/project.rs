@@ -1,7 +1,7 @@
-//! Whatever a value says, projected to a revision it fits the official schema of that revision,
-//! and says nothing that the schema does not name.
+//! Every value, projected to a revision, fits the official schema of that revision and has no
+//! member that the schema does not name.
 //!
-//! The schemas stand in `target/schemas/<revision>.json`, or in the directory that the environment
+//! The schemas are in `target/schemas/<revision>.json`, or in the directory that the environment
 //! variable `BOWLINE_SCHEMAS` names.
 
 #![allow(
@@ -50,7 +50,7 @@ fn schema(revision: Revision, definition: &str) -> Value {
     let definitions = definitions(&schema);
     assert!(schema[definitions].get(definition).is_some(), "{revision} defines no {definition}");
     for (name, definition) in schema[definitions].as_object_mut().unwrap() {
-        // `_meta` is open to everybody.
+        // `_meta` may have any member.
         if !name.ends_with("MetaObject") {
             close(definition);
         }
@@ -64,7 +64,7 @@ fn definitions(schema: &Value) -> &'static str {
     if schema.get("$defs").is_some() { "$defs" } else { "definitions" }
 }
 
-/// Forbids members that are not named, except in schemas of tools, which belong to their authors.
+/// Forbids members that are not named, except in schemas of tools, which are written by users.
 fn close(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else {
         if let Some(items) = schema.as_array_mut() {
@@ -116,7 +116,8 @@ where
     for revision in revisions {
         let params = written(&projected::<T>(params, *revision));
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        // Before 2025-11-25, and inside of results, messages are defined without their envelope.
+        // Before 2025-11-25, and inside of results, messages are defined without `jsonrpc` and
+        // `id`.
         let schema = schema(*revision, definition);
         let known = &schema[definitions(&schema)][definition]["properties"];
         let message: Map<_, _> = message
@@ -133,7 +134,7 @@ where
 fn validate(definition: &str, revision: Revision, value: &Value) {
     let schema = schema(revision, definition);
     let mut value = value.clone();
-    // What the engine stamps on results of 2026-07-28.
+    // The members that a server adds to results of 2026-07-28.
     let required = &schema[definitions(&schema)][definition]["required"];
     let stamps =
         [("resultType", json!("complete")), ("ttlMs", json!(0)), ("cacheScope", json!("private"))];
@@ -164,7 +165,7 @@ fn meta() -> Value {
     json!({ "com.example/a": 1 })
 }
 
-/// One block of each type that tools and prompts may use, and one that nobody knows.
+/// One block of each type that tools and prompts may use, and one of an unknown type.
 fn blocks() -> Vec<Value> {
     vec![
         json!({ "type": "text", "text": "hi", "annotations": annotations(), "_meta": meta() }),
@@ -178,7 +179,7 @@ fn blocks() -> Vec<Value> {
     ]
 }
 
-/// The blocks with those that belong elsewhere.
+/// The same blocks, and those that are allowed only elsewhere.
 fn all_blocks() -> Vec<Value> {
     let mut blocks = blocks();
     blocks.push(json!({ "type": "hologram", "depth": 3 }));
@@ -227,7 +228,7 @@ fn tool_results_fit_every_revision() {
     }
 }
 
-/// Nothing is projected to the newest revision, so samples for it must be right from the start.
+/// Nothing is projected to the newest revision, so its samples must be valid from the start.
 fn modern_audience(value: &Value) -> Value {
     serde_json::from_str(&value.to_string().replace(r#","system""#, "")).unwrap()
 }
@@ -311,7 +312,7 @@ fn client_capabilities() -> Value {
 }
 
 #[test]
-fn what_the_sides_say_of_themselves_fits_every_revision() {
+fn identities_and_capabilities_fit_every_revision() {
     fits::<Implementation>("Implementation", &Revision::ALL, &implementation());
     fits::<ServerCapabilities>("ServerCapabilities", &Revision::ALL, &server_capabilities());
     fits::<ClientCapabilities>("ClientCapabilities", &Revision::ALL, &client_capabilities());
@@ -366,7 +367,7 @@ fn conversation(blocks: &[Value]) -> Value {
     })
 }
 
-/// One block of each type that a conversation with a model may hold.
+/// One block of each type that a sampling conversation may hold.
 fn turn() -> Vec<Value> {
     vec![
         json!({ "type": "text", "text": "hi", "annotations": annotations(), "_meta": meta() }),
@@ -410,7 +411,7 @@ fn texts(result: &CallToolResult) -> Vec<&str> {
 
 // spec: CONT-1
 #[test]
-fn a_sound_becomes_a_note_where_there_are_no_sounds() {
+fn audio_becomes_text_where_the_revision_has_no_audio() {
     let result = json!({ "content": [{ "type": "audio", "data": "AAEC", "mimeType": "audio/wav", "annotations": { "priority": 1 } }] });
     let old: CallToolResult = projected(&result, V2024_11_05);
     let note = "[audio of type audio/wav left out: revision 2024-11-05 cannot carry it]";
@@ -422,7 +423,7 @@ fn a_sound_becomes_a_note_where_there_are_no_sounds() {
 
 // spec: CONT-1, TOOL-39
 #[test]
-fn a_link_becomes_a_line_of_text_where_there_are_no_links() {
+fn a_link_becomes_text_where_the_revision_has_no_links() {
     let result = json!({ "content": [
         { "type": "resource_link", "uri": "a://b", "name": "b" },
         { "type": "resource_link", "uri": "a://c", "name": "c", "title": "C", "description": "about c" },
@@ -435,7 +436,7 @@ fn a_link_becomes_a_line_of_text_where_there_are_no_links() {
 
 // spec: TOOL-31
 #[test]
-fn structured_output_is_said_as_text_where_there_is_none() {
+fn structured_output_becomes_text_where_the_revision_has_none() {
     let result = json!({ "content": [{ "type": "image", "data": "", "mimeType": "image/png" }], "structuredContent": [1] });
     assert_eq!(texts(&projected(&result, V2025_03_26)), ["[1]"]);
     let result =
@@ -541,7 +542,7 @@ fn elicitation_by_url_alone_is_not_declared_where_it_would_mean_forms() {
 }
 
 #[test]
-fn a_choice_of_several_is_asked_as_text_where_forms_know_none() {
+fn a_choice_of_several_becomes_a_text_field_where_forms_have_none() {
     let old: ElicitParams = projected(&form(), V2025_06_18);
     let field = &written(&old)["requestedSchema"]["properties"]["several"];
     let hint = "any of these, separated by commas: a, b";

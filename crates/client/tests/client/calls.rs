@@ -156,7 +156,7 @@ async fn a_result_with_an_unknown_result_type_is_invalid() {
         assert!(error.is_invalid_answer());
         let expected = format!(
             "calling `work`: the server's answer is invalid: \
-             `resultType` is `{kind}`, which nobody agreed on"
+             `resultType` is `{kind}`, which the client did not agree to"
         );
         assert_eq!(error.to_string(), expected);
     }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn params_are_one_object_whichever_of_its_parts_are_there() {
+    fn params_are_one_object_whichever_parts_are_present() {
         for (always, always_is) in [("", ""), (r#""a":1"#, r#""a":1"#)] {
             for (extra, extra_is) in [("", ""), (r#""requestState":"s""#, r#""requestState":"s""#)]
             {

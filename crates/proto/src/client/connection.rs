@@ -78,7 +78,7 @@ pub enum ClientEvent {
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
     profile: Option<Arc<ServerProfile>>,
-    /// The capabilities that the server was told, fitted to its revision.
+    /// The capabilities that this client declared to the server, fitted to its revision.
     declared: ClientCapabilities,
     /// The `_meta` members of every modern request, serialized once.
     always: String,
@@ -250,7 +250,7 @@ impl ClientConnection {
                     self.step(negotiate::unanswered(&self.config), now);
                 }
                 Purpose::Handshake => {
-                    self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now)
+                    self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now);
                 }
                 Purpose::Subscribe(subscribe) => self.subscribe_expired(&subscribe),
                 Purpose::KeepAlive => self.keep_alive_expired(),
@@ -326,7 +326,7 @@ impl ClientConnection {
                 self.send_request(id, Method::Initialize, &params);
             }
             NegotiationStep::Agreed(profile) if self.profile.is_some() => {
-                self.renewed(&profile, now)
+                self.renewed(&profile, now);
             }
             NegotiationStep::Agreed(profile) => {
                 self.agree(*profile);

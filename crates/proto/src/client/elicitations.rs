@@ -86,7 +86,7 @@ mod tests {
 
     // spec: ELIC-33
     #[test]
-    fn an_error_that_wants_pages_visited_makes_them_known() {
+    fn an_error_that_requires_elicitations_makes_their_names_known() {
         let required = UrlElicitationRequired::new(vec![page("x"), page("y")]);
         let mut elicitations = Elicitations::new(4);
         elicitations.refused(&ErrorObject::new(-32000, "other").with_data(&required));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_number_of_names_is_bounded() {
         let mut elicitations = Elicitations::new(2);
         for name in ["a", "b", "c", "c"] {
             ask(&mut elicitations, name);

@@ -1,4 +1,4 @@
-//! Tests of the module above.
+//! Messages and batches, valid and malformed.
 
 use bowline_types::error::code;
 
@@ -142,7 +142,7 @@ fn params_that_are_no_object_are_invalid() {
 
 // spec: RPC-16
 #[test]
-fn a_broken_notification_is_known_as_one() {
+fn a_malformed_notification_is_recognised_as_one() {
     let malformed = malformed(r#"{"jsonrpc":"2.0","method":"notifications/x","params":[1]}"#);
     assert_eq!(malformed.kind, MalformedKind::Notification);
 }
@@ -198,7 +198,7 @@ fn nesting_is_bounded() {
 #[test]
 fn only_brackets_that_open_something_count_as_levels() {
     let nested = |inner: &str| {
-        // A member that nobody knows leads away from the usual reader, which counts for itself.
+        // An unknown member makes the scanner give up, and the parser counts levels for itself.
         let text = format!(r#"{{"jsonrpc":"2.0","x":1,"id":9,"method":"y","params":{inner}}}"#);
         Frame::parse(&Bytes::from(text), &Limits { depth: 3, ..Limits::default() })
     };
@@ -236,13 +236,13 @@ fn the_requests_of_a_frame_are_counted_and_a_single_one_named() {
     }
 }
 
-/// Whether the usual reader takes a message, and not the slow one.
+/// Whether the scanner reads a message, and not the parser.
 fn is_usual(text: &str) -> bool {
     Envelope::scan(&ByteString::from(text), 128).is_some()
 }
 
 #[test]
-fn usual_messages_are_read_in_one_pass_and_odd_ones_are_left_to_the_slow_way() {
+fn usual_messages_are_scanned_in_one_pass_and_unusual_ones_are_parsed() {
     for usual in [
         r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":1}}"#,
         r#"{"params":{"b":1},"method":"a","id":1,"jsonrpc":"2.0"}"#,
@@ -273,7 +273,7 @@ fn usual_messages_are_read_in_one_pass_and_odd_ones_are_left_to_the_slow_way() {
 
 // spec: RPC-1
 #[test]
-fn a_member_of_a_message_stands_there_once() {
+fn a_member_of_a_message_occurs_once() {
     for twice in [
         r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
@@ -290,7 +290,7 @@ fn a_member_of_a_message_stands_there_once() {
 }
 
 #[test]
-fn the_id_of_a_cut_message_is_found_if_it_came_before_the_cut() {
+fn the_id_of_a_truncated_message_is_found_in_its_first_bytes() {
     assert_eq!(
         id_within(br#"{"jsonrpc":"2.0","id":"x","method":"a","params":{"#),
         Some("x".into())

@@ -1,8 +1,8 @@
-//! Compares JSON numbers exactly, and tells multiples in decimal arithmetic.
+//! Compares JSON numbers exactly, and checks multiples in decimal arithmetic.
 //!
-//! JSON knows one kind of number: `1`, `1.0` and `1e0` are the same integer. Comparing everything
-//! as `f64` would confuse integers beyond 2^53, and dividing `0.0075` by `0.0001` in binary would
-//! leave a remainder that nobody wrote.
+//! JSON has one kind of number: `1`, `1.0` and `1e0` are the same integer. Comparing everything as
+//! `f64` would confuse integers beyond 2^53, and dividing `0.0075` by `0.0001` in binary would
+//! leave a remainder.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 /// A number in a form that is the same for all spellings of the same value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
-    /// An integer, however it was spelled.
+    /// An integer, however it was written.
     Integer(i128),
     /// A number with a fraction, or an integer too large for an `i128`.
     Float(f64),
@@ -86,7 +86,7 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    /// Reads the shortest decimal text that means this number, which is what its author wrote.
+    /// Reads the shortest decimal text of this number, which is what its author wrote.
     pub(super) fn of(number: &serde_json::Number) -> Self {
         let whole = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
         if let Some(digits) = whole {

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_is_told_from_an_unknown_one() {
+    fn a_late_answer_differs_from_an_unknown_one() {
         let now = start();
         let mut table = OutgoingRequests::new(1);
         let ids: Vec<_> = "abc".chars().map(|c| table.insert(c, timing(now), now)).collect();

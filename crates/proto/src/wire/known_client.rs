@@ -81,7 +81,7 @@ mod tests {
 
     // spec: ST-1, RQM-10
     #[test]
-    fn every_request_counts_for_itself_whoever_spoke_before() {
+    fn every_request_names_its_own_client() {
         let known = KnownClient::default();
         let ann = known.client(&meta("ann", "{}")).unwrap();
         let again = known.client(&meta("ann", "{}")).unwrap();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_wrong_again() {
+    fn an_invalid_description_is_refused_every_time() {
         let known = KnownClient::default();
         known.client(&meta("ann", "{}")).unwrap();
         for capabilities in ["[]", "null"] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn long_introductions_are_not_kept() {
+    fn long_descriptions_are_not_remembered() {
         let known = KnownClient::default();
         known.client(&meta(&"a".repeat(MOST), "{}")).unwrap();
         assert!(known.0.lock().unwrap().is_none());

@@ -82,7 +82,7 @@ pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String>
             "complete" => Ok(SuccessKind::Complete),
             "input_required" => Ok(SuccessKind::InputRequired),
             "task" if tasks => Ok(SuccessKind::Task),
-            _ => Err(format!("`resultType` is `{kind}`, which nobody agreed on")),
+            _ => Err(format!("`resultType` is `{kind}`, which the client did not agree to")),
         },
         Err(error) => Err(error.to_string()),
     }

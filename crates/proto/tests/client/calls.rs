@@ -1,4 +1,4 @@
-//! Calls while time goes by, and what arrives in between.
+//! Calls while time passes, and messages that arrive in between.
 
 use bowline_proto::client::{ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{Client, LEGACY, config, limits, seconds};
 
 #[test]
-fn time_for_a_call_begins_again_when_its_server_has_its_answer() {
+fn the_time_out_of_a_call_restarts_when_the_client_answers_its_question() {
     let limits = limits(|limits| limits.request_timeout = seconds(10));
     let mut client = Client::agreed(LEGACY, limits);
     client.call(1);
@@ -45,9 +45,9 @@ fn a_question_of_one_call_does_not_stop_the_clock_of_another() {
     assert_eq!(client.timed_out(), [2]);
 }
 
-/// Over HTTP the transport has to look at a response before the machine does.
+/// Over HTTP the transport parses a response before the connection does.
 #[test]
-fn noise_counts_from_the_last_message_also_if_that_was_read_elsewhere() {
+fn noise_is_counted_from_the_last_message_even_if_the_transport_parsed_it() {
     let mut client = Client::agreed(LEGACY, limits(|limits| limits.noise = 2));
     let noise = |client: &mut Client| {
         client.hear_text("noise");
@@ -66,7 +66,7 @@ fn noise_counts_from_the_last_message_also_if_that_was_read_elsewhere() {
 }
 
 #[test]
-fn the_machine_wakes_for_whichever_comes_first_the_end_of_a_call_or_of_silence() {
+fn the_next_timeout_is_that_of_a_call_or_of_the_keep_alive_whichever_is_first() {
     for (timeout, interval) in [(60, 5), (5, 60)] {
         let limits = limits(|limits| limits.request_timeout = seconds(timeout));
         let config = config().with_revisions([LEGACY]).with_limits(limits);
@@ -88,7 +88,7 @@ fn a_call_that_timed_out_is_not_cancelled_again() {
 }
 
 #[test]
-fn news_for_a_call_that_is_no_subscription_concerns_nobody() {
+fn a_change_for_a_call_that_is_no_subscription_is_dropped() {
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     let id = client.call(1);
     let params = json!({ "_meta": { "io.modelcontextprotocol/subscriptionId": id } });
@@ -97,7 +97,7 @@ fn news_for_a_call_that_is_no_subscription_concerns_nobody() {
 }
 
 #[test]
-fn an_answer_of_the_server_is_not_taken_for_one_that_was_kept() {
+fn an_answer_of_the_server_is_not_marked_as_reused() {
     for revision in [LEGACY, Revision::LATEST] {
         let mut client = Client::agreed(revision, Limits::default());
         let id = client.call(1);
@@ -108,10 +108,10 @@ fn an_answer_of_the_server_is_not_taken_for_one_that_was_kept() {
     }
 }
 
-/// Only 2025-11-25 gives names to the pages that it sends users to.
+/// Only 2025-11-25 gives names to elicitations by URL.
 // spec: ELIC-33
 #[test]
-fn a_page_that_an_error_asks_for_is_completed_only_where_pages_have_names() {
+fn an_elicitation_of_an_error_is_completed_only_where_elicitations_have_names() {
     for (revision, expected) in [(LEGACY, 0), (Revision::V2025_11_25, 1)] {
         let mut client = Client::agreed(revision, Limits::default());
         let id = client.call(1);
@@ -127,7 +127,7 @@ fn a_page_that_an_error_asks_for_is_completed_only_where_pages_have_names() {
 }
 
 #[test]
-fn a_server_takes_back_the_question_that_it_names_and_no_other() {
+fn a_server_cancels_the_question_that_it_names_and_no_other() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     let asks = ["p", "q"].map(|id| {
         client.hear(json!({ "id": id, "method": "roots/list" }));
@@ -142,7 +142,7 @@ fn a_server_takes_back_the_question_that_it_names_and_no_other() {
 }
 
 #[test]
-fn a_subscription_that_its_server_ends_by_a_notice_has_an_answer_of_its_own() {
+fn a_subscription_that_the_server_cancels_still_gets_its_answer() {
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     client.listen(1);
     let id = client.said().pop().unwrap()["id"].clone();
@@ -155,7 +155,7 @@ fn a_subscription_that_its_server_ends_by_a_notice_has_an_answer_of_its_own() {
 }
 
 #[test]
-fn of_many_lines_that_are_no_messages_three_are_shown() {
+fn the_first_three_lines_that_are_no_messages_are_reported() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     for _ in 0..5 {
         client.hear_text("noise");
@@ -166,7 +166,7 @@ fn of_many_lines_that_are_no_messages_three_are_shown() {
 }
 
 #[test]
-fn a_message_that_is_too_long_and_awaited_by_nobody_is_told_once() {
+fn a_message_that_is_too_long_and_not_awaited_is_reported_once() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     for head in [r#"{"jsonrpc":"2.0","id":77,"result":{"#, r#"{"jsonrpc":"2.0","method":"n","#] {
         client.connection.receive(Unit::TooLong(head.into()), client.now);

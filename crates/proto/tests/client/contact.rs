@@ -1,4 +1,4 @@
-//! First contact, what its options change, and what a server offers.
+//! The negotiation, its options, and what a server offers.
 
 use bowline_proto::client::{CallError, ClientConfig, ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
@@ -24,7 +24,7 @@ fn revisions_are_tried_from_the_newest_whatever_order_they_are_given_in() {
 
 /// Only HTTP repeats parts of a message in headers.
 #[test]
-fn messages_have_mirrors_only_where_they_are_asked_for() {
+fn messages_have_mirrors_only_if_the_config_asks_for_them() {
     for (config, expected) in [(config(), None), (config().with_mirrors(), Some(Revision::LATEST))]
     {
         let mirror = Client::new(config).connection.poll_transmit().unwrap().mirror;
@@ -32,7 +32,7 @@ fn messages_have_mirrors_only_where_they_are_asked_for() {
     }
 }
 
-/// A session names in headers neither what a call is about nor its arguments.
+/// In a session headers repeat neither the name of a call nor its arguments.
 #[test]
 fn only_a_modern_call_has_its_name_in_its_mirror() {
     for (revision, name) in [(LEGACY, None), (Revision::LATEST, Some("a".to_owned()))] {
@@ -44,7 +44,7 @@ fn only_a_modern_call_has_its_name_in_its_mirror() {
     }
 }
 
-/// One that has just learned a revision may contradict itself once.
+/// A server that is being upgraded may contradict itself once.
 #[test]
 fn a_server_that_refuses_the_version_it_offers_is_given_up_the_second_time() {
     let mut client = Client::new(config());
@@ -73,7 +73,7 @@ fn an_answer_to_the_probe_that_comes_after_the_handshake_changes_nothing() {
     assert!(client.events().is_empty() && client.said().is_empty());
 }
 
-/// Over HTTP a probe can come to nothing and still be answered.
+/// Over HTTP a probe can fail and still be answered.
 #[test]
 fn only_the_last_probe_may_be_answered_late() {
     let mut client = Client::new(config());
@@ -91,7 +91,7 @@ fn only_the_last_probe_may_be_answered_late() {
     assert!(matches!(client.events()[..], [ClientEvent::Ready(_)]));
 }
 
-/// What a modern server says of itself.
+/// The result of `server/discover`.
 fn discovered() -> Value {
     let versions = [Revision::LATEST.to_string()];
     json!({
@@ -223,7 +223,7 @@ fn a_server_that_knows_discovery_but_offers_only_handshakes_gets_one() {
 }
 
 #[test]
-fn a_server_that_changes_its_mind_is_taken_at_its_last_word() {
+fn the_last_answer_of_a_server_to_the_probe_counts() {
     let mut client = Client::new(config());
     client.refuse_version(Revision::LATEST);
     client.refuse_version(LEGACY);
@@ -232,7 +232,7 @@ fn a_server_that_changes_its_mind_is_taken_at_its_last_word() {
 }
 
 #[test]
-fn a_handshake_says_of_the_client_what_its_revision_has_words_for() {
+fn a_handshake_describes_the_client_in_the_shape_of_its_revision() {
     for (revision, has_title) in [(Revision::V2024_11_05, false), (LEGACY, true)] {
         let info = Implementation::new("test", "1").with_title("Test");
         let config = ClientConfig::new(info, ClientCapabilities::new());

@@ -1,4 +1,4 @@
-//! Subscriptions on a session, which are so many requests to follow a resource.
+//! Subscriptions in a session, which are one `resources/subscribe` request per resource.
 
 use bowline_proto::client::{CallError, ClientEvent};
 use bowline_proto::limits::Limits;
@@ -13,7 +13,7 @@ fn client() -> Client {
     Client::agreed(LEGACY, Limits::default())
 }
 
-/// Subscribes to resources; gives the ids of the requests that this takes.
+/// Subscribes to resources. Gives the ids of the requests that this sends.
 fn follow(client: &mut Client, exchange: u64, uris: &[&str]) -> Vec<i64> {
     let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
     client.request(exchange, Method::SubscriptionsListen, &filter);
@@ -32,7 +32,7 @@ fn refuse(client: &mut Client, id: i64) {
     client.hear(json!({ "id": id, "error": { "code": -32002, "message": "no" } }));
 }
 
-/// The resources that a subscription was told it follows.
+/// The resources in the acknowledgement of a subscription.
 fn acknowledged(client: &mut Client) -> Vec<Vec<String>> {
     let told = client.events().into_iter().filter_map(|event| match event {
         ClientEvent::Change(Some(_), Change::Acknowledged(filter)) => {
@@ -44,7 +44,7 @@ fn acknowledged(client: &mut Client) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn a_resource_that_was_refused_once_is_unfollowed_with_its_next_subscription() {
+fn a_resource_that_was_refused_once_is_unsubscribed_with_its_next_subscription() {
     let mut client = client();
     let refused = follow(&mut client, 1, &["a:/1"]);
     refuse(&mut client, refused[0]);
@@ -112,7 +112,7 @@ fn on_a_new_session_a_subscription_is_acknowledged_when_all_of_it_is_answered() 
 }
 
 #[test]
-fn a_server_that_is_gone_is_not_asked_to_forget_a_resource() {
+fn a_lost_server_gets_no_unsubscribe_request() {
     let mut client = client();
     let ids = follow(&mut client, 1, &["a:/1"]);
     accept(&mut client, ids[0]);

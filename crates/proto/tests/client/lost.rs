@@ -1,4 +1,4 @@
-//! Messages that come to nothing, sessions and servers that are lost, channels that close.
+//! Messages that fail, sessions and servers that are lost, channels that close.
 
 use bowline_proto::client::{CallError, ClientEvent, NegotiationError};
 use bowline_proto::codec::lines::Unit;
@@ -26,7 +26,7 @@ fn a_call_that_is_cancelled_while_the_session_is_renewed_is_not_made_again() {
 }
 
 #[test]
-fn a_connection_that_is_closed_ends_each_call_once_and_says_what_became_of_it() {
+fn closing_a_connection_ends_each_call_once_with_its_reason() {
     for revision in [LEGACY, Revision::LATEST] {
         let mut client = Client::agreed(revision, Limits::default());
         let id = client.call(1);
@@ -42,7 +42,7 @@ fn a_connection_that_is_closed_ends_each_call_once_and_says_what_became_of_it() 
 }
 
 #[test]
-fn of_the_calls_that_wait_for_a_new_server_only_those_that_were_never_sent_are_told_so() {
+fn of_the_calls_that_wait_for_a_new_server_only_unsent_ones_fail_as_not_sent() {
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     client.listen(1);
     client.connection.lost("it died");
@@ -71,7 +71,7 @@ fn end_of(event: ClientEvent) -> (u64, &'static str) {
 }
 
 #[test]
-fn nothing_is_said_to_a_server_that_is_gone() {
+fn nothing_is_sent_to_a_lost_server() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     client.call(1);
     client.connection.lost("it died");
@@ -83,9 +83,9 @@ fn nothing_is_said_to_a_server_that_is_gone() {
     assert!(client.said().is_empty());
 }
 
-/// Over HTTP each request has a fate of its own, those of a subscription on a session too.
+/// Over HTTP each request can fail by itself, also those of a subscription in a session.
 #[test]
-fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
+fn a_call_whose_request_fails_ends_with_the_error_or_the_reason() {
     let filter = json!({ "notifications": { "resourceSubscriptions": ["a:/1"] } });
     let calls =
         [(Method::ToolsCall, json!({ "name": "a" })), (Method::SubscriptionsListen, filter)];
@@ -108,7 +108,7 @@ fn a_call_whose_request_comes_to_nothing_ends_with_the_error_or_the_reason() {
     }
 }
 
-/// The driver of the connection would speak the old revision to a server of another.
+/// The driver of the connection would use the old revision with a server of another.
 #[test]
 fn a_server_that_renews_its_session_in_another_revision_is_given_up() {
     let older = Revision::V2025_03_26;
@@ -127,7 +127,7 @@ fn a_server_that_renews_its_session_in_another_revision_is_given_up() {
     );
 }
 
-/// A server that was started again may have changed; one that forgot a session has not.
+/// A restarted server may have changed; one that lost a session has not.
 #[test]
 fn a_new_session_on_the_same_server_is_no_change_of_its_lists() {
     let mut client = Client::agreed(LEGACY, Limits::default());

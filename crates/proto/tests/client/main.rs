@@ -1,4 +1,4 @@
-//! The client as a machine, where a transcript has no words for it. All in virtual time.
+//! The client connection without I/O, where transcripts cannot express it. All in virtual time.
 
 mod calls;
 mod contact;
@@ -71,7 +71,7 @@ impl Client {
         self.agree_on(revision, &capabilities);
     }
 
-    /// The same, with a server that can do this.
+    /// The same, with a server of these capabilities.
     fn agree_on(&mut self, revision: Revision, capabilities: &Value) {
         let id = self.said().pop().unwrap()["id"].clone();
         let result = match revision.is_modern() {

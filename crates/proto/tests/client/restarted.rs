@@ -1,4 +1,4 @@
-//! A server that is gone and started again: what of the old one counts for the new one.
+//! A server that exited and was restarted: which state of the old one counts for the new one.
 
 use bowline_proto::client::{CacheOptions, CallError, ClientEvent, NegotiationError};
 use bowline_proto::limits::Limits;
@@ -16,7 +16,7 @@ fn is_lost(event: &ClientEvent, call: u64) -> bool {
 }
 
 #[test]
-fn what_was_not_written_yet_is_not_written_to_the_next_server() {
+fn unwritten_messages_are_not_written_to_the_next_server() {
     let mut client = Client::agreed(LEGACY, Limits::default());
     client.request(1, Method::ToolsCall, &json!({ "name": "a" }));
     client.connection.lost("it died");
@@ -51,7 +51,7 @@ fn the_new_server_may_contradict_itself_once_too() {
 }
 
 #[test]
-fn a_server_that_is_gone_is_not_asked_whether_it_is_there_and_the_new_one_is() {
+fn a_lost_server_is_not_pinged_and_the_new_one_is() {
     let config = config().with_revisions([LEGACY]).with_keep_alive(seconds(5), seconds(1));
     let mut client = Client::new(config);
     client.agree(LEGACY);
@@ -68,7 +68,7 @@ fn a_server_that_is_gone_is_not_asked_whether_it_is_there_and_the_new_one_is() {
 }
 
 #[test]
-fn nothing_that_was_kept_of_the_old_server_is_given_as_an_answer_of_the_new_one() {
+fn stored_results_of_the_old_server_do_not_answer_calls_to_the_new_one() {
     let config = config().with_revisions([Revision::LATEST]).with_cache(CacheOptions::default());
     let mut client = Client::new(config);
     client.agree(Revision::LATEST);
@@ -110,9 +110,9 @@ fn questions_of_the_old_server_are_over_in_both_eras() {
     assert!(events.len() == 2 && is_lost(&events[1], 1), "{events:?}");
 }
 
-/// What changed meanwhile is not known, so everything may have.
+/// The client does not know what changed meanwhile, so everything may have.
 #[test]
-fn subscriptions_go_on_and_hear_of_everything_they_asked_for_and_nothing_else() {
+fn subscriptions_continue_and_report_every_change_that_they_asked_for() {
     for revision in [LEGACY, Revision::LATEST] {
         let mut client = Client::agreed(revision, Limits::default());
         let filter = json!({ "notifications": {
@@ -137,7 +137,7 @@ fn subscriptions_go_on_and_hear_of_everything_they_asked_for_and_nothing_else() 
 }
 
 #[test]
-fn a_call_that_waits_for_the_new_server_hears_of_no_changes_whatever_its_params_are() {
+fn a_call_that_waits_for_the_new_server_reports_no_changes() {
     let mut client = Client::agreed(Revision::LATEST, Limits::default());
     client.connection.lost("it died");
     let params = json!({ "name": "a", "notifications": { "toolsListChanged": true } });

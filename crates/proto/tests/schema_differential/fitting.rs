@@ -1,6 +1,6 @@
-//! Values that follow what a random schema says, so that many of them are valid.
+//! Values that follow a random schema, so that many of them are valid.
 //!
-//! A value drawn without a look at the schema is nearly always invalid, and a validator that
+//! A value drawn without regard to the schema is nearly always invalid, and a validator that
 //! refuses too much would pass. These values need not be valid: keywords that are hard to follow
 //! are left out.
 

@@ -1,7 +1,7 @@
-//! Random schemas and values, judged by our validator and by the `jsonschema` crate.
+//! Random schemas and values, checked by our validator and by the `jsonschema` crate.
 //!
-//! The official suite tests what its authors thought of; this tests the combinations that nobody
-//! thought of. Names, values and limits come from a small stock, so that they meet.
+//! The official suite tests the cases that its authors chose; this tests random combinations.
+//! Names, values and limits come from a small set, so that they often meet.
 
 mod fitting;
 
@@ -24,7 +24,7 @@ type Other = fn(&Value) -> Result<jsonschema::Validator, jsonschema::ValidationE
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 
-/// What random schemas are written in.
+/// The dialect of random schemas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Dialect {
     Draft07,
@@ -97,7 +97,7 @@ fn config() -> Config {
     }
 }
 
-/// Compares both validators on random schemas, and sees that both verdicts are frequent.
+/// Compares both validators on random schemas, and checks that both verdicts are frequent.
 fn judge(dialect: Dialect, other: Other) {
     let shares = Shares::default();
     let cases = document(dialect).prop_flat_map(|schema| {
@@ -115,7 +115,7 @@ fn judge(dialect: Dialect, other: Other) {
     );
 }
 
-/// Compares what we compile with what the meta-schema allows, and sees that both are frequent.
+/// Compares what we compile with what the meta-schema allows, and checks that both are frequent.
 fn judge_schemas(dialect: Dialect, is_valid: fn(&Value) -> bool) {
     let valid = Cell::new(0);
     let verdict = TestRunner::new(config()).run(&anything_as_schema(dialect), |mut schema| {
@@ -149,7 +149,7 @@ fn compare(
 ) -> Result<(), TestCaseError> {
     let ours = match Validator::compile(schema) {
         Ok(ours) => ours,
-        // The other validator does not look for circles, so it has no opinion.
+        // The other validator does not look for circles, so it cannot be compared.
         Err(error) => {
             prop_assert!(error.to_string().contains("without end"), "{error}: {schema}");
             return Ok(());

@@ -1,10 +1,10 @@
-//! The official JSON Schema Test Suite as the judge of our validator, dialect by dialect.
+//! The official JSON Schema Test Suite against our validator, dialect by dialect.
 //!
-//! The suite is not ours to carry: `json_schema_test_suite.sh` brings it below `target` the first
-//! time. Every group must either give the verdicts that the suite expects, or be refused for a
-//! reason that is listed with its dialect; the lists are exact in both directions.
+//! The suite is not part of this repository: `json_schema_test_suite.sh` downloads it into `target`
+//! the first time. Every group must either give the verdicts that the suite expects, or be refused
+//! for a reason that is listed with its dialect; the lists are exact in both directions.
 
-// The crate does no I/O; its judge comes as files.
+// The crate does no I/O, but the suite comes as files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::collections::BTreeMap;
@@ -175,7 +175,7 @@ fn files(directory: &Path) -> BTreeMap<String, Value> {
     files
 }
 
-/// The directory of the suite, which is brought here if it is not yet.
+/// The directory of the suite, which is downloaded if it is missing.
 fn suite() -> PathBuf {
     static SUITE: OnceLock<PathBuf> = OnceLock::new();
     let bring = || {

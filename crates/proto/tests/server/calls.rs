@@ -1,4 +1,4 @@
-//! Calls: their turns, what is attached to them, how fast they come, and batches.
+//! Calls: their order, extensions and rate, and batches.
 
 use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::lines::Unit;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{LEGACY, Server, limited, modern};
 
-/// What a transport attaches to calls.
+/// A value that a transport attaches to calls.
 #[derive(Clone, Debug, PartialEq)]
 struct Ticket(u32);
 
@@ -29,7 +29,7 @@ fn ping(id: i64) -> Value {
 }
 
 #[test]
-fn what_is_attached_to_a_message_is_attached_to_its_calls_and_to_no_other() {
+fn extensions_of_a_message_reach_its_calls_and_no_others() {
     let mut server = Server::greeted(Revision::V2025_03_26);
     let mut attached = Extensions::default();
     attached.insert(Ticket(1));
@@ -148,7 +148,7 @@ fn subscriptions_are_counted_and_other_calls_are_not_counted_as_subscriptions() 
 }
 
 #[test]
-fn a_unit_that_failed_says_nothing() {
+fn a_failed_send_is_ignored_by_a_server() {
     use bowline_proto::transmit::{FailureKind, SendFailure};
     let mut server = Server::greeted(LEGACY);
     let failure =

@@ -1,4 +1,4 @@
-//! What both sides of a session may do: what they declared, in words that the revision has.
+//! Capabilities of both sides of a session, as far as the revision has them.
 
 use bowline_proto::request::{Change, Outgoing, QuestionError, Success};
 use bowline_types::capability::ServerCapabilities;
@@ -15,7 +15,7 @@ use crate::{LEGACY, Server, config, limited};
 
 // spec: CAP-2
 #[test]
-fn what_a_revision_has_no_words_for_is_not_agreed_on() {
+fn a_capability_that_the_revision_lacks_is_not_agreed_on() {
     for (revision, has_elicitation) in [(Revision::V2025_03_26, false), (LEGACY, true)] {
         let client = Server::greeted(revision).call(1).parts.client;
         let elicits = client.capabilities.elicitation.is_some();
@@ -25,7 +25,7 @@ fn what_a_revision_has_no_words_for_is_not_agreed_on() {
 
 // spec: CAP-2
 #[test]
-fn what_a_revision_has_no_words_for_is_not_promised() {
+fn a_capability_that_the_revision_lacks_is_not_declared() {
     for (revision, has_completions) in [(Revision::V2024_11_05, false), (LEGACY, true)] {
         let capabilities = ServerCapabilities::new().with_completions();
         let answer = Server::default().greet_as(revision, capabilities);
@@ -36,7 +36,7 @@ fn what_a_revision_has_no_words_for_is_not_promised() {
 
 // spec: CAP-2
 #[test]
-fn a_server_that_forgets_its_clients_promises_nothing_that_needs_memory() {
+fn a_server_without_sessions_declares_nothing_that_needs_one() {
     for forgets in [false, true] {
         let config = if forgets { config().without_sessions() } else { config() };
         let capabilities = ServerCapabilities::new()
@@ -59,7 +59,7 @@ fn a_server_that_forgets_its_clients_promises_nothing_that_needs_memory() {
 
 // spec: CAP-2, LOG-1
 #[test]
-fn what_was_not_promised_is_not_sent() {
+fn notifications_of_undeclared_capabilities_are_not_sent() {
     let changes = ServerCapabilities::new()
         .with_logging()
         .with_tools_list_changed()
@@ -108,7 +108,7 @@ fn a_session_follows_as_many_resources_as_the_limits_allow() {
 
 // spec: ELIC-1
 #[test]
-fn a_question_that_the_revision_has_no_words_for_is_not_asked() {
+fn a_question_that_the_revision_lacks_is_not_asked() {
     let mut server = Server::greeted(Revision::V2025_03_26);
     let number = server.call(1).parts.exchange;
     let form = ElicitParams::form("your name?", FormSchema::new());

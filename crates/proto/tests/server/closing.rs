@@ -1,4 +1,4 @@
-//! The end of a connection: what it waits for, and what it gives up.
+//! The end of a connection: which calls it waits for, and which it gives up.
 
 use std::sync::mpsc;
 
@@ -16,7 +16,7 @@ fn listen(server: &mut Server) {
 }
 
 #[test]
-fn a_connection_is_busy_with_what_ends_by_itself() {
+fn a_connection_is_busy_with_calls_that_end_by_themselves() {
     let mut server = Server::default();
     assert!(!server.connection.is_busy());
     listen(&mut server);
@@ -41,11 +41,11 @@ fn a_connection_is_busy_with_what_ends_by_itself() {
     server.connection.complete(call, Ok(Success::empty()));
     assert!(!server.connection.is_busy());
     server.hear(json!({ "method": "notifications/roots/list_changed" }));
-    assert!(server.connection.is_busy(), "the service is told of a change");
+    assert!(server.connection.is_busy(), "the service handles a change");
 }
 
 #[test]
-fn closing_cancels_what_the_service_does_and_starts_nothing_more() {
+fn closing_cancels_all_calls_and_starts_no_more() {
     let mut server = Server::new(limited(|limits| {
         limits.in_flight = 1;
         limits.backlog = 1;
@@ -59,7 +59,7 @@ fn closing_cancels_what_the_service_does_and_starts_nothing_more() {
     server.emit(running, Outgoing::Ask(question));
     let started = server.connection.last_exchange();
     server.ask_for_tool(3);
-    // The start of the second call stands among the events, and the third waits for its turn.
+    // The start of the second call is among the events, and the third waits for its turn.
     server.connection.close();
     assert_eq!(answers.try_recv().unwrap(), Err(QuestionError::Closed));
     let cancelled = |event: &ServerEvent| match event {
@@ -78,7 +78,7 @@ fn closing_cancels_what_the_service_does_and_starts_nothing_more() {
 
 // spec: SUB-16, CANC-18
 #[test]
-fn the_end_of_a_subscription_is_told_to_both_sides() {
+fn the_end_of_a_subscription_reaches_client_and_service() {
     let mut server = Server::default();
     listen(&mut server);
     let number = server.calls()[0].parts.exchange;

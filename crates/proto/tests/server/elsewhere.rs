@@ -1,4 +1,4 @@
-//! Sessions that go on elsewhere: what is taken along, in every revision that has a handshake.
+//! Sessions that continue on another connection, in every revision that has a handshake.
 
 use bowline_proto::request::{Change, EveryResource, Outgoing, Question, Reply, Request, Success};
 use bowline_proto::server::SessionSnapshot;
@@ -16,7 +16,7 @@ const REVISIONS: [Revision; 4] =
     [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
 
 impl Server {
-    /// Follows a resource, to which the service agrees.
+    /// Subscribes to a resource, and the service accepts.
     fn follow(&mut self, uri: &str) {
         let params = json!({ "uri": uri });
         self.hear(json!({ "id": 1, "method": "resources/subscribe", "params": params }));
@@ -31,7 +31,7 @@ impl Server {
         self.said();
     }
 
-    /// The same session on another connection, which its store has only seen as text.
+    /// The same session on another connection, restored from the text in its store.
     fn elsewhere(&self) -> Self {
         let text = serde_json::to_string(&self.connection.snapshot().unwrap()).unwrap();
         let snapshot: SessionSnapshot = serde_json::from_str(&text).unwrap();
@@ -41,7 +41,7 @@ impl Server {
         other
     }
 
-    /// Whether a log message of a level is told.
+    /// Whether a log message of this level is sent.
     fn tells(&mut self, level: LoggingLevel) -> bool {
         let number = self.call(3).parts.exchange;
         let message = LogMessageParams::new(level, RawJson::empty_object());
@@ -56,7 +56,7 @@ fn is_standing(request: &Request) -> bool {
 }
 
 #[test]
-fn what_the_handshake_fixed_is_known_elsewhere() {
+fn the_result_of_the_handshake_is_known_on_another_connection() {
     for revision in REVISIONS {
         let mut there = Server::greeted(revision).elsewhere();
         assert_eq!(there.connection.revision(), Some(revision));
@@ -68,7 +68,7 @@ fn what_the_handshake_fixed_is_known_elsewhere() {
 }
 
 #[test]
-fn what_the_client_set_is_known_elsewhere() {
+fn settings_of_the_client_are_known_on_another_connection() {
     for revision in REVISIONS {
         let mut here = Server::greeted(revision);
         here.initialized();
@@ -80,10 +80,10 @@ fn what_the_client_set_is_known_elsewhere() {
         let standing = there.calls();
         assert!(matches!(&standing[..], [one] if is_standing(one)), "{revision}");
         let standing = standing[0].parts.exchange;
-        for (uri, is_told) in [("note://a", true), ("note://b", false)] {
+        for (uri, is_reported) in [("note://a", true), ("note://b", false)] {
             let change = Change::Resource(uri.to_owned());
             there.emit(standing, Outgoing::Change(change));
-            assert_eq!(!there.said().is_empty(), is_told, "{revision}: {uri}");
+            assert_eq!(!there.said().is_empty(), is_reported, "{revision}: {uri}");
         }
         assert!(!there.tells(LoggingLevel::Warning), "{revision}");
         assert!(there.tells(LoggingLevel::Error), "{revision}");
@@ -91,7 +91,7 @@ fn what_the_client_set_is_known_elsewhere() {
 }
 
 #[test]
-fn a_session_that_is_not_open_yet_is_opened_elsewhere() {
+fn a_session_can_be_opened_on_another_connection() {
     for revision in REVISIONS {
         let mut there = Server::greeted(revision).elsewhere();
         assert!(there.calls().is_empty());
@@ -101,7 +101,7 @@ fn a_session_that_is_not_open_yet_is_opened_elsewhere() {
 }
 
 #[test]
-fn what_is_set_elsewhere_later_is_taken_over_and_calls_run_on() {
+fn later_settings_from_another_connection_are_adopted_and_calls_continue() {
     for revision in REVISIONS {
         let mut here = Server::greeted(revision);
         let mut there = here.elsewhere();
@@ -130,14 +130,14 @@ fn a_session_is_opened_by_its_client_alone_and_once() {
     let open = here.connection.snapshot().unwrap();
     there.connection.adopt(open.clone());
     let standing = there.calls().remove(0).parts.exchange;
-    // A service without changes to tell ends the subscription at once.
+    // A service that reports no changes ends the subscription at once.
     there.connection.complete(standing, Ok(Success::empty()));
     there.connection.adopt(open);
     assert!(there.calls().is_empty());
 }
 
 #[test]
-fn a_change_that_a_session_hears_of_belongs_to_no_call() {
+fn a_change_in_a_session_belongs_to_no_call() {
     let mut server = Server::greeted(Revision::V2025_11_25);
     server.initialized();
     let standing = server.calls().remove(0).parts.exchange;

@@ -1,4 +1,4 @@
-//! Which revisions a server speaks, and how a session in one of them begins.
+//! The revisions that a server speaks, and how a session in one of them begins.
 
 use bowline_proto::request::Handshake;
 use bowline_types::deprecated::logging::LoggingLevel;

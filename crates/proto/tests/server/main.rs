@@ -1,4 +1,4 @@
-//! The server as a machine, where a transcript has no words for it. All in virtual time.
+//! The server connection without I/O, where transcripts cannot express it. All in virtual time.
 
 mod calls;
 mod capabilities;
@@ -36,10 +36,10 @@ fn limited(set: impl FnOnce(&mut Limits)) -> ServerConfig {
     config().with_limits(limits)
 }
 
-/// Nothing is said through it: tests hand in what handlers say.
-struct Deaf;
+/// A sink that takes nothing: tests pass messages of handlers to `emit` themselves.
+struct IgnoringSink;
 
-impl Sink for Deaf {
+impl Sink for IgnoringSink {
     fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -65,18 +65,18 @@ impl Server {
     #[allow(clippy::disallowed_methods, reason = "a test needs some instant to count from")]
     fn new(config: ServerConfig) -> Self {
         let owner = Owner::anonymous();
-        let connection = ServerConnection::new(Arc::new(config), owner, Arc::new(Deaf));
+        let connection = ServerConnection::new(Arc::new(config), owner, Arc::new(IgnoringSink));
         Self { connection, now: Instant::now() }
     }
 
-    /// A server that a client has shaken hands with.
+    /// A server after the handshake of a client.
     fn greeted(revision: Revision) -> Self {
         let mut server = Self::default();
         server.greet(revision);
         server
     }
 
-    /// A client shakes hands with it; gives the answer.
+    /// Does the handshake of a client. Gives the answer.
     fn greet(&mut self, revision: Revision) -> Value {
         let capabilities = ServerCapabilities::new()
             .with_logging()
@@ -85,7 +85,7 @@ impl Server {
         self.greet_as(revision, capabilities)
     }
 
-    /// The same, with a service that can do this.
+    /// The same, with a service of these capabilities.
     fn greet_as(&mut self, revision: Revision, capabilities: ServerCapabilities) -> Value {
         let client = json!({ "name": "client", "version": "7" });
         let params = json!({
@@ -128,7 +128,7 @@ impl Server {
         self.calls().remove(0)
     }
 
-    /// The calls that the service is to serve from now on.
+    /// The calls that the driver has to start.
     fn calls(&mut self) -> Vec<Request> {
         let events = self.events().into_iter();
         let calls = events.filter_map(|event| match event {

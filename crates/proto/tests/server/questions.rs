@@ -1,4 +1,4 @@
-//! Questions of a session: the turns of calls that wait for answers, their times, their routes.
+//! Questions in a session: how they affect the order of calls, their time-outs, their routes.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -119,7 +119,7 @@ fn the_end_of_a_question_by_url_goes_to_its_call_or_to_the_session() {
 }
 
 #[test]
-fn a_question_of_a_service_that_heard_of_new_roots_is_given_up_when_it_is_done() {
+fn a_question_asked_while_handling_new_roots_is_given_up_when_that_ends() {
     let mut server = Server::greeted(LEGACY);
     server.hear(json!({ "method": "notifications/roots/list_changed" }));
     let number = server.calls().remove(0).parts.exchange;

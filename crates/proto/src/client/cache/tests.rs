@@ -1,4 +1,4 @@
-//! Keeping results: how long, for whom, and when they are forgotten, in virtual time.
+//! Storing results: how long, for whom, and when they are dropped, in virtual time.
 
 use bowline_types::cache::CacheHint;
 use bowline_types::json::Object;
@@ -25,7 +25,7 @@ impl Kept {
         self.cache.keep(request, &answer(result, ttl), changes, self.now);
     }
 
-    /// What a request is answered with, without asking the server.
+    /// The stored result of a request, if any.
     fn found(&mut self, request: &CallRequest) -> Option<String> {
         let answer = self.cache.find(request, self.now)?;
         assert!(answer.reused);
@@ -82,7 +82,7 @@ fn a_result_without_time_is_not_kept() {
 }
 
 #[test]
-fn no_server_says_how_long_for_ever_is() {
+fn the_longest_time_to_live_is_that_of_the_options() {
     let mut kept = kept(CacheOptions::default());
     kept.keep(&tools(), "a", Duration::MAX);
     kept.now += CacheOptions::default().longest;
@@ -112,7 +112,7 @@ fn only_methods_that_carry_hints_are_kept() {
 
 // spec: CACHE-6
 #[test]
-fn a_result_that_took_answers_of_ours_is_not_kept() {
+fn a_result_that_depends_on_answers_of_the_client_is_not_stored() {
     for input in [json!({ "inputResponses": {} }), json!({ "requestState": "s" })] {
         let mut kept = kept(CacheOptions::default());
         let mut params = json!({ "uri": "a:/1" });
@@ -125,7 +125,7 @@ fn a_result_that_took_answers_of_ours_is_not_kept() {
 
 // spec: CACHE-13
 #[test]
-fn whoever_wants_a_new_result_gets_one_and_keeps_it() {
+fn a_call_that_asks_for_a_fresh_result_gets_one_and_stores_it() {
     let mut kept = kept(CacheOptions::default());
     kept.keep(&tools(), "a", MINUTE);
     let fresh = CallRequest { fresh: true, ..tools() };
@@ -186,7 +186,7 @@ fn each_page_has_its_own_time() {
 
 // spec: CACHE-21
 #[test]
-fn a_cursor_that_leads_nowhere_makes_all_pages_stale() {
+fn a_refused_cursor_makes_all_pages_stale() {
     let second = request(Method::ToolsList, &json!({ "cursor": "2" }));
     let third = request(Method::ToolsList, &json!({ "cursor": "3" }));
     let left_after = |request: &CallRequest, code: i64| {
@@ -203,7 +203,7 @@ fn a_cursor_that_leads_nowhere_makes_all_pages_stale() {
 }
 
 #[test]
-fn what_is_not_used_goes_first_when_room_is_short() {
+fn the_least_recently_used_result_is_dropped_first() {
     let mut kept = kept(CacheOptions { entries: 2, ..CacheOptions::default() });
     kept.keep(&read("a:/1"), "a", MINUTE);
     kept.keep(&read("a:/2"), "a", MINUTE);
@@ -214,7 +214,7 @@ fn what_is_not_used_goes_first_when_room_is_short() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_in_bytes() {
+fn stored_results_are_bounded_in_bytes() {
     let mut kept = kept(CacheOptions { bytes: 100, ..CacheOptions::default() });
     kept.keep(&read("a:/1"), &"x".repeat(101), MINUTE);
     assert!(!kept.has(&read("a:/1")), "larger than all there is");
@@ -227,14 +227,14 @@ fn what_is_kept_is_bounded_in_bytes() {
 }
 
 #[test]
-fn no_room_keeps_nothing() {
+fn a_cache_without_room_stores_nothing() {
     let mut kept = kept(CacheOptions { entries: 0, ..CacheOptions::default() });
     kept.keep(&tools(), "a", MINUTE);
     assert!(!kept.has(&tools()));
 }
 
 #[test]
-fn what_was_used_once_goes_when_others_are_used_later() {
+fn a_result_that_was_used_once_is_dropped_when_others_are_used_later() {
     let mut kept = kept(CacheOptions { entries: 1, ..CacheOptions::default() });
     kept.keep(&read("a:/1"), "a", MINUTE);
     assert!(kept.has(&read("a:/1")));
@@ -243,7 +243,7 @@ fn what_was_used_once_goes_when_others_are_used_later() {
 }
 
 #[test]
-fn what_cannot_be_kept_drives_nothing_out() {
+fn a_result_that_cannot_be_stored_drops_no_other() {
     let mut kept = kept(CacheOptions { entries: 1, bytes: 100, ..CacheOptions::default() });
     kept.keep(&read("a:/1"), "a", MINUTE);
     kept.keep(&read("a:/2"), "without time", Duration::ZERO);
@@ -276,7 +276,7 @@ fn two_results_may_fill_all_the_room_together() {
 }
 
 #[test]
-fn eight_megabytes_are_kept_unless_told_otherwise() {
+fn eight_megabytes_are_stored_by_default() {
     let mut kept = kept(CacheOptions::default());
     kept.keep(&tools(), &"x".repeat(8 << 20), MINUTE);
     assert!(kept.has(&tools()));
@@ -286,7 +286,7 @@ fn eight_megabytes_are_kept_unless_told_otherwise() {
 
 // spec: CACHE-17
 #[test]
-fn what_is_asked_after_a_change_is_kept_and_an_acknowledgement_is_none() {
+fn a_result_of_a_call_after_a_change_is_stored_and_an_acknowledgement_is_no_change() {
     let mut kept = kept(CacheOptions::default());
     kept.cache.changed(&Change::Tools);
     kept.keep(&tools(), "a", MINUTE);

@@ -218,9 +218,9 @@ impl ClientConnection {
 
     /// A request of the server. Only legacy servers may send any.
     pub(super) fn request(&mut self, request: &RequestMessage, now: Instant) {
-        let legacy = self.profile.as_ref().filter(|profile| !profile.revision.is_modern());
+        let asking = self.profile.as_ref().filter(|profile| profile.revision.has_server_requests());
         // A handshake under way counts too: a ping may come before its answer.
-        let revision = match (legacy, &self.profile) {
+        let revision = match (asking, &self.profile) {
             (Some(profile), _) => profile.revision,
             (None, None) => Revision::LATEST_LEGACY,
             (None, Some(_)) => {

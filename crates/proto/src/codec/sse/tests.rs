@@ -40,7 +40,7 @@ fn events_are_the_same_however_they_are_cut_and_whatever_ends_their_lines() {
 
 // spec: HTTP-16
 #[test]
-fn an_event_without_data_only_sets_the_place() {
+fn an_event_without_data_only_sets_the_id() {
     let mut reader = SseReader::new(100);
     assert_eq!(read(&mut reader, b"id: 1-0\nretry: 500\ndata:\n\n", 100), []);
     assert_eq!(reader.last_id(), Some("1-0"));
@@ -64,7 +64,7 @@ fn an_id_counts_when_its_event_is_whole() {
 }
 
 #[test]
-fn odd_ids_and_times_are_passed_over() {
+fn invalid_ids_and_times_are_ignored() {
     let mut reader = SseReader::new(100);
     read(
         &mut reader,
@@ -189,7 +189,7 @@ fn a_line_of_another_field_cannot_grow_without_end() {
 }
 
 #[test]
-fn what_follows_on_a_line_that_is_too_long_is_no_line_of_its_own() {
+fn the_rest_of_a_line_that_is_too_long_is_not_a_new_line() {
     let mut reader = SseReader::new(100);
     for cut in 0..10 {
         assert_eq!(read(&mut reader, &[b':'; FIELD + 1], FIELD + 1), []);
@@ -206,7 +206,7 @@ fn an_event_may_have_a_long_id_and_a_short_message() {
 }
 
 #[test]
-fn what_is_written_reads_the_same() {
+fn written_events_are_read_back_unchanged() {
     let json = "{\"text\":\"é \u{2028}\u{2029}\u{85} €\"}";
     let mut out = BytesMut::new();
     write_place(&mut out, Some("a"), Some(Duration::from_secs(1)));

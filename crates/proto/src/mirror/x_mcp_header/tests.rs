@@ -14,7 +14,7 @@ fn marks(value: &Value) -> Result<Vec<String>, String> {
     Ok(mirrored.iter().map(|it| format!("{}={}", it.path.join("."), it.name)).collect())
 }
 
-/// A schema with one property that is marked so.
+/// A schema with one property that has this mark.
 fn named(name: &Value) -> Value {
     json!({ "type": "object", "properties": { "a": { "type": "string", "x-mcp-header": name } } })
 }
@@ -127,7 +127,7 @@ fn a_mark_that_is_reached_in_any_other_way_is_invalid() {
 
 // spec: XMH-11, XMH-12
 #[test]
-fn one_bad_tool_is_left_out_and_told_of() {
+fn a_tool_with_an_invalid_mark_is_left_out_with_a_warning() {
     let tool = |name: &str, mark: &str| ToolDefinition::new(name, schema(&named(&json!(mark))));
     let mut tools = vec![tool("good", "A"), tool("bad", "A B"), tool("other", "B")];
     let mut warnings = Vec::new();

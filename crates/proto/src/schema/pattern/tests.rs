@@ -39,7 +39,7 @@ fn classes_keep_their_brackets_dashes_and_sets() {
 }
 
 #[test]
-fn braces_that_do_not_count_stand_for_themselves() {
+fn braces_that_are_no_quantifier_are_plain_characters() {
     assert!(matches("^{a}{2}$", "{a}}"));
     assert!(matches("^a{,2}$", "a{,2}"));
     assert!(matches("^x]}$", "x]}"));
@@ -60,7 +60,7 @@ fn what_needs_backtracking_is_refused() {
 }
 
 #[test]
-fn what_is_no_pattern_is_refused() {
+fn an_invalid_pattern_is_refused() {
     for broken in
         [r"(", r")", r"[a", r"*a", r"a**", r"a{2}{3}", r"\Z", r"\x4", r"\uD800", "[b-a]", r"\"]
     {

@@ -1,4 +1,4 @@
-//! What hostile schemas and values can cost.
+//! The cost of hostile schemas and values.
 
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ fn the_number_of_violations_is_bounded() {
 
 // spec: SCH-14
 #[test]
-fn alternatives_within_alternatives_are_told_in_bounded_text() {
+fn alternatives_within_alternatives_are_reported_in_bounded_text() {
     let mut schema = json!({"required": ["a"]});
     for name in ["b", "c", "d", "e", "f", "g"] {
         let other = json!({"required": [name]});

@@ -37,7 +37,7 @@ fn a_dialect_is_known_by_every_spelling_of_its_uri() {
 
 // spec: SCH-2, SCH-4
 #[test]
-fn another_dialect_is_refused_by_name_and_told_what_is_supported() {
+fn another_dialect_is_refused_with_the_supported_ones() {
     for dialect in [
         "http://json-schema.org/draft-04/schema#",
         "http://json-schema.org/draft-06/schema#",

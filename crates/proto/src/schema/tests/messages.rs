@@ -1,4 +1,4 @@
-//! What is said about values, word for word: a model acts on it.
+//! Messages about values, word for word, because a model acts on them.
 
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn alternatives_of_types_are_one_expectation() {
         json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 3}, {"type": "null"}]});
     let expected = "`arguments`: expected a string, an integer or null, found true";
     assert_told(&schema, &json!(true), expected);
-    // Of the right type, the value is told what is wrong with it.
+    // The alternative of the right type decides which violation is reported.
     assert_told(&schema, &json!(1), "`arguments`: expected at least 3, found 1");
 }
 

@@ -211,13 +211,13 @@ impl ServerConnection {
     /// The roots of the client changed: passes that to the service, unless it still handles an
     /// earlier change. So a flood of changes reaches the service at most twice.
     pub(super) fn roots_changed(&mut self) {
-        let is_told = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Notice));
+        let is_handled = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Notice));
         let Some(session) = &mut self.session else { return };
         if !session.client.capabilities.supports_roots() {
             return;
         }
-        session.roots_changed_again = is_told;
-        if is_told {
+        session.roots_changed_again = is_handled;
+        if is_handled {
             return;
         }
         let Ok(notice) = own_call(session, RequestId::from(0), Method::RootsListChanged) else {

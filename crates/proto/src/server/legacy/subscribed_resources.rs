@@ -61,12 +61,12 @@ impl SubscribedResources {
     /// Whether to report a change of this resource: the session subscribed to it, or to a resource
     /// that contains it.
     pub(super) fn wants(&self, uri: &str) -> bool {
-        let is_followed =
+        let is_subscribed =
             |whole: Option<&str>| whole.is_some_and(|whole| self.agreed.contains(whole));
         let is_part = |(slash, _): (usize, &str)| {
-            is_followed(uri.get(..slash)) || is_followed(uri.get(..=slash))
+            is_subscribed(uri.get(..slash)) || is_subscribed(uri.get(..=slash))
         };
-        is_followed(Some(uri)) || uri.match_indices('/').any(is_part)
+        is_subscribed(Some(uri)) || uri.match_indices('/').any(is_part)
     }
 }
 
@@ -74,64 +74,64 @@ impl SubscribedResources {
 mod tests {
     use super::*;
 
-    fn followed(uris: &[&str]) -> SubscribedResources {
-        let mut followed = SubscribedResources::default();
+    fn subscribed_to(uris: &[&str]) -> SubscribedResources {
+        let mut resources = SubscribedResources::default();
         for (number, uri) in (1..).map(ExchangeId).zip(uris) {
-            followed.begin((*uri).to_owned(), number);
-            followed.agree(number);
+            resources.begin((*uri).to_owned(), number);
+            resources.agree(number);
         }
-        followed
+        resources
     }
 
     // spec: RSRC-8
     #[test]
     fn a_change_of_a_part_counts_as_a_change_of_the_whole() {
-        let followed = followed(&["a://b", "c://d/"]);
+        let resources = subscribed_to(&["a://b", "c://d/"]);
         for wanted in ["a://b", "a://b/part", "a://b/part/of", "c://d/", "c://d/e"] {
-            assert!(followed.wants(wanted), "{wanted}");
+            assert!(resources.wants(wanted), "{wanted}");
         }
         for unwanted in ["a://bc", "a://", "c://d", "c://de", "b"] {
-            assert!(!followed.wants(unwanted), "{unwanted}");
+            assert!(!resources.wants(unwanted), "{unwanted}");
         }
     }
 
     #[test]
-    fn nothing_is_told_until_the_service_has_agreed() {
-        let mut followed = SubscribedResources::default();
-        followed.begin("a://b".to_owned(), ExchangeId(1));
-        assert!(!followed.wants("a://b"));
-        followed.agree(ExchangeId(2));
-        assert!(!followed.wants("a://b"));
-        followed.agree(ExchangeId(1));
-        followed.end(ExchangeId(1));
-        assert!(followed.wants("a://b"));
+    fn no_change_is_reported_before_the_service_accepts() {
+        let mut resources = SubscribedResources::default();
+        resources.begin("a://b".to_owned(), ExchangeId(1));
+        assert!(!resources.wants("a://b"));
+        resources.agree(ExchangeId(2));
+        assert!(!resources.wants("a://b"));
+        resources.agree(ExchangeId(1));
+        resources.end(ExchangeId(1));
+        assert!(resources.wants("a://b"));
     }
 
     #[test]
-    fn what_was_not_agreed_on_is_forgotten() {
-        let mut followed = SubscribedResources::default();
-        followed.begin("a://b".to_owned(), ExchangeId(1));
-        followed.end(ExchangeId(1));
-        assert_eq!(followed.len(), 0);
+    fn a_subscription_that_was_not_accepted_is_dropped() {
+        let mut resources = SubscribedResources::default();
+        resources.begin("a://b".to_owned(), ExchangeId(1));
+        resources.end(ExchangeId(1));
+        assert_eq!(resources.len(), 0);
     }
 
     #[test]
-    fn a_client_that_changed_its_mind_is_told_nothing() {
-        let mut followed = SubscribedResources::default();
-        followed.begin("a://b".to_owned(), ExchangeId(1));
-        followed.begin("a://c".to_owned(), ExchangeId(2));
-        followed.stop("a://b");
-        followed.agree(ExchangeId(1));
-        followed.agree(ExchangeId(2));
-        assert!(!followed.wants("a://b"));
-        assert!(followed.wants("a://c"));
+    fn a_client_that_unsubscribed_gets_no_changes() {
+        let mut resources = SubscribedResources::default();
+        resources.begin("a://b".to_owned(), ExchangeId(1));
+        resources.begin("a://c".to_owned(), ExchangeId(2));
+        resources.stop("a://b");
+        resources.agree(ExchangeId(1));
+        resources.agree(ExchangeId(2));
+        assert!(!resources.wants("a://b"));
+        assert!(resources.wants("a://c"));
     }
 
     #[test]
-    fn what_is_followed_stays_so_when_it_is_asked_for_again() {
-        let mut followed = followed(&["a://b"]);
-        followed.begin("a://b".to_owned(), ExchangeId(2));
-        followed.end(ExchangeId(2));
-        assert!(followed.wants("a://b"));
+    fn a_second_subscription_to_a_resource_keeps_the_first() {
+        let mut resources = subscribed_to(&["a://b"]);
+        resources.begin("a://b".to_owned(), ExchangeId(2));
+        resources.end(ExchangeId(2));
+        assert!(resources.wants("a://b"));
     }
 }
