@@ -6,8 +6,8 @@
 use std::fmt;
 
 use crate::revision::Revision;
-use Direction::{Both, FromClient, FromServer};
 use MessageKind::{Notification, Request};
+use MethodDirection::{Both, FromClient, FromServer};
 use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 
 /// A request or notification that the specification or an official extension defines.
@@ -63,7 +63,7 @@ pub enum MessageKind {
 
 /// Which side sends a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum MethodDirection {
     /// Clients only.
     FromClient,
     /// Servers only.
@@ -82,10 +82,10 @@ pub struct Row {
     /// Request or notification.
     pub kind: MessageKind,
     /// Which side sends it up to 2025-11-25.
-    pub direction: Direction,
+    pub direction: MethodDirection,
     since: Revision,
     until: Revision,
-    modern_direction: Option<Direction>,
+    modern_direction: Option<MethodDirection>,
     embedded: bool,
     asks: bool,
     cacheable: bool,
@@ -261,7 +261,7 @@ impl Row {
         self.embedded && revision.has_input_requests()
     }
 
-    fn is_sent_by(&self, side: Direction, revision: Revision) -> bool {
+    fn is_sent_by(&self, side: MethodDirection, revision: Revision) -> bool {
         let direction = match self.modern_direction {
             Some(direction) if !revision.has_server_requests() => direction,
             _ => self.direction,
@@ -288,13 +288,13 @@ impl Row {
     }
 
     /// Since 2026-07-28 only one side sends it.
-    const fn becomes(mut self, direction: Direction) -> Self {
+    const fn becomes(mut self, direction: MethodDirection) -> Self {
         self.modern_direction = Some(direction);
         self
     }
 
     /// Since 2026-07-28 the method belongs to an extension and only one side sends it.
-    const fn extends(mut self, direction: Direction) -> Self {
+    const fn extends(mut self, direction: MethodDirection) -> Self {
         self.extension = true;
         self.becomes(direction)
     }
@@ -326,7 +326,12 @@ impl Row {
     }
 }
 
-const fn row(method: Method, name: &'static str, kind: MessageKind, direction: Direction) -> Row {
+const fn row(
+    method: Method,
+    name: &'static str,
+    kind: MessageKind,
+    direction: MethodDirection,
+) -> Row {
     Row {
         method,
         name,
