@@ -1,7 +1,7 @@
 //! The words inside of attributes: `#[tool(read_only, title = "Search")]`.
 //!
-//! All our attributes share one syntax: words with commas between them, some with a value. Which
-//! words there are is a table of the caller, so that a wrong one is answered with the right ones.
+//! All our attributes share one syntax: words with commas between them, some with a value. Each
+//! attribute has a table of its words, so that the error for a wrong word can list the right ones.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
@@ -23,7 +23,7 @@ pub(crate) struct Word {
     pub(crate) value: Value,
 }
 
-/// What stands behind a word.
+/// The value after a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Nothing: `read_only`.

@@ -60,7 +60,7 @@ pub(crate) fn callable(function: &Function, what: &str, problems: &mut Problems)
     }
 }
 
-/// Checks that a function stands on its own; the advice is for those who have a `self`.
+/// Checks that a function is no method; the advice is added if it has a `self`.
 pub(crate) fn free(function: &Function, what: &str, advice: &str, problems: &mut Problems) {
     if let Some(receiver) = function.signature.receiver() {
         let text = format!("{what} is a free function and has no `self`; {advice}");
@@ -68,21 +68,21 @@ pub(crate) fn free(function: &Function, what: &str, advice: &str, problems: &mut
     }
 }
 
-/// Checks that a method leaves its value to other calls as well.
+/// Checks that a method only borrows its value, so that other calls can use it, too.
 pub(crate) fn shares(function: &Function, what: &str, problems: &mut Problems) {
     let receiver = function.signature.receiver();
     let is_shared = |kind: &ReceiverKind| matches!(kind, ReceiverKind::Reference(_, _, None));
     if let Some(receiver) = receiver.filter(|receiver| !is_shared(&receiver.kind)) {
         let text = format!(
-            "calls share one value, so {what} takes `&self`; what changes stands in a `Mutex`, or \
+            "calls share one value, so {what} takes `&self`; put what changes into a `Mutex`, or \
              something of that sort"
         );
         problems.point_at(receiver, text);
     }
 }
 
-/// Checks that the attribute being expanded does not stand on the function once more, and takes the
-/// second one away.
+/// Checks that the function does not have the expanded attribute a second time, and removes the
+/// second one.
 pub(crate) fn stands_once(function: &mut Function, attribute: &str, problems: &mut Problems) {
     function.attributes.retain(|other| {
         let is_second = is_called(other, attribute);

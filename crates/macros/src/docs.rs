@@ -1,8 +1,8 @@
 //! Doc comments as descriptions.
 //!
-//! The compiler hands over one attribute per line. A description keeps the paragraphs and gives up
-//! the line breaks that only the width of the source asked for; lists, tables, headings and code
-//! stay as they were written.
+//! The compiler passes one attribute per line. A description keeps the paragraphs and joins the lines
+//! of each, because those line breaks only fit the width of the source. Lists, tables, headings and
+//! code stay as they are written.
 
 use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Result};
 

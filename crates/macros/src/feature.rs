@@ -1,8 +1,8 @@
-//! What is written for a function: the feature that calls it.
+//! The code that is written for a function: the feature that calls it.
 //!
-//! The feature of a free function lives in a braced struct of the function's name. Functions are
-//! values and braced structs are only types, so both can have it, and `tools![add]` finds the one
-//! while `add(1, 2)` calls the other.
+//! The feature of a free function belongs to a braced struct of the same name. A function is a value
+//! and a braced struct is only a type, so both can have the name: `tools![add]` finds the struct, and
+//! `add(1, 2)` calls the function.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -17,7 +17,7 @@ use crate::function::Function;
 use crate::input;
 use crate::kind::Kind;
 use crate::param::{self, Description, Param};
-use crate::slot::Slot;
+use crate::param_names::ParamNames;
 
 /// Parameters that a handler can have; all arguments together are one.
 const MOST_PARAMETERS: usize = 12;
@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     pub(crate) more: TokenStream,
 }
 
-/// Where a function stands.
+/// Where a function is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// By itself.
@@ -43,7 +43,7 @@ pub(crate) enum Place {
     Impl,
 }
 
-/// What people write about every kind of feature.
+/// The name, title and description of a feature.
 pub(crate) struct About {
     pub(crate) name: String,
     /// Where the name stands.
@@ -59,7 +59,7 @@ pub(crate) fn read(kind: &Kind, function: &mut Function, problems: &mut Problems
     sort(kind, function, problems)
 }
 
-/// Checks a function wherever it stands, and sorts its parameters.
+/// Checks a function or method, and sorts its parameters.
 pub(crate) fn sort(kind: &Kind, function: &mut Function, problems: &mut Problems) -> Vec<Param> {
     check::callable(function, kind.what, problems);
     let params = param::sort(kind, function, problems);
@@ -82,14 +82,14 @@ pub(crate) fn write(
     problems: Problems,
 ) -> TokenStream {
     if function.signature.receiver().is_some() {
-        // It is a method, and a struct cannot stand beside it.
+        // It is a method, and an `impl` cannot hold a struct.
         let problems = problems.into_compile_errors();
         return quote!(#function #problems);
     }
     let (body, problems) = if problems.is_empty() {
         (build(function, params, plan, Place::Free), None)
     } else {
-        // The struct is there all the same, so that the list does not complain as well.
+        // The struct is written all the same, so that `tools![..]` causes no second error.
         let body = quote!(::core::unreachable!());
         (body, Some(problems.into_compile_errors()))
     };
@@ -103,8 +103,7 @@ pub(crate) fn write(
     }
 }
 
-/// What lints should not say about a function: arguments have to be owned, and how many there are
-/// is for the clients to judge.
+/// Allows what lints would refuse: arguments have to be owned, and there may be many.
 pub(crate) fn lints() -> Attribute {
     parse_quote!(#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)])
 }
@@ -116,7 +115,7 @@ pub(crate) fn build(
     plan: &Plan,
     place: Place,
 ) -> TokenStream {
-    let slots = Slot::of(params);
+    let slots = ParamNames::of(params);
     let input = input::define(&slots, &plan.name);
     let generic = generic(&slots, plan);
     let call = call(&slots, function, place);
@@ -125,7 +124,7 @@ pub(crate) fn build(
 }
 
 impl About {
-    /// What the words and the comment of a function say.
+    /// Reads them from the words of the attribute and the doc comment of the function.
     pub(crate) fn read(words: &Words, function: &Function, problems: &mut Problems) -> Self {
         let ident = &function.signature.ident;
         let (name, place) = match words.text("name") {
@@ -181,7 +180,7 @@ fn beside(function: &Function, kind: &Kind, body: &TokenStream) -> TokenStream {
     let visibility = &function.visibility;
     let conditions: Vec<&Attribute> = function.conditions().collect();
     let (function, method, feature) = (kind.function(), kind.method(), kind.feature());
-    // The lints would say about the struct what they say about the function already.
+    // Lints report the function already.
     quote! {
         #(#conditions)*
         #[doc(hidden)]
@@ -199,11 +198,11 @@ fn beside(function: &Function, kind: &Kind, body: &TokenStream) -> TokenStream {
     }
 }
 
-/// The generic function that everything goes through, see [`crate::slot`].
-fn generic(slots: &[Slot<'_>], plan: &Plan) -> TokenStream {
-    let generics = slots.iter().map(Slot::generics);
-    let bounds = slots.iter().map(Slot::bounds);
-    let types = slots.iter().map(Slot::ty);
+/// The generic function that everything goes through, see [`crate::param_names`].
+fn generic(slots: &[ParamNames<'_>], plan: &Plan) -> TokenStream {
+    let generics = slots.iter().map(ParamNames::generics);
+    let bounds = slots.iter().map(ParamNames::bounds);
+    let types = slots.iter().map(ParamNames::ty);
     let locals = slots.iter().map(|slot| &slot.local);
     let parameters = input::handler_parameters(slots);
     let (feature, output) = (plan.kind.feature(), plan.kind.output());
@@ -225,8 +224,8 @@ fn generic(slots: &[Slot<'_>], plan: &Plan) -> TokenStream {
 }
 
 /// The call of that function: here the types of the signature meet the bounds.
-fn call(slots: &[Slot<'_>], function: &Function, place: Place) -> TokenStream {
-    let types = slots.iter().map(Slot::given);
+fn call(slots: &[ParamNames<'_>], function: &Function, place: Place) -> TokenStream {
+    let types = slots.iter().map(ParamNames::given);
     let is_hidden = |ty: &Type| matches!(ty, Type::ImplTrait(_));
     let result = match function.result() {
         hidden if check::find_type(&hidden, is_hidden).is_some() => quote!(_),
@@ -238,8 +237,8 @@ fn call(slots: &[Slot<'_>], function: &Function, place: Place) -> TokenStream {
         (Place::Free, Some(_)) => (None, quote!(#name)),
         (Place::Free, None) => (Some(later(slots, function)), quote!(__later)),
     };
-    // It stands at the function's name, because the future has none: that is where the compiler
-    // then says that it cannot be sent to another thread.
+    // With the span of the function's name, because the future has no span: there the compiler
+    // reports that the future cannot be sent to another thread.
     let build = quote_spanned! {name.span()=>
         __build::<#(#types)* #result, _, _, _>(#handler)
     };
@@ -248,7 +247,7 @@ fn call(slots: &[Slot<'_>], function: &Function, place: Place) -> TokenStream {
 
 /// The function made async. Its body runs when it is polled, not when it is called, so a panic is
 /// caught as if it had been async from the start.
-fn later(slots: &[Slot<'_>], function: &Function) -> TokenStream {
+fn later(slots: &[ParamNames<'_>], function: &Function) -> TokenStream {
     let Signature { ident, inputs, output, .. } = &function.signature;
     let locals: Vec<&Ident> = slots.iter().map(|slot| &slot.local).collect();
     let types = inputs.iter().filter_map(|input| match input {
@@ -260,7 +259,7 @@ fn later(slots: &[Slot<'_>], function: &Function) -> TokenStream {
 
 /// The method as a function of its arguments alone. An item could not name the type parameters of
 /// the `impl`, so this is a closure.
-fn method(slots: &[Slot<'_>], function: &Function) -> TokenStream {
+fn method(slots: &[ParamNames<'_>], function: &Function) -> TokenStream {
     let signature = &function.signature;
     let name = &signature.ident;
     let locals: Vec<&Ident> = slots.iter().map(|slot| &slot.local).collect();

@@ -1,6 +1,6 @@
 //! The struct that the arguments of a call are read into, and the handler's parameters.
 //!
-//! The fields are generic, for the reason that [`crate::slot`] gives.
+//! The fields are generic, for the reason that [`crate::param_names`] gives.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -8,10 +8,10 @@ use syn::{Expr, RangeLimits, Type};
 
 use crate::attr::as_text;
 use crate::param::{Argument, Fallback, Param, last_segment};
-use crate::slot::Slot;
+use crate::param_names::ParamNames;
 
 /// The definition of the struct, `tool` being the name that messages have for it.
-pub(crate) fn define(slots: &[Slot<'_>], tool: &str) -> Option<TokenStream> {
+pub(crate) fn define(slots: &[ParamNames<'_>], tool: &str) -> Option<TokenStream> {
     let fields: Vec<TokenStream> = arguments(slots).map(field).collect();
     if fields.is_empty() {
         return None;
@@ -36,7 +36,7 @@ pub(crate) fn define(slots: &[Slot<'_>], tool: &str) -> Option<TokenStream> {
 }
 
 /// The parameters of a handler: extractors in their order, then all arguments in one.
-pub(crate) fn handler_parameters(slots: &[Slot<'_>]) -> TokenStream {
+pub(crate) fn handler_parameters(slots: &[ParamNames<'_>]) -> TokenStream {
     let of = |wanted: fn(&Param) -> bool| {
         slots.iter().filter(move |slot| wanted(slot.param)).map(|slot| {
             let (local, ty) = (&slot.local, slot.ty());
@@ -50,17 +50,19 @@ pub(crate) fn handler_parameters(slots: &[Slot<'_>]) -> TokenStream {
 }
 
 /// The parameter of a handler that takes the struct apart into the variables of its fields.
-fn parameter(slots: &[Slot<'_>]) -> Option<TokenStream> {
+fn parameter(slots: &[ParamNames<'_>]) -> Option<TokenStream> {
     arguments(slots).next()?;
     let generics = generics(slots);
-    let fields =
-        arguments(slots).map(|(Slot { local, .. }, Argument { name, .. })| quote!(#name: #local));
+    let fields = arguments(slots)
+        .map(|(ParamNames { local, .. }, Argument { name, .. })| quote!(#name: #local));
     Some(quote! {
         ::bowline::Args(__Arguments { #(#fields),* }): ::bowline::Args<__Arguments<#(#generics),*>>
     })
 }
 
-fn arguments<'a>(slots: &'a [Slot<'a>]) -> impl Iterator<Item = (&'a Slot<'a>, &'a Argument)> {
+fn arguments<'a>(
+    slots: &'a [ParamNames<'a>],
+) -> impl Iterator<Item = (&'a ParamNames<'a>, &'a Argument)> {
     slots.iter().filter_map(|slot| match slot.param {
         Param::Argument(argument) => Some((slot, &**argument)),
         _ => None,
@@ -68,11 +70,11 @@ fn arguments<'a>(slots: &'a [Slot<'a>]) -> impl Iterator<Item = (&'a Slot<'a>, &
 }
 
 /// The type parameters of the struct.
-fn generics<'a>(slots: &'a [Slot<'a>]) -> impl Iterator<Item = &'a Ident> {
+fn generics<'a>(slots: &'a [ParamNames<'a>]) -> impl Iterator<Item = &'a Ident> {
     arguments(slots).filter(|(slot, _)| slot.is_generic()).map(|(slot, _)| &slot.generic)
 }
 
-fn field((slot, argument): (&Slot<'_>, &Argument)) -> TokenStream {
+fn field((slot, argument): (&ParamNames<'_>, &Argument)) -> TokenStream {
     let name = &argument.name;
     let ty = slot.ty();
     let rename = argument.rename.iter();
@@ -95,7 +97,7 @@ fn field((slot, argument): (&Slot<'_>, &Argument)) -> TokenStream {
 }
 
 /// The function that serde calls for an argument that was left out.
-fn default_function((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStream> {
+fn default_function((slot, argument): (&ParamNames<'_>, &Argument)) -> Option<TokenStream> {
     let Some(Fallback::Expression(value)) = &argument.default else {
         return None;
     };
@@ -110,7 +112,7 @@ fn default_function((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStr
 }
 
 /// The keywords of the schema that a range stands for.
-fn limits((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStream> {
+fn limits((slot, argument): (&ParamNames<'_>, &Argument)) -> Option<TokenStream> {
     let range = argument.range.as_ref()?;
     let least = range.start.iter().map(|least| {
         let least = bound(argument, least, &slot.least);
@@ -129,7 +131,7 @@ fn limits((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStream> {
 }
 
 /// The bounds of a plain number as constants of its own type: `1..=300` cannot bound a `u8`.
-fn bound_constants((slot, argument): (&Slot<'_>, &Argument)) -> Option<TokenStream> {
+fn bound_constants((slot, argument): (&ParamNames<'_>, &Argument)) -> Option<TokenStream> {
     let range = argument.range.as_ref()?;
     let ty = number(argument)?;
     let constant = |(name, bound): (&Ident, &Expr)| quote!(const #name: #ty = #bound;);

@@ -1,29 +1,29 @@
 //! The macros of [bowline], the Model Context Protocol in Rust.
 //!
-//! Nothing here is needed: whatever a macro writes, people can write with the builders of the
-//! library. Use it through `bowline`, which re-exports everything.
+//! The macros are optional: everything that they write can be written with the builders of the
+//! library. Use them through `bowline`, which re-exports them.
 //!
-//! In reading order: an attribute's words (`attr`), the function it stands on (`function`), its
-//! parameters (`param`) and comments (`docs`); what the attributes mean (`tool`, `block`, `prompt`,
-//! `resource` with `template`), how their kinds differ (`kind`), and what is written for all of them
-//! (`feature` with `slot` and `input`, `list`). `test` stands for itself, and mistakes are collected
-//! in `check`.
+//! Files in reading order: the words of an attribute (`attr`), the function under it (`function`),
+//! its parameters (`param`) and doc comments (`docs`); the attributes (`tool`, `impl_block`,
+//! `prompt`, `resource` with `template`), how their kinds differ (`kind`), and the code that is
+//! written for all of them (`feature` with `param_names` and `input`, `list`). `test` is independent
+//! of the others, and `check` collects mistakes.
 //!
 //! [bowline]: https://docs.rs/bowline
 
 mod attr;
-mod block;
 mod check;
 mod docs;
 mod feature;
 mod function;
+mod impl_block;
 mod input;
 mod kind;
 mod list;
 mod param;
+mod param_names;
 mod prompt;
 mod resource;
-mod slot;
 mod template;
 mod test;
 mod tool;
@@ -34,8 +34,8 @@ use crate::kind::Kind;
 
 /// Makes a tool of a function, or tools of methods.
 ///
-/// The function stays what it was and can be called and tested as before. Beside it, under the same
-/// name, stands the tool: [`tools!`] lists it.
+/// The function itself does not change, and can be called and tested as before. The attribute adds a
+/// type of the same name for the tool, which [`tools!`] uses.
 ///
 /// ```
 /// use bowline::{Server, tool, tools};
@@ -62,7 +62,7 @@ use crate::kind::Kind;
 /// | `title = ".."` | what people see |
 /// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
 /// | `read_only` | changes nothing |
-/// | `destructive` | may delete or overwrite; what clients believe if nothing is said |
+/// | `destructive` | may delete or overwrite; clients assume it of a tool without any of these words |
 /// | `additive` | changes things, but only ever adds to them |
 /// | `idempotent` | calling it again with the same arguments changes nothing more |
 /// | `closed_world` | works on a closed set of things and does not reach out |
@@ -71,7 +71,7 @@ use crate::kind::Kind;
 ///
 /// Each parameter is an argument that the client sends by its name. Its type implements
 /// `serde::Deserialize` and `schemars::JsonSchema`. A doc comment describes it to the model, and an
-/// `Option` may be left out. `#[arg(..)]` says more:
+/// `Option` may be left out. `#[arg(..)]` adds to that:
 ///
 /// | word | meaning |
 /// |---|---|
@@ -100,10 +100,11 @@ use crate::kind::Kind;
 ///
 /// # Extractors
 ///
-/// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask`, `Elicited<T>`
-/// and `Claims` come from the server. So do those of your own extractor types if they are marked `#[ctx]`. The
-/// names decide, so an argument whose type happens to be called `Context` is marked `#[arg]`.
-/// `Args<T>` takes all arguments in one value, and then it is the only argument.
+/// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask`, `Elicited<T>`,
+/// `Registry` and `Notify` come from the server. Mark a parameter of your own extractor type with
+/// `#[ctx]`. The macro sees only the name of a type, so mark an argument whose type happens to be
+/// called `Context` with `#[arg]`. `Args<T>` takes all arguments in one value, and then there can be
+/// no other arguments.
 ///
 /// ```
 /// use bowline::{Progress, State, tool};
@@ -149,10 +150,42 @@ use crate::kind::Kind;
 /// let server = Server::new("notes", "1.0.0").tools(notes.tools());
 /// ```
 ///
+/// # Layers and the rest of the builder
+///
+/// `name::tool()` is the [`Tool`] of a function, with `ToolFn` in scope. What the words above do not
+/// cover is a method of it: layers, icons, which callers see it.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use bowline::layer::Timeout;
+/// use bowline::{Server, ToolFn, tool, tools};
+///
+/// /// Report on everything
+/// #[tool]
+/// async fn report() -> &'static str {
+///     "all is well"
+/// }
+///
+/// /// Search the archive
+/// #[tool]
+/// async fn search(query: String) -> String {
+///     query
+/// }
+///
+/// let slow = Timeout::new(Duration::from_secs(60));
+/// let server = Server::new("api", "1.0.0")
+///     .tool(report::tool().layer(slow))
+///     .tools(tools![search].map(|tool| tool.layer(Timeout::new(Duration::from_secs(5)))));
+/// # assert!(server.build().is_ok());
+/// ```
+///
 /// # Limits
 ///
-/// The function is not generic, though the type of an `impl` may be. A module of the same name
-/// cannot stand beside a function. The crate must be reachable as `bowline`.
+/// The function is not generic, though the type of an `impl` may be. There can be no module of the
+/// same name. The crate must be reachable as `bowline`.
+///
+/// [`Tool`]: https://docs.rs/bowline/latest/bowline/struct.Tool.html
 #[proc_macro_attribute]
 pub fn tool(words: TokenStream, function: TokenStream) -> TokenStream {
     tool::expand(words.into(), function.into()).into()
@@ -189,8 +222,8 @@ pub fn tools(names: TokenStream) -> TokenStream {
 
 /// Makes a prompt of a function: messages that the user can choose.
 ///
-/// The function stays what it was. Beside it, under the same name, stands the prompt: [`prompts!`]
-/// lists it.
+/// The function itself does not change. The attribute adds a type of the same name for the prompt,
+/// which [`prompts!`] uses.
 ///
 /// ```
 /// use bowline::{Server, Typed, prompt, prompts, starting_with};
@@ -216,8 +249,8 @@ pub fn tools(names: TokenStream) -> TokenStream {
 /// # assert!(server.build().is_ok());
 /// ```
 ///
-/// It returns text, which the user says, content, or messages of both sides. The doc comment says
-/// what the prompt is good for.
+/// It returns text or content, which become messages of the user, or messages of the user and the
+/// assistant. The doc comment describes the prompt to the user.
 ///
 /// # Words
 ///
@@ -231,8 +264,8 @@ pub fn tools(names: TokenStream) -> TokenStream {
 ///
 /// Each parameter is an argument, unless it is an extractor, as with [`#[tool]`](macro@tool).
 /// Clients send text, which is read as what the type wants: numbers, flags, names of an enum. A doc
-/// comment describes an argument to the user, and an `Option` may be left out. `#[arg(..)]` says
-/// more:
+/// comment describes an argument to the user, and an `Option` may be left out. `#[arg(..)]` adds to
+/// that:
 ///
 /// | word | meaning |
 /// |---|---|
@@ -255,8 +288,8 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 
 /// Makes a resource of a function: something to read at a URI, or at all URIs of a template.
 ///
-/// The function stays what it was. Beside it, under the same name, stands the resource:
-/// [`resources!`] lists it.
+/// The function itself does not change. The attribute adds a type of the same name for the resource,
+/// which [`resources!`] uses.
 ///
 /// ```
 /// use std::time::Duration;
@@ -283,13 +316,13 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 /// # assert!(server.build().is_ok());
 /// ```
 ///
-/// It returns text, bytes or `Json<T>`, each with its media type, or contents that say all of
-/// themselves; `None` means that there is no such resource. A URI with something between braces is a
-/// template (RFC 6570), and the variables are the function's parameters, by their names.
+/// It returns text, bytes or `Json<T>`, each with its media type, or `ResourceContents` that set
+/// everything themselves; `None` means that there is no such resource. A URI with names in braces is
+/// a template (RFC 6570), and the variables are the function's parameters, by their names.
 ///
 /// # Words
 ///
-/// They stand behind the URI.
+/// They follow the URI.
 ///
 /// | word | meaning |
 /// |---|---|
@@ -298,14 +331,14 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 /// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
 /// | `mime = ".."` | the media type, if not that of what is returned |
 /// | `size = ..` | how many bytes it holds; not for templates |
-/// | `ttl = ..` | for how long the contents may be reused, a `Duration` |
+/// | `ttl = ..` | how long clients may cache the contents, a `Duration` |
 /// | `private` | cached contents may only be shown to the caller that read them |
 ///
 /// # Variables
 ///
 /// Each parameter is a variable of the template, unless it is an extractor, as with
-/// [`#[tool]`](macro@tool); `Uri` is one here too. A URI whose values cannot be read as the
-/// parameters want is one that does not exist. `#[arg(..)]` says more:
+/// [`#[tool]`](macro@tool); `Uri` is an extractor here, too. A URI whose values cannot be read as the
+/// types of the parameters does not exist. `#[arg(..)]` adds to that:
 ///
 /// | word | meaning |
 /// |---|---|

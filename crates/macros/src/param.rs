@@ -1,4 +1,5 @@
-//! Parameters, sorted into what the client sends and what the server provides.
+//! Parameters, sorted into arguments, which the client sends, and extractors, which the server
+//! provides.
 //!
 //! A parameter is an extractor if its type has the name of one or if it is marked `#[ctx]`. All
 //! others are arguments, and so is one marked `#[arg]`, whatever its type is called.
@@ -17,11 +18,11 @@ use crate::kind::Kind;
 const EXTRACTORS: &[&str] =
     &["Ask", "Cancel", "Claims", "Context", "Log", "Notify", "Progress", "Registry"];
 
-/// Types that are extractors by their name if something stands between angle brackets. Without it,
-/// `state: State` is an argument like any other.
+/// Types that are extractors by their name if they have a type argument. `state: State` without one
+/// is an argument like any other.
 const GENERIC_EXTRACTORS: &[&str] = &["Elicited", "State"];
 
-/// What a parameter is to the one who calls.
+/// Where the value of a parameter comes from.
 pub(crate) enum Param {
     /// Comes from the server: state, progress, the user's answers.
     Extractor(Type),
@@ -230,7 +231,7 @@ fn check_is_number(argument: &Argument, words: &Words, problems: &mut Problems) 
     }
 }
 
-/// Checks what one parameter alone cannot tell.
+/// Checks the parameters against each other.
 fn check_together(params: &[Param], problems: &mut Problems) {
     let mut args = params.iter().filter_map(|param| match param {
         Param::Args(ty) => Some(ty),

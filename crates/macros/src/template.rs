@@ -1,13 +1,13 @@
 //! The variables of a URI template.
 //!
-//! Whether it is one in all respects is found out when the resource is registered; here it is read
-//! as far as is needed to compare it with the parameters of a function.
+//! The library checks the whole template when the resource is registered. Here it is read only as far
+//! as is needed to compare its variables with the parameters of a function.
 
 use syn::{Error, LitStr, Result};
 
-/// What stands between the braces of a URI template.
+/// The variables of a URI template.
 pub(crate) struct Template {
-    /// Their names, in their order; none in a plain URI.
+    /// Their names, in their order; empty for a plain URI.
     pub(crate) variables: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_told() {
+    fn the_error_says_why_a_text_is_no_template() {
         for (bad, reason) in [
             ("users/{id}", "scheme"),
             ("users", "scheme"),

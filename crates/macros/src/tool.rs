@@ -4,10 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::attr::{Syntax, Value, Word, Words};
-use crate::block;
 use crate::check::{self, Problems};
 use crate::feature::{self, About, Plan};
 use crate::function::Function;
+use crate::impl_block;
 use crate::kind::Kind;
 
 pub(crate) const TOOL: Syntax = Syntax {
@@ -32,8 +32,8 @@ const EFFECTS: &[&str] = &["read_only", "destructive", "additive"];
 
 /// Expands `#[tool(words)] item`.
 pub(crate) fn expand(words: TokenStream, item: TokenStream) -> TokenStream {
-    if block::is_block(&item) {
-        return block::expand(words, item);
+    if impl_block::is_block(&item) {
+        return impl_block::expand(words, item);
     }
     let mut function = match Function::read(item) {
         Ok(function) => function,

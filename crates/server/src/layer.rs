@@ -14,24 +14,20 @@
 //! If they refuse a tool call, the model gets an error result; any other request gets a JSON-RPC
 //! error. Some limits hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
 //!
-//! Up to 2025-11-25 two calls are not a client's but the engine's: a handshake is served as
-//! `server/discover`, with [`Handshake`](bowline_proto::request::Handshake) attached, and for each
-//! session there is one `subscriptions/listen`, with
-//! [`EveryResource`](bowline_proto::request::EveryResource) attached. [`RateLimit`] counts the first
-//! as the `initialize` that the client sent, and [`Audit`] records it as that; both let the second
-//! pass.
+//! Up to 2025-11-25 layers see two requests that the engine makes itself. For `initialize` it makes a
+//! `server/discover` with the extension [`Handshake`](bowline_proto::request::Handshake), which
+//! [`RateLimit`] counts and [`Audit`] records as `initialize`. For each session it makes one
+//! `subscriptions/listen` with the extension
+//! [`EveryResource`](bowline_proto::request::EveryResource), which both ignore.
 //!
-//! A layer sees calls as they are. So it can also ask the client in the words of the wire
-//! (2026-07-28), without [`Ask`](crate::Ask): `request.parts.input` is what a retry brings, to be
-//! taken out before the request is handed on and to be trusted with nothing, and
-//! [`Success::input_required`] is the answer that asks.
+//! A layer can also ask the user without [`Ask`](crate::Ask) (2026-07-28):
+//! [`Success::input_required`] answers a call with questions, and `request.parts.input` has the
+//! answers of the retry. Take them out before passing the request on, and do not trust them.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bowline_proto::request::Success;
 pub use bowline_proto::request::{Request, Response};
@@ -48,6 +44,7 @@ mod audit;
 mod concurrency;
 mod guard;
 mod rate;
+mod ready;
 mod size;
 mod timeout;
 
@@ -56,12 +53,13 @@ pub use concurrency::ConcurrencyLimit;
 pub(crate) use guard::CallHead;
 pub use guard::Guarded;
 pub use rate::RateLimit;
+pub(crate) use ready::always_ready;
 pub use size::ResultSizeLimit;
 pub use timeout::Timeout;
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Makes a layer of a function that is given each request and what comes after it.
+/// Makes a layer of a function that gets each request and [`Next`], the rest of the layers.
 ///
 /// ```
 /// use bowline_proto::request::{Request, Response};
@@ -101,7 +99,7 @@ pub struct FromFnService<F> {
 pub struct Next(Route);
 
 impl Next {
-    /// Hands the request on, and waits for the answer.
+    /// Passes the request on, and waits for the response.
     pub async fn run(self, request: Request) -> Response {
         self.0.serve(request).await
     }
@@ -126,13 +124,7 @@ where
     F: Fn(Request, Next) -> Answer,
     Answer: Future<Output = Response> + Send + 'static,
 {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+    always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
         let answer = (self.function)(request, Next(self.inner.clone()));
@@ -142,7 +134,8 @@ where
 
 /// A service with its type erased, around which layers are put.
 ///
-/// Each call waits until the service is ready for it, so limits make calls wait and nothing else.
+/// Each call waits until the service is ready for it, so a limit delays calls and not the reading of
+/// further requests.
 #[derive(Clone)]
 pub struct Route(Arc<dyn Serve>);
 
@@ -172,13 +165,7 @@ impl Route {
 }
 
 impl Service<Request> for Route {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+    always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
         let answer = self.serve(request);

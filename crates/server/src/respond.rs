@@ -3,7 +3,7 @@
 //! A tool may return text (`String`, `&str`), numbers, `bool`, nothing (`()`), content blocks, a
 //! whole [`CallToolResult`](bowline_types::tool::CallToolResult), [`Json<T>`](Json) for programs, or
 //! a `Result` of any of these. There is no result for an `Option`: only the author knows whether
-//! "nothing" is a failure that the model should hear of.
+//! "nothing" is a failure that the model should know.
 //!
 //! A resource holds text, bytes, [`Json<T>`](Json) or whole
 //! [contents](bowline_types::resource::ResourceContents); here `None` is a resource that does not

@@ -1,7 +1,6 @@
 //! Routes a request by its method to the feature that serves it.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::feature::invoke::Invocation;
 use crate::feature::run::HandlerRun;
 use crate::feature::visible::{CallerView, VisibilityFilter};
 use crate::feature::{NotificationHandler, ToolEntry};
-use crate::layer::BoxFuture;
+use crate::layer::{BoxFuture, always_ready};
 use crate::registry::Registry;
 use crate::shared::ServerShared;
 
@@ -74,16 +73,16 @@ impl Router {
             Method::ServerDiscover => self.discover(&request).map(Routed::done),
             Method::SubscriptionsListen => self.listen(request),
             Method::RootsListChanged => Ok(self.hear_of_roots(request)),
-            method if is_list(method) => self.list(request),
+            method if is_list(method) => self.list(&request),
             _ => self.serve_optional(request),
         };
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
 
-    fn list(&self, request: Request) -> Result<Routed, ErrorObject> {
-        match self.list_mounted(&request) {
+    fn list(&self, request: &Request) -> Result<Routed, ErrorObject> {
+        match self.list_mounted(request) {
             Some(listed) => Ok(Routed::Later(listed)),
-            None => self.list_own(&request).map(Routed::done),
+            None => self.list_own(request).map(Routed::done),
         }
     }
 
@@ -207,13 +206,7 @@ impl Future for Routed {
 }
 
 impl Service<Request> for Router {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+    always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
         let routed = self.route(request);

@@ -1,8 +1,8 @@
 //! Rust types as the schemas that clients see.
 //!
-//! What schemars generates is right, but real clients choke on parts of it: references, formats
-//! that name Rust types, choices spelled as `oneOf`, types that may be `null`. So each schema is
-//! made plain once, when a handler is registered.
+//! The schemas of schemars are valid, but many clients fail on parts of them: references, formats
+//! named after Rust types, `oneOf` of constants, types that may be `null`. So each schema is
+//! simplified once, when a handler is registered.
 
 use bowline_types::json::{RawJson, Schema};
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ pub(crate) struct InputSchema {
     pub(crate) terms: SourcedSchema,
 }
 
-/// The schema of what a handler gives programs.
+/// The schema of structured results.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputSchema {
     /// What clients see.
@@ -74,7 +74,7 @@ pub(crate) fn by_hand(schema: &impl serde::Serialize) -> Result<(Schema, Sourced
     Ok((published, SourcedSchema { schema: value, origin: Origin::Hand }))
 }
 
-/// No references but where types contain themselves, and no `$schema`: 2020-12 is the default.
+/// References only for recursive types, and no `$schema`, because 2020-12 is the default.
 fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -82,7 +82,7 @@ fn settings() -> SchemaSettings {
     })
 }
 
-/// What schemars generates of a type. All else is the same for every type, and there once.
+/// The part that depends on the type. The rest is not generic, so it is compiled once.
 struct Generated {
     when_read: fn() -> schemars::Schema,
     when_written: fn() -> schemars::Schema,

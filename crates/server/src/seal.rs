@@ -1,9 +1,9 @@
-//! State that travels through the client and comes back unread, unforged and in time.
+//! Encrypts the state of a call that the client keeps between rounds (`requestState`).
 //!
-//! Between the rounds of a call on 2026-07-28 the server keeps nothing: what it must remember goes
-//! to the client as `requestState` and comes back with the retry. It is sealed with
-//! ChaCha20-Poly1305 and bound to the caller, the method, the name and the arguments, so that it
-//! opens only where it was sealed for; and it expires.
+//! Between the rounds of a call on 2026-07-28 the server stores nothing. The state goes to the client
+//! as `requestState` and comes back with the retry. It is sealed with ChaCha20-Poly1305 and bound to
+//! the caller, the method, the name and the arguments, so it opens only for the same call of the same
+//! caller; and it expires.
 //!
 //! The text is base64url of: a version byte, four bytes that name the key, a random nonce of twelve
 //! bytes, the ciphertext, and its tag of sixteen bytes. The plaintext begins with the time of expiry.
@@ -28,11 +28,11 @@ const KEY_ID: usize = 4;
 const NONCE: usize = 12;
 const TAG: usize = 16;
 const EXPIRY: usize = 8;
-/// What stands before the ciphertext.
+/// The length of the header before the ciphertext.
 const HEAD: usize = 1 + KEY_ID + NONCE;
 
-/// The most bytes that a call may have remembered between rounds. Every retry carries them both
-/// ways, and clients may refuse to.
+/// The most bytes of state between rounds. Every round sends them to the client and back, and clients
+/// may refuse more.
 const MOST: usize = 256 * 1024;
 
 /// A key that seals `requestState`: 32 random bytes.
@@ -51,7 +51,7 @@ impl StateKey {
         Ok(Self(key))
     }
 
-    /// Names the key without telling anything about it.
+    /// A name of the key that reveals nothing about it.
     fn id(&self) -> [u8; KEY_ID] {
         // Sealed states have random nonces; none of them is zero but by a chance of 2⁻⁹⁶.
         let cipher = ChaCha20Poly1305::new(Key::new(self.0), Nonce::new([0; NONCE]));
@@ -90,7 +90,7 @@ impl Sealer {
         Self { keys: keys.into_iter().map(|key| (key.id(), key)).collect(), lifetime }
     }
 
-    /// Seals what is to be remembered of a call.
+    /// Seals the state of a call.
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// If it was forged, changed, sealed for another caller or another call, or has expired. Which
-    /// of these is not told.
+    /// If it was forged, changed, sealed for another caller or another call, or has expired. The error
+    /// is the same for all of these.
     pub(crate) fn open(
         &self,
         text: &str,
@@ -164,7 +164,7 @@ pub(crate) struct Opened {
     pub(crate) seal: Seal,
 }
 
-/// What tells one sealed state from all others.
+/// Identifies one sealed state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Seal {
     nonce: [u8; NONCE],
@@ -179,13 +179,12 @@ impl Seal {
     }
 }
 
-/// Attached to a request that brings state back: what opens it, so that layers can tell whether
-/// this server sealed it.
+/// An extension of requests with state, by which layers check whether this server sealed it.
 pub(crate) struct Opener(pub(crate) Arc<Sealer>);
 
 impl Opener {
-    /// The seal of the state that a request brings back; none if it brings none, or none that this
-    /// server sealed for this call.
+    /// The seal of the state of a request; `None` if it has no state that this server sealed for this
+    /// call.
     pub(crate) fn seal_of(request: &Request, now: SystemTime) -> Option<Seal> {
         let state = request.parts.input.as_ref()?.state.as_ref()?;
         let Self(sealer) = request.parts.extensions.get()?;
@@ -199,12 +198,12 @@ fn millis(time: SystemTime) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// State that does not open here and now.
+/// State that cannot be opened: forged, expired, or sealed for another call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadState;
 
 impl From<BadState> for ErrorObject {
-    /// The same words whatever is wrong, so that nothing can be learned by trying.
+    /// The same message for every reason, so that an attacker learns nothing by trying.
     fn from(BadState: BadState) -> Self {
         Self::invalid_params(
             "`requestState` is not one that this server gave for this call, or it has expired; \
@@ -213,7 +212,7 @@ impl From<BadState> for ErrorObject {
     }
 }
 
-/// Why nothing could be sealed.
+/// Why state could not be sealed.
 #[derive(Debug)]
 pub(crate) enum SealError {
     TooLarge(usize),

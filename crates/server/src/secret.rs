@@ -1,9 +1,9 @@
-//! Names of what no form may ask for and no log may hold.
+//! Names of secrets: forms must not ask for them, and logs must not hold them.
 
 use bowline_types::json::RawJson;
 use serde_json::Value;
 
-/// What the names of secrets end with, without capitals and what joins words.
+/// The endings of names of secrets, in lower case and without `_` and `-`.
 const SECRETS: [&str; 18] = [
     "accesskey",
     "apikey",
@@ -25,7 +25,7 @@ const SECRETS: [&str; 18] = [
     "token",
 ];
 
-/// What stands in the place of a secret.
+/// Replaces the value of a secret.
 pub(crate) const REDACTED: &str = "[redacted]";
 
 /// Whether a name is that of a secret, however it is spelled: `apiKey`, `db_password`.
@@ -35,8 +35,8 @@ pub(crate) fn is_secret(name: &str) -> bool {
     SECRETS.iter().any(|secret| plain.ends_with(secret))
 }
 
-/// Takes the values out of members that bear the name of a secret. What holds none stays as it is,
-/// to the letter.
+/// Redacts the values of members with the name of a secret. Text without any stays unchanged, byte
+/// for byte.
 pub(crate) fn redact(json: RawJson) -> RawJson {
     if !json.as_str().starts_with(['{', '[']) {
         return json;
@@ -48,7 +48,7 @@ pub(crate) fn redact(json: RawJson) -> RawJson {
     }
 }
 
-/// Whether there was anything to take out.
+/// Whether a value was redacted.
 fn redact_value(value: &mut Value) -> bool {
     match value {
         Value::Array(items) => {

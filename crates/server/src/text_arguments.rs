@@ -1,8 +1,7 @@
-//! Arguments that are texts by name: those of prompts, and those that stand in a URI.
+//! Arguments that are strings: those of prompts, and the values of a template's variables in a URI.
 //!
-//! The protocol gives prompts nothing but strings, and a URI has nothing else. Handlers take types
-//! all the same, so texts are read as what the type wants: `42` as a number, `true` as a flag, a
-//! text that was left empty as an option that was left out.
+//! Handlers take typed parameters, so each string is read as the type of its parameter: `42` as a
+//! number, `true` as a flag, an empty string as `None` of an `Option`.
 
 use std::sync::Arc;
 
@@ -17,13 +16,13 @@ mod validator;
 use error::TextError;
 pub(crate) use validator::TextValidator;
 
-/// Texts by name.
+/// Arguments that are strings, by name.
 #[derive(Debug)]
 pub(crate) struct TextArguments {
     values: Variables,
     /// The names in their order, given or not.
     names: Arc<[String]>,
-    /// What messages call all of it.
+    /// The name of the whole in error messages.
     root: &'static str,
     /// All of it as a JSON object.
     json: Vec<u8>,
@@ -35,7 +34,7 @@ impl TextArguments {
         Self::new(values, names, "arguments")
     }
 
-    /// What a URI has in the place of a template's variables.
+    /// The values of a template's variables in a URI.
     pub(crate) fn of_uri(values: Variables, names: Arc<[String]>) -> Self {
         Self::new(values, names, "variables")
     }
@@ -71,7 +70,7 @@ impl TextArguments {
         let name = self.names.get(place).map_or("", String::as_str);
         let decoded = match self.values.value(name) {
             Some(value) => T::deserialize(read::One::from(value)),
-            // Reads as nothing if nothing will do.
+            // An `Option` is read as `None`; other types fail.
             None => T::deserialize(read::Absent).map_err(|_| TextError::custom("missing")),
         };
         decoded.map_err(|error| error.at(name).describe(self.root))

@@ -1,4 +1,4 @@
-//! What a handler promises about its arguments and results, compiled once and kept for each call.
+//! The schemas of a tool, compiled once: checks arguments and results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use bowline_types::json::RawJson;
 use bowline_types::read::{self, ReadError, plain_integers, read};
 use serde_json::Value;
 
-/// The compiled schemas of a handler.
+/// The compiled schemas of a tool.
 #[derive(Debug)]
 pub(crate) struct ToolValidator {
     name: Arc<str>,
@@ -25,13 +25,13 @@ struct Output {
     trust: Option<Trust>,
 }
 
-/// When a result is taken for what its type says: once another one was found to be written as the
-/// schema of the type says. So a type that is written in another way is noticed at its first result.
+/// When results are not checked any more: once one result of the type has passed. A type that
+/// serializes otherwise than its schema says fails at its first result.
 #[derive(Debug)]
 struct Trust {
     is_earned: AtomicBool,
-    /// Whether there are numbers in the results. Those that JSON has no words for are written as
-    /// null, so that a result with a null in it is checked whatever was found before.
+    /// Whether results may hold numbers. NaN and infinity are written as `null`, so a result with a
+    /// `null` is always checked.
     has_numbers: bool,
 }
 
@@ -85,7 +85,7 @@ impl ToolValidator {
         self.input.check(ARGUMENTS, &value).map_err(|violations| violations.to_string())
     }
 
-    /// Says why arguments could not be decoded: where the schema tells, in its words.
+    /// Says why arguments could not be decoded, in the terms of the schema if it finds the reason.
     pub(crate) fn explain(&self, text: &[u8], error: ReadError) -> String {
         let value = value(text).ok();
         match value.and_then(|value| self.input.check(ARGUMENTS, &value).err()) {
@@ -142,7 +142,7 @@ impl Trust {
     }
 }
 
-/// Whether a null may stand in a result. The word within a text counts too, which costs a check.
+/// Whether a result may hold `null`. The word within a string counts, too, which only costs a check.
 fn has_null(result: &RawJson) -> bool {
     result.as_str().contains("null")
 }

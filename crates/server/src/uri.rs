@@ -1,8 +1,8 @@
-//! Which URIs resources may have, and which may be asked for.
+//! Checks URIs of resources: those that a server offers, and those that a client sends.
 
 use bowline_types::template::{TemplateValue, UriTemplate, Variables};
 
-/// Checks a URI that a resource is to have, by all of RFC 3986.
+/// Checks the URI of a resource of the server, by all of RFC 3986.
 ///
 /// # Errors
 ///
@@ -16,8 +16,8 @@ pub(crate) fn check_offered(uri: &str) -> Result<(), String> {
     }
 }
 
-/// Checks a URI that a client asks for. What should have been encoded may stand as it is: it
-/// matches nothing, or a template that knows what is meant.
+/// Checks a URI that a client sends. Characters that should be percent-encoded are allowed: such a
+/// URI matches no resource, or a template that accepts them.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) fn check_template(template: &UriTemplate) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a value would lead out of a directory that it is taken to be in, or cut a path short.
+/// Whether a value would lead out of its directory (`..`), or cut a path short.
 pub(crate) fn is_unsafe(values: &Variables) -> bool {
     values.iter().any(|(_, value)| match value {
         TemplateValue::Text(text) => leads_astray(text),

@@ -1,4 +1,4 @@
-//! How the arguments of prompts and the variables of templates are completed.
+//! Completers: handlers that suggest values for arguments of prompts and variables of templates.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::server::BuildError;
 use crate::states::States;
 use crate::text_arguments::TextArguments;
 
-/// How the arguments of one prompt, or the variables of one template, are completed.
+/// The completers of one prompt or template.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completers(Vec<Arc<Completer>>);
 
 impl Completers {
-    /// Completes an argument with a handler, instead of any before.
+    /// Sets the completer of an argument.
     pub(crate) fn insert<M, H>(&mut self, argument: String, handler: H)
     where
         M: 'static,
@@ -43,7 +43,7 @@ impl Completers {
         self.0.is_empty()
     }
 
-    /// What completes an argument.
+    /// The completer of an argument.
     pub(crate) fn find(&self, argument: &str) -> Option<&Arc<Completer>> {
         self.0.iter().find(|completer| completer.argument == argument)
     }
@@ -71,7 +71,7 @@ impl Completers {
     }
 }
 
-/// How one argument is completed.
+/// Completes one argument.
 pub(crate) struct Completer {
     argument: String,
     signature: HandlerSignature,

@@ -1,6 +1,5 @@
-//! From a request through the layers of a feature to its handler.
+//! Calls a feature: through its layers to its handler.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -12,7 +11,7 @@ use bowline_types::error::ErrorObject;
 use tower_service::Service;
 
 use super::run::{Callee, HandlerRun};
-use crate::layer::{BoxFuture, Fault, Route};
+use crate::layer::{BoxFuture, Fault, Route, always_ready};
 use crate::panic::{Panicked, catch_poll};
 use crate::shared::ServerShared;
 
@@ -64,7 +63,7 @@ impl<C> Clone for Innermost<C> {
     }
 }
 
-/// Carries what is called through the layers to the innermost service.
+/// An extension of the request: carries the feature through the layers to the innermost service.
 struct InvocationTarget<C> {
     callee: Arc<C>,
     shared: Arc<ServerShared>,
@@ -77,13 +76,7 @@ impl<C> Clone for InvocationTarget<C> {
 }
 
 impl<C: Callee> Service<Request> for Innermost<C> {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+    always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
         let invocation = request.parts.extensions.get::<InvocationTarget<C>>().cloned();

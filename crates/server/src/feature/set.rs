@@ -2,8 +2,8 @@
 //!
 //! Readers get a snapshot that never changes; a change makes a new one. The pages of the list are
 //! written once per snapshot and revision, when a client first asks for them. Order is the order of
-//! registration, and a cursor names the number of the last item seen, so that pages neither repeat
-//! nor skip what stays, whatever comes and goes meanwhile, on whichever replica.
+//! registration. A cursor holds the number of the last item of its page, so pages neither repeat nor
+//! skip an item when others are added or removed, on every replica.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -43,7 +43,7 @@ impl<T: FeatureEntry> FeatureSet<T> {
         Self::from_snapshot(Snapshot::default())
     }
 
-    /// A set of the same items that changes by itself.
+    /// An independent copy.
     pub(crate) fn fork(&self) -> Self {
         Self::from_snapshot(Snapshot::clone(&self.snapshot()))
     }
@@ -111,7 +111,7 @@ struct Page {
 }
 
 impl<T: FeatureEntry> Snapshot<T> {
-    /// Whether there was ever anything in the set, or was to be.
+    /// Whether the set ever had an item, or was declared.
     pub(crate) fn is_offered(&self) -> bool {
         self.is_offered
     }

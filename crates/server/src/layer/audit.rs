@@ -16,7 +16,7 @@ use super::{BoxFuture, Next};
 
 /// Gives a function one [`AuditRecord`] of each call, when it has ended.
 ///
-/// Arguments are left out, because they may hold what no log should; see
+/// Arguments are left out, because they may hold secrets; see
 /// [`with_arguments`](Self::with_arguments).
 ///
 /// ```
@@ -32,17 +32,17 @@ pub struct Audit {
     with_arguments: bool,
 }
 
-/// What a record says of a call.
+/// What is recorded of a call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuditRecord {
     /// On whose behalf the call was made.
     pub owner: Owner,
-    /// Which program made it, by its own account.
+    /// The name and version that the client reports.
     pub client: Option<String>,
-    /// What was head; of a client that opens a session, `initialize`.
+    /// The method; `initialize` for a client that opens a session.
     pub method: Method,
-    /// Which tool, prompt or resource; of a very long name only the beginning.
+    /// The tool, prompt or resource. A very long name is cut.
     pub name: Option<String>,
     /// The revision that the caller speaks.
     pub revision: Revision,
@@ -50,11 +50,11 @@ pub struct AuditRecord {
     pub arguments: Option<Bytes>,
     /// How long it took.
     pub duration: Duration,
-    /// What came of it.
+    /// How it ended.
     pub outcome: AuditOutcome,
 }
 
-/// What came of a call.
+/// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuditOutcome {
@@ -62,11 +62,11 @@ pub enum AuditOutcome {
     Completed,
     /// A tool was called, and failed.
     Failed,
-    /// It wants input first (2026-07-28).
+    /// It was answered with questions for the user (2026-07-28).
     Asked,
     /// It was refused with an error of this code.
     Refused(i64),
-    /// It was cancelled, or its caller went away.
+    /// It was cancelled, or the client is gone.
     Cancelled,
 }
 
@@ -76,7 +76,7 @@ impl Audit {
         Self { write: Arc::new(write), with_arguments: false }
     }
 
-    /// Adds what each call was made with. Only for places where secrets may be kept.
+    /// Also records arguments. Only for logs that may hold secrets.
     #[must_use]
     pub fn with_arguments(mut self) -> Self {
         self.with_arguments = true;
@@ -98,7 +98,7 @@ impl Guard for Audit {
     }
 }
 
-/// A call that has not ended. Dropped before it does, it was cancelled.
+/// A call that has not ended. If it is dropped first, the call was cancelled.
 struct Pending {
     write: Arc<dyn Fn(AuditRecord) + Send + Sync>,
     record: AuditRecord,
@@ -144,7 +144,7 @@ impl AuditOutcome {
     }
 }
 
-/// Whether a tool says of itself that it failed.
+/// Whether a tool result has `isError: true`.
 fn is_error(success: &Success) -> bool {
     #[derive(Deserialize)]
     struct Result {
@@ -158,7 +158,7 @@ fn is_error(success: &Success) -> bool {
 impl fmt::Display for AuditRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let subject = self.owner.identity().map_or("anonymous", |(_, subject)| subject);
-        // Quoted, so that no name can pretend to be another record.
+        // Quoted, so that a name cannot imitate another record.
         write!(f, "{subject:?} {}", self.method)?;
         if let Some(name) = &self.name {
             write!(f, " {name:?}")?;

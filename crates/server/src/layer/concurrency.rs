@@ -10,15 +10,15 @@ use tokio::sync::Semaphore;
 use super::guard::{CallHead, Guard, guards, subject};
 use super::{BoxFuture, Next};
 
-/// Calls that wait for their turn, unless [`ConcurrencyLimit::waiting`] says otherwise.
+/// The most calls that wait for their turn, unless [`ConcurrencyLimit::waiting`] sets another number.
 const MOST_WAITING: usize = 1024;
 
-/// Lets so many calls run at the same time; the others wait for their turn, and if too many wait,
-/// the next is refused.
+/// Limits how many calls run at the same time. Further calls wait for their turn; if too many wait,
+/// the next call is refused.
 ///
 /// A call that asks the user keeps its place up to 2025-11-25, because it waits for the answer.
-/// Subscriptions stay open and are not counted. The limit is beside [`Limits::in_flight`], which
-/// holds for each connection.
+/// Subscriptions stay open and are not counted. [`Limits::in_flight`] limits each connection in
+/// addition.
 ///
 /// ```
 /// use bowline_server::Tool;
@@ -35,12 +35,12 @@ pub struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Lets so many calls run at the same time, and at least one.
+    /// Allows so many calls at the same time, and at least one.
     pub fn new(running: usize) -> Self {
         Self { running: running.clamp(1, Semaphore::MAX_PERMITS), waiting: MOST_WAITING }
     }
 
-    /// Lets so many calls wait for their turn: 1024 by default.
+    /// Sets how many calls may wait for their turn: 1024 by default.
     #[must_use]
     pub fn waiting(mut self, calls: usize) -> Self {
         self.waiting = calls;

@@ -1,9 +1,7 @@
-//! What the layers of this crate have in common: each guards the calls that pass it.
+//! The common part of the layers of this crate: each is a [`Guard`] before a service.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bowline_proto::request::{EveryResource, Handshake, Request, Response, Success};
 use bowline_types::error::ErrorObject;
@@ -12,15 +10,15 @@ use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
 use tower_service::Service;
 
-use super::{BoxFuture, Fault, Next, Route};
+use super::{BoxFuture, Fault, Next, Route, always_ready};
 use crate::error::BoxError;
 
-/// Something that stands before calls: lets them pass, makes them wait, or refuses them.
+/// Lets a call pass, makes it wait, or refuses it.
 pub(super) trait Guard: Send + Sync + 'static {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response>;
 }
 
-/// The service that a layer of this crate makes of another.
+/// The service of a layer of this crate: a guard before another service.
 #[derive(Clone)]
 pub struct Guarded {
     guard: Arc<dyn Guard>,
@@ -39,13 +37,7 @@ impl Guarded {
 }
 
 impl Service<Request> for Guarded {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+    always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
         let served = self.guard.clone().serve(request, Next(self.inner.clone()));
@@ -59,7 +51,7 @@ impl fmt::Debug for Guarded {
     }
 }
 
-/// Makes a layer of a type: says which guard it puts before a service.
+/// Implements `Layer` for a type; the expression makes the guard that it puts before a service.
 macro_rules! guards {
     ($layer:ty, $guard:expr) => {
         impl<S> tower_layer::Layer<S> for $layer
@@ -86,7 +78,7 @@ macro_rules! guards {
 
 pub(super) use guards;
 
-/// What is known of a call after it was handed on.
+/// The method and revision of a request, kept after the request was passed on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallHead {
     pub(crate) method: Method,
@@ -110,8 +102,9 @@ impl CallHead {
     }
 }
 
-/// What the client sent. A handshake reaches layers as a question of the engine, and the client did
-/// not ask for the changes that the engine listens to on behalf of its session: then it is none.
+/// The method that the client sent. `initialize` reaches layers as the `server/discover` of the
+/// engine. `None` for the `subscriptions/listen` that the engine opens for a session, because the
+/// client did not send it.
 pub(super) fn sent(request: &Request) -> Option<Method> {
     let attached = &request.parts.extensions;
     if attached.get::<EveryResource>().is_some() {
@@ -124,14 +117,14 @@ pub(super) fn sent(request: &Request) -> Option<Method> {
 /// The most characters of a name that is kept or reported. Clients may send any name.
 const LONGEST_NAME: usize = 256;
 
-/// What is called, as far as its method has a name for it.
+/// The name of the tool or prompt, or the URI of the resource, if the method has one.
 pub(super) fn name(request: &Request) -> Option<String> {
     let member = request.parts.method.named_by()?;
     let name: String = request.params.parse(member).ok().flatten()?;
     Some(name.chars().take(LONGEST_NAME).collect())
 }
 
-/// What is called in words: `add` in the place of its method, if it has a name.
+/// What is called, for messages: the name of the tool, or else the method.
 pub(super) fn subject(request: &Request) -> String {
     let method = sent(request).unwrap_or(request.parts.method);
     format!("`{}`", name(request).unwrap_or_else(|| method.name().to_owned()))

@@ -16,24 +16,22 @@ use super::{BoxFuture, Next};
 use crate::seal::{Opener, Seal};
 use crate::sync::lock;
 
-/// Callers that are counted one by one. Beyond that newcomers are counted together.
+/// The most callers that are counted one by one. Further callers are counted together.
 const MOST_CALLERS: usize = 10_000;
 
-/// States that were brought back and have not expired. Beyond that every round counts as a call.
+/// The most states that are remembered until they expire. Beyond that every round counts as a call.
 const MOST_SEALS: usize = 65_536;
 
-/// Lets each caller call so often, all at once or spread over the time; refuses what is more.
+/// Limits how often each caller may call in a time, all at once or spread out; refuses further calls.
 ///
 /// A [caller](CallerId) is the owner of a verified credential, or else an address, or else a
 /// connection. Around a server the limit holds for all of a caller's requests together, around a
-/// tool for its calls of that tool. It is beside [`Limits::requests_per_minute`], which always
-/// holds.
+/// tool for its calls of that tool. [`Limits::requests_per_minute`] always holds in addition.
 ///
 /// A call that asks the user counts once, also where each round of questions is a request of its own
-/// (2026-07-28): a request that brings back state which this server sealed for this call, and which
-/// was not brought back before, goes on with a call that was counted. State that another server
-/// sealed, to which this one [stands](crate::Server::mount), is not known here, so there each round
-/// counts.
+/// (2026-07-28). A retry is not counted if its state was sealed by this server for this call and was
+/// not used before. State of a [mounted](crate::Server::mount) server cannot be checked here, so each
+/// round of its calls counts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -57,12 +55,12 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Lets each caller call so often per stretch of time.
+    /// Allows each caller so many calls per period.
     pub fn new(most: usize, per: Duration) -> Self {
         Self { most, per, methods: None }
     }
 
-    /// Lets each caller call so often per minute.
+    /// Allows each caller so many calls per minute.
     pub fn per_minute(most: usize) -> Self {
         Self::new(most, Duration::from_secs(60))
     }
@@ -86,7 +84,7 @@ guards!(RateLimit, |limit| Buckets {
 struct Buckets {
     limit: RateLimit,
     paces: Mutex<Callers<Pace>>,
-    /// The seals of states that were brought back, until they expire.
+    /// The seals of states that retries have used, until they expire.
     used: Mutex<HashSet<Seal>>,
 }
 
@@ -121,12 +119,12 @@ impl Buckets {
         })
     }
 
-    /// Whether a request goes on with a call that was counted.
+    /// Whether a request is a retry of a call that was counted.
     fn goes_on(&self, request: &Request, now: SystemTime) -> bool {
         Opener::seal_of(request, now).is_some_and(|seal| self.is_first_use(seal, now))
     }
 
-    /// Whether a state was not brought back before, as far as can be remembered.
+    /// Whether a state was not used before, as far as is remembered.
     fn is_first_use(&self, seal: Seal, now: SystemTime) -> bool {
         let mut used = lock(&self.used);
         if used.len() >= MOST_SEALS {
@@ -139,7 +137,7 @@ impl Buckets {
     ///
     /// # Errors
     ///
-    /// Says how long to wait if it comes too soon.
+    /// If there were too many, with the time to wait.
     fn count(&self, caller: CallerId, now: Instant) -> Result<(), Duration> {
         let mut paces = lock(&self.paces);
         let pace = paces.count(caller, now, || Pace::new(self.limit.most, self.limit.per));

@@ -8,10 +8,10 @@ use bowline_types::error::ErrorObject;
 use super::guard::{CallHead, Guard, guards};
 use super::{BoxFuture, Next};
 
-/// Refuses results that are too long, and says by how much.
+/// Refuses results that are too long; the error gives their length and the limit.
 ///
-/// [`Limits::result`] always holds; this is for servers and tools that should stay far below, so
-/// that a slip does not fill a model's context.
+/// [`Limits::result`] always holds. Use this layer for a lower limit, so that one result does not
+/// fill a model's context.
 ///
 /// ```
 /// use bowline_server::Tool;

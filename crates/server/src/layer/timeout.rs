@@ -9,10 +9,10 @@ use bowline_types::error::ErrorObject;
 use super::guard::{CallHead, Guard, guards, subject};
 use super::{BoxFuture, Next};
 
-/// Ends calls that take too long, as if they had been cancelled, and says so.
+/// Cancels calls that take too long, and answers them with an error.
 ///
-/// Up to 2025-11-25 the time in which the user is asked counts. Subscriptions stay open and are
-/// not ended.
+/// Up to 2025-11-25 the time that the user takes to answer a question counts. Subscriptions stay
+/// open.
 ///
 /// ```
 /// use std::time::Duration;

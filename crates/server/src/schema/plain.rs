@@ -1,15 +1,15 @@
-//! Makes generated schemas plain enough for every client.
+//! Simplifies generated schemas, so that every client can read them.
 
 use schemars::Schema;
 use schemars::transform::{Transform, transform_subschemas};
 use serde_json::{Map, Value, json};
 
-/// Makes a schema of arguments plain.
+/// Simplifies a schema of arguments.
 pub(super) fn input(schema: &mut Schema) {
     Plain { optional_may_be_null: false }.transform(schema);
 }
 
-/// Makes a schema of results plain. There `null` means something: it is what we write.
+/// Simplifies a schema of results. It keeps `null`, which results do contain.
 pub(super) fn output(schema: &mut Schema) {
     Plain { optional_may_be_null: true }.transform(schema);
 }
@@ -84,7 +84,7 @@ fn spell(value: &Value) -> String {
     value.as_str().map_or_else(|| serde_json::to_string(value).unwrap_or_default(), str::to_owned)
 }
 
-/// Reads an alternative; `None` if it says more than which values it allows.
+/// Reads an alternative; `None` if it has more keywords than those that name values.
 fn choice(schema: &Value) -> Option<Choice> {
     let members = schema.as_object()?;
     let known = ["const", "enum", "type", "description"];
@@ -134,7 +134,7 @@ fn without_null(property: &mut Map<String, Value>) {
     unwrap_nullable(property);
 }
 
-/// Replaces a choice between one schema and `null` by that schema. What is said around it wins.
+/// Replaces a choice between one schema and `null` by that schema. Keywords around the choice win.
 fn unwrap_nullable(property: &mut Map<String, Value>) {
     let Some(alternatives) = property.get_mut("anyOf").and_then(Value::as_array_mut) else {
         return;

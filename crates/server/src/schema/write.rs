@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// as that is known.
 pub(super) fn schema(schema: &Value, declared: &[String]) -> Schema {
     let json = RawJson::from_value(&Ordered { value: schema, place: Place::Schema { declared } });
-    // Everything in a `Value` can be written, and a schema that is no object says nothing.
+    // A `Value` can always be written, and a schema that is no object allows everything.
     json.ok().and_then(|json| Schema::new(json).ok()).unwrap_or_default()
 }
 

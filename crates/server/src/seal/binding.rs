@@ -2,7 +2,7 @@
 //!
 //! All of it is authenticated along with the state and none of it is stored, so state opens only
 //! for the same call by the same caller. A client may write the same arguments in another order or
-//! with other spaces when it retries; they are put into one form first.
+//! with other spaces when it retries, so they are normalised first.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Binding {
         Ok(Self(bound))
     }
 
-    /// Binds to the call that a request makes; none if it makes none that state could be sealed for.
+    /// Binds to the call of a request; `None` if the method can have no state.
     pub(crate) fn of_request(request: &Request) -> Option<Self> {
         let Request { parts, params } = request;
         let name = params.string(parts.method.named_by()?).ok()??;
@@ -51,7 +51,7 @@ impl Binding {
         Self::new(&parts.owner, parts.method, &name, arguments).ok()
     }
 
-    /// The same, and what stands in the open at the head of the sealed state.
+    /// The bytes to authenticate: the binding and the plain header of the sealed state.
     pub(super) fn with_head(&self, version: u8, key_id: [u8; 4]) -> Vec<u8> {
         let mut bound = Vec::with_capacity(1 + key_id.len() + self.0.len());
         bound.push(version);
@@ -74,7 +74,7 @@ fn canonical(json: &[u8]) -> Result<Vec<u8>, ReadError> {
     Ok(out)
 }
 
-/// Writes what it reads in one form.
+/// Writes JSON in normal form while reading it.
 struct Canonical<'a>(&'a mut Vec<u8>);
 
 impl Canonical<'_> {

@@ -1,4 +1,4 @@
-//! Why a text cannot be read as what a handler wants.
+//! Why a text cannot be read as the type that a handler takes.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl TextError {
         de::Error::custom(format_args!("expected {what}, found {shown:?}"))
     }
 
-    /// Says where it happened, unless that is known.
+    /// Adds the name of the argument, unless it is known.
     pub(super) fn at(mut self, name: &str) -> Self {
         self.name.get_or_insert_with(|| name.to_owned());
         self
@@ -31,7 +31,7 @@ impl TextError {
         Self { name: None, inner: Some(inner), reason: String::new() }
     }
 
-    /// In words, with the path of what is wrong.
+    /// The message, with the path of the argument.
     pub(super) fn describe(self, root: &str) -> String {
         let path = match &self.name {
             Some(name) => format!("{root}.{name}"),

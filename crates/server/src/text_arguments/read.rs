@@ -1,4 +1,4 @@
-//! Reads texts as whatever type wants them.
+//! A serde `Deserializer` that reads texts as the types that handlers take.
 
 use std::borrow::Cow;
 

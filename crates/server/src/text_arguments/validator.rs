@@ -1,4 +1,4 @@
-//! What texts have to be, beyond what reading them as a type enforces.
+//! Checks texts against the rules of a schema that go beyond types: ranges, lengths, patterns.
 
 use bowline_proto::schema::{SchemaError, Validator};
 use bowline_types::template::TemplateValue as Word;
@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 use super::TextArguments;
 use crate::handler::signature::HandlerSignature;
 
-/// What the texts of a handler have to be: ranges, lengths, patterns.
+/// The rules for the texts of one handler.
 #[derive(Debug)]
 pub(crate) struct TextValidator {
     schema: Value,
@@ -15,7 +15,7 @@ pub(crate) struct TextValidator {
 }
 
 impl TextValidator {
-    /// What a handler says of its arguments, if that is more than their types.
+    /// The rules of a handler; `None` if its schema has only types.
     ///
     /// # Errors
     ///

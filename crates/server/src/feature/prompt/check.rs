@@ -1,4 +1,4 @@
-//! Whether the messages of a prompt are what the protocol wants them to be.
+//! Checks the messages of a prompt against the rules of the protocol.
 
 use bowline_types::content::Content;
 use bowline_types::prompt::GetPromptResult;

@@ -1,7 +1,7 @@
 //! `#[tool] impl`: the methods of a type as tools that share one value of it.
 //!
-//! Beside the `impl` stands a second one with the method `tools`, which takes the value and gives
-//! the tools.
+//! The macro adds a second `impl` with the method `tools`, which takes the value and returns the
+//! tools.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -16,12 +16,12 @@ use crate::function::{Function, begins_signature};
 use crate::kind::Kind;
 use crate::tool;
 
-/// What stands on the `impl` itself.
+/// The attribute of the `impl` itself, which takes no words.
 const BLOCK: Syntax = Syntax { attribute: "`#[tool] impl`", words: &[] };
 
 /// Expands `#[tool] impl`.
 pub(crate) fn expand(words: TokenStream, code: TokenStream) -> TokenStream {
-    let mut block: Block = match syn::parse2(code.clone()) {
+    let mut block: ImplBlock = match syn::parse2(code.clone()) {
         Ok(block) => block,
         Err(problem) => {
             let mut rejected = problem.into_compile_error();
@@ -56,7 +56,7 @@ pub(crate) fn is_block(code: &TokenStream) -> bool {
 }
 
 /// An `impl` of a type's own methods.
-struct Block {
+struct ImplBlock {
     attributes: Vec<Attribute>,
     impl_token: Token![impl],
     generics: Generics,
@@ -72,15 +72,15 @@ enum Item {
 }
 
 /// A method that is a tool.
-struct Tool {
+struct ToolMethod {
     conditions: Vec<Attribute>,
     /// What builds it.
     build: TokenStream,
 }
 
-impl Block {
+impl ImplBlock {
     /// Takes the attributes off the methods that are tools.
-    fn take_tools(&mut self, problems: &mut Problems) -> Vec<Tool> {
+    fn take_tools(&mut self, problems: &mut Problems) -> Vec<ToolMethod> {
         let mut names: Vec<String> = Vec::new();
         let mut tools = Vec::new();
         for item in &mut self.items {
@@ -95,7 +95,7 @@ impl Block {
             }
             let conditions = function.conditions().cloned().collect();
             let build = feature::build(function, &params, &plan, Place::Impl);
-            tools.push(Tool { conditions, build });
+            tools.push(ToolMethod { conditions, build });
             names.push(plan.name);
         }
         if tools.is_empty() {
@@ -125,8 +125,9 @@ impl Block {
     }
 }
 
-fn body(ty: &Type, tools: &[Tool]) -> TokenStream {
-    let tools = tools.iter().map(|Tool { conditions, build }| quote!(#(#conditions)* { #build }));
+fn body(ty: &Type, tools: &[ToolMethod]) -> TokenStream {
+    let tools =
+        tools.iter().map(|ToolMethod { conditions, build }| quote!(#(#conditions)* { #build }));
     // All of it stands at the type, which the compiler then blames once.
     let share = quote_spanned!(ty.span()=> ::bowline::__private::share::<#ty, _>(self));
     quote! {
@@ -147,7 +148,7 @@ fn take_words(function: &mut Function, problems: &mut Problems) -> Option<Words>
     Some(words)
 }
 
-impl Parse for Block {
+impl Parse for ImplBlock {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let impl_token = input.parse()?;
@@ -182,7 +183,7 @@ impl Parse for Item {
     }
 }
 
-impl ToTokens for Block {
+impl ToTokens for ImplBlock {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { attributes, impl_token, generics, ty, items, .. } = self;
         let of_trait = self.of_trait.as_ref().map(|(name, token)| quote!(#name #token));

@@ -1,9 +1,9 @@
 //! The names that parameters have in the generated code.
 //!
-//! What is generated goes through one generic function whose type parameters stand for the types of
-//! the signature. Inside of it everything holds by its bounds; the only place where a type can turn
-//! out wrong is the call, and there each type keeps the place that it has in the signature. So one
-//! mistake is one error, and it points at the guilty type.
+//! The generated code calls one generic function whose type parameters stand for the types of the
+//! signature. Its body compiles by its bounds alone. A wrong type fails only at the call, where each
+//! type has the span that it has in the signature. So one mistake causes one error, which points at
+//! the wrong type.
 //!
 //! Arguments with a default are an exception: the default has a type of its own, and it is shown
 //! in the schema only if that type is known.
@@ -14,7 +14,7 @@ use quote::{ToTokens as _, format_ident, quote};
 use crate::param::Param;
 
 /// A parameter and its names.
-pub(crate) struct Slot<'a> {
+pub(crate) struct ParamNames<'a> {
     pub(crate) param: &'a Param,
     /// The variable that holds its value.
     pub(crate) local: Ident,
@@ -29,7 +29,7 @@ pub(crate) struct Slot<'a> {
     kind: Ident,
 }
 
-impl<'a> Slot<'a> {
+impl<'a> ParamNames<'a> {
     /// Names the parameters, in the order of the signature.
     pub(crate) fn of(params: &'a [Param]) -> Vec<Self> {
         let slots = params.iter().enumerate().map(|(index, param)| Self {
