@@ -41,9 +41,10 @@ pub(crate) fn run() -> Result<()> {
     if plan.packages.is_empty() && plan.targets.is_empty() {
         println!("nothing changed that has tests");
     }
-    if !plan.packages.is_empty() {
-        let packages = plan.packages.iter().flat_map(|name| ["-p", name]);
-        start(tests().args(packages).arg("--all-features"))?;
+    // One by one: with several packages cargo unites their features, so each combination would
+    // compile the dependencies anew.
+    for package in &plan.packages {
+        start(tests().args(["-p", package, "--all-features"]))?;
     }
     if !plan.targets.is_empty() {
         let targets = plan.targets.iter().flat_map(|name| ["--test", name.as_str()]);
@@ -92,7 +93,8 @@ fn tests() -> Command {
     probe.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut command = cargo();
     if probe.status().is_ok_and(|status| status.success()) {
-        command.args(["nextest", "run", "--no-tests", "pass", "--status-level", "fail"]);
+        command.args(["nextest", "run", "--no-fail-fast", "--no-tests", "pass"]);
+        command.args(["--status-level", "fail"]);
     } else {
         println!("`cargo install cargo-nextest` makes this faster");
         command.args(["test", "--tests", "--quiet"]);

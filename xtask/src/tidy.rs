@@ -12,6 +12,7 @@ mod documents;
 mod eras;
 mod features;
 mod headers;
+mod homonyms;
 mod invariants;
 mod leftovers;
 mod listeners;
@@ -58,6 +59,7 @@ const RULES: &[Rule] = &[
     rule("features", features::check),
     rule("arrows", arrows::check),
     Rule { name: "circles", check: circles::check, ceiling: 32 },
+    Rule { name: "homonyms", check: homonyms::check, ceiling: 40 },
     Rule { name: "words", check: words::check, ceiling: 640 },
     rule("documents", documents::check),
     rule("invariants", invariants::check),

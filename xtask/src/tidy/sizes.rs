@@ -4,6 +4,7 @@
 //! everything happens; so the tail is capped, and the rest is shown as figures. The sessions of
 //! HTTP were such a place, so their files have a lower cap.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::finding::Finding;
@@ -56,10 +57,32 @@ pub(super) fn summary(tree: &Tree) -> String {
         functions(file).into_iter().map(place)
     });
     format!(
-        "files: {}; target {FILE_TARGET}, cap {FILE_CAP}\nfunctions: {}; target {FUNCTION_TARGET}, cap {FUNCTION_CAP}",
+        "files: {}; target {FILE_TARGET}, cap {FILE_CAP}\nfunctions: {}; target {FUNCTION_TARGET}, cap {FUNCTION_CAP}\ndocs: {}",
         Spread::of(files),
         Spread::of(functions.collect()),
+        docs(tree),
     )
+}
+
+/// The share of doc lines in the sources of each crate, tests and blank lines left out.
+fn docs(tree: &Tree) -> String {
+    let mut crates: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for file in tree.sources() {
+        let lines = file.text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+        let shipped = lines.filter(|(line, text)| !text.is_empty() && !file.is_test_line(*line));
+        for (_, text) in shipped {
+            let is_doc = text.starts_with("///") || text.starts_with("//!");
+            for name in [file.path.split('/').nth(1).unwrap_or_default(), "all"] {
+                let (docs, lines) = crates.entry(name).or_default();
+                *docs += usize::from(is_doc);
+                *lines += 1;
+            }
+        }
+    }
+    let share = |(name, (docs, lines)): (&str, (usize, usize))| {
+        format!("{name} {} %", (docs * 100).checked_div(lines).unwrap_or_default())
+    };
+    crates.into_iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
 struct Function {
@@ -168,10 +191,10 @@ mod tests {
 
     #[test]
     fn the_summary_names_the_longest() {
-        let tree = Tree::of(&[("a.rs", "fn f() {}\nfn g() {\n    f();\n}\n")]);
-        let expected = "files: 1, median 4, p95 4, p99 4, longest 4 lines (a.rs); target 400, \
-                        cap 800\nfunctions: 2, median 1, p95 3, p99 3, longest 3 lines \
-                        (a.rs:2); target 40, cap 60";
+        let tree = Tree::of(&[("crates/a/src/a.rs", "/// A.\nfn g() {\n    f();\n}\n")]);
+        let expected = "files: 1, median 4, p95 4, p99 4, longest 4 lines (crates/a/src/a.rs); \
+                        target 400, cap 800\nfunctions: 1, median 3, p95 3, p99 3, longest 3 \
+                        lines (crates/a/src/a.rs:2); target 40, cap 60\ndocs: a 25 %, all 25 %";
         assert_eq!(summary(&tree), expected);
     }
 }
