@@ -58,9 +58,9 @@ const RULES: &[Rule] = &[
     rule("manifests", manifests::check),
     rule("features", features::check),
     rule("arrows", arrows::check),
-    Rule { name: "circles", check: circles::check, ceiling: 32 },
-    Rule { name: "homonyms", check: homonyms::check, ceiling: 40 },
-    Rule { name: "words", check: words::check, ceiling: 640 },
+    Rule { name: "circles", check: circles::check, ceiling: 24 },
+    Rule { name: "homonyms", check: homonyms::check, ceiling: 17 },
+    Rule { name: "words", check: words::check, ceiling: 605 },
     rule("documents", documents::check),
     rule("invariants", invariants::check),
 ];
