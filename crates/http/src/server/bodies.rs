@@ -11,10 +11,11 @@
 //! [`HttpLimits::bodies_per_caller`]: super::HttpLimits::bodies_per_caller
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bowline_proto::sync::lock;
 use bytes::Bytes;
 use http::Version;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
@@ -93,9 +94,8 @@ impl Bodies {
         }
     }
 
-    /// No change under the lock can panic half-way, so a poisoned list is intact.
     fn arriving(&self) -> MutexGuard<'_, Arriving> {
-        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.arriving)
     }
 }
 

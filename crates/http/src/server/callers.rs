@@ -4,13 +4,14 @@
 //! A caller is an identity with verified credentials, or else an address.
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bowline_proto::admission;
 use bowline_proto::callers::{self, CallerId, Count};
 use bowline_proto::limits::Limits;
 use bowline_proto::pace::Pace;
+use bowline_proto::sync::lock;
 use bowline_types::error::{ErrorObject, TooManyRequests, code};
 
 use super::clock::now;
@@ -60,8 +61,7 @@ impl Callers {
 
     /// The counters of a caller, new ones if it is not known yet.
     pub(super) fn find(&self, id: CallerId) -> Caller {
-        // No change under the lock can panic half-way, so a poisoned table is intact.
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.table);
         table.count(id, now(), || Caller::new(self.limits)).clone()
     }
 
@@ -110,7 +110,7 @@ impl Caller {
         if requests == 0 {
             return Ok(());
         }
-        let mut pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pace = lock(&self.0.pace);
         admission::hold_pace(&mut pace, requests, limits, now())
     }
 
@@ -161,7 +161,7 @@ impl Count for Caller {
     /// The table may forget a caller that has no connection and no call under way: both hold a
     /// clone. Forgotten earlier, the caller would get a second set of slots.
     fn is_spent(&self, now: Instant) -> bool {
-        let pace = self.0.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let pace = lock(&self.0.pace);
         Arc::strong_count(&self.0) == 1 && pace.is_spent(now)
     }
 }

@@ -4,8 +4,10 @@
 //! to time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
+
+use bowline_proto::sync::lock;
 
 use super::endpoint::Endpoint;
 use super::socket::Traffic;
@@ -71,13 +73,13 @@ impl ConnectionUse {
 
     /// Names the task that serves the connection, so that [`end`](Self::end) can wake it.
     pub(super) fn serve(&self, task: &Waker) {
-        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.clone());
+        *lock(&self.task) = Some(task.clone());
     }
 
     /// Asks the connection to end once it has answered what has come.
     pub(super) fn end(&self) {
         // Under the lock: a task that calls `serve` meanwhile is either woken or sees the flag.
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        let task = lock(&self.task);
         self.is_ending.store(true, Ordering::Release);
         task.iter().for_each(Waker::wake_by_ref);
     }

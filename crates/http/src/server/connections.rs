@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
+use bowline_proto::sync::lock;
 use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
@@ -121,11 +122,6 @@ impl Drop for TableEntry {
     fn drop(&mut self) {
         lock(&self.table).remove(&self.number);
     }
-}
-
-/// No change under the lock can panic half-way, so a poisoned table is intact.
-fn lock(table: &Table) -> MutexGuard<'_, HashMap<u64, Open>> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the checks know of one connection.

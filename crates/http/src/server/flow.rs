@@ -7,8 +7,10 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
+
+use bowline_proto::sync::lock;
 
 use super::read_pace::{MinimumPace, ReadPace};
 
@@ -111,9 +113,8 @@ impl Flow {
         self.lock().is_cut = true;
     }
 
-    /// No change under the lock can panic half-way, so a poisoned state is intact.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

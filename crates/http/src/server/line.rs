@@ -4,8 +4,10 @@
 //! line's lock.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
+
+use bowline_proto::sync::lock;
 
 /// Something that takes room on a line.
 pub(super) trait Weigh {
@@ -210,9 +212,8 @@ impl<T: Weigh> Line<T> {
         changed
     }
 
-    /// No change under the lock can panic half-way, so a poisoned state is intact.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The body of a request, read whole and bounded.
 
 use std::fmt;
-use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bowline_proto::sync::poll_once;
 use bytes::{Buf, BufMut, Bytes};
 use http_body::Body;
 
@@ -59,7 +59,7 @@ where
     let within = bounds.within;
     let mut read = pin!(collect(body, bounds));
     // Most bodies have arrived already, and need no timer.
-    let begun = std::future::poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await;
+    let begun = poll_once(&mut read).await;
     match begun {
         Poll::Ready(read) => read,
         Poll::Pending => tokio::time::timeout(within, read).await.unwrap_or(Err(BodyError::Time)),

@@ -23,7 +23,7 @@ mod usage;
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -31,6 +31,7 @@ use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
 use bowline_proto::request::{ExchangeId, Extensions, Outgoing, Owner, Response as Outcome, Sink};
 use bowline_proto::server::ServerConnection;
+use bowline_proto::sync::lock;
 use bowline_proto::table::exchanges::ExchangeTable;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
@@ -231,9 +232,8 @@ impl HttpSession {
         self.lock().standalone.clone()
     }
 
-    /// No change under the lock can panic half-way, so a poisoned state is intact.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

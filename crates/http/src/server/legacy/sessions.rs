@@ -3,10 +3,11 @@
 mod table;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use bowline_proto::request::Owner;
+use bowline_proto::sync::lock;
 use bowline_store::backend::Error;
 use bowline_transport::task::spawn;
 use tokio::sync::OnceCell;
@@ -287,11 +288,6 @@ fn forget(table: &Table, session: &Arc<HttpSession>) {
     if table.get(&session.id).is_some_and(|kept| Arc::ptr_eq(kept, session)) {
         table.remove(&session.id);
     }
-}
-
-/// No change under the lock can panic half-way, so a poisoned table is intact.
-fn lock(table: &Table) -> MutexGuard<'_, table::Table<Arc<HttpSession>, Caller>> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
