@@ -216,6 +216,7 @@ fn handshake(spoken: &[Revision]) -> Result<SessionStep, ErrorObject> {
     )))
 }
 
+/// Whether the server speaks a revision with a handshake.
 fn speaks_legacy(spoken: &[Revision]) -> bool {
     spoken.iter().any(|revision| !revision.is_modern())
 }

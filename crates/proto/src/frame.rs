@@ -226,6 +226,8 @@ fn is_deeper_than(text: &[u8], depth: usize) -> bool {
     false
 }
 
+/// Parses an array of messages, each by itself. The array must be neither empty nor longer than
+/// [`Limits::batch`].
 fn parse_batch(text: &Bytes, string: &str, limits: &Limits) -> Result<Frame, Malformed> {
     let answer = |error| Malformed { error, kind: MalformedKind::Request(None) };
     let items: Vec<&RawValue> = read(string)
@@ -246,6 +248,7 @@ fn parse_batch(text: &Bytes, string: &str, limits: &Limits) -> Result<Frame, Mal
     Ok(Frame::Batch(items.iter().map(parse).collect()))
 }
 
+/// Parses a message with serde, for text that the scanner left.
 fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
     let envelope: Envelope<'_> = match read_envelope(string) {
         Ok(envelope) => envelope,
@@ -263,6 +266,7 @@ fn parse_message(text: &Bytes, string: &str) -> Result<Message, Malformed> {
     envelope.into_message(text)
 }
 
+/// Reads the members of a message with serde.
 fn read_envelope(string: &str) -> Result<Envelope<'_>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(string);
     let envelope = deserializer.deserialize_map(EnvelopeVisitor)?;
@@ -374,6 +378,7 @@ impl<'de> Envelope<'de> {
 }
 
 impl Envelope<'_> {
+    /// Decides between request, notification and response, and checks the members of each.
     fn into_message(self, text: &Bytes) -> Result<Message, Malformed> {
         let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
         if self.jsonrpc != Some("\"2.0\"") {
@@ -383,6 +388,7 @@ impl Envelope<'_> {
         if is_response { self.into_response() } else { self.into_call(text) }
     }
 
+    /// A request or a notification.
     fn into_call(mut self, text: &Bytes) -> Result<Message, Malformed> {
         if self.result.is_some() || self.error.is_some() {
             let reason = "a message has either `method`, or one of `result` and `error`";
@@ -408,6 +414,7 @@ impl Envelope<'_> {
         }
     }
 
+    /// A response, which has exactly one of `result` and `error`.
     fn into_response(self) -> Result<Message, Malformed> {
         let outcome = match (self.result, self.error) {
             (Some(result), None) if result.starts_with('{') => Ok(RawJson::from_checked(result)),
@@ -433,6 +440,7 @@ impl Envelope<'_> {
         Ok(Message::Response(ResponseMessage { id, outcome, members }))
     }
 
+    /// An error about this message, under its id if it is readable.
     #[cold]
     fn malformed(&self, error: ErrorObject) -> Malformed {
         let kind = match (self.method, self.id) {
@@ -445,6 +453,7 @@ impl Envelope<'_> {
         Malformed { error, kind }
     }
 
+    /// The id, if it is a string or an integer.
     fn readable_id(&self) -> Option<RequestId> {
         self.id.and_then(|id| RequestId::from_json(id).ok())
     }

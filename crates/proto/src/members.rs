@@ -56,6 +56,7 @@ impl Members {
         Self::cut_text(text)
     }
 
+    /// Finds the members by the scanner, or by serde where the scanner gives up.
     fn cut_text(text: ByteString) -> Result<Self, ReadError> {
         let mut scanner = Scanner::new(&text, Scanner::DEPTH);
         if let Some(members) = scanner.members()
@@ -63,7 +64,7 @@ impl Members {
         {
             return Ok(members);
         }
-        let cut = Cutter { text: &text }.cut();
+        let cut = MemberFinder { text: &text }.cut();
         let members = cut.map_err(|error| ReadError::new(&error, &text))?;
         Ok(Self { text, members })
     }
@@ -159,6 +160,7 @@ impl Members {
         self.members.is_empty()
     }
 
+    /// The member with this name.
     fn find(&self, name: &str) -> Option<&Member> {
         self.members.iter().find(|member| match &member.name {
             Name::Plain(range) => {
@@ -169,6 +171,7 @@ impl Members {
         })
     }
 
+    /// The name of a member.
     fn name<'a>(&'a self, member: &'a Member) -> &'a str {
         match &member.name {
             Name::Plain(range) => self.slice(range),
@@ -203,11 +206,11 @@ impl fmt::Debug for Members {
 }
 
 /// Notes where each member is in the text that serde reads.
-struct Cutter<'de> {
+struct MemberFinder<'de> {
     text: &'de str,
 }
 
-impl<'de> Cutter<'de> {
+impl<'de> MemberFinder<'de> {
     fn cut(self) -> Result<Vec<Member>, serde_json::Error> {
         let mut json = serde_json::Deserializer::from_str(self.text);
         let members = json.deserialize_map(self)?;
@@ -222,7 +225,7 @@ impl<'de> Cutter<'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Cutter<'de> {
+impl<'de> Visitor<'de> for MemberFinder<'de> {
     type Value = Vec<Member>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -133,6 +133,7 @@ impl<'a> Scanner<'a> {
         members.len() >= MANY || members.iter().any(is_same)
     }
 
+    /// The range of a member's name, without the quotes.
     fn name_range(&mut self) -> Option<Range<usize>> {
         self.expect(b'"')?;
         let start = self.at;
@@ -143,6 +144,7 @@ impl<'a> Scanner<'a> {
         Some(range)
     }
 
+    /// The range of a value.
     fn value_range(&mut self) -> Option<Range<usize>> {
         let first = self.peek()?;
         let start = self.at;
@@ -160,6 +162,7 @@ impl<'a> Scanner<'a> {
         Some(start..self.at)
     }
 
+    /// Skips an object.
     fn object(&mut self) -> Option<()> {
         self.depth = self.depth.checked_sub(1)?;
         let mut is_over = self.closes(b'}');
@@ -173,6 +176,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
+    /// Skips an array.
     fn array(&mut self) -> Option<()> {
         self.depth = self.depth.checked_sub(1)?;
         let mut is_over = self.closes(b']');
@@ -195,6 +199,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Skips an escape, after its backslash.
     fn escape(&mut self) -> Option<()> {
         match self.take()? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
@@ -208,6 +213,7 @@ impl<'a> Scanner<'a> {
         self.at += plain_run(self.bytes.get(self.at..).unwrap_or_default());
     }
 
+    /// Skips a number, after its first byte.
     fn number(&mut self, first: u8) -> Option<()> {
         let first = if first == b'-' { self.take()? } else { first };
         match first {

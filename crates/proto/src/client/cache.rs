@@ -59,6 +59,7 @@ struct Key {
     meta: String,
 }
 
+/// A stored result.
 #[derive(Debug)]
 struct Entry {
     answer: CallAnswer,
@@ -70,6 +71,7 @@ struct Entry {
 }
 
 impl Cache {
+    /// An empty cache.
     pub(super) fn new(options: CacheOptions) -> Self {
         Self {
             options,
@@ -153,6 +155,7 @@ impl Cache {
         }
     }
 
+    /// Drops the results that meet a condition.
     fn forget(&mut self, is_stale: impl Fn(&Key, &Entry) -> bool) {
         let stale = self.entries.iter().filter(|(key, entry)| is_stale(key, entry));
         let stale: Vec<_> = stale.map(|(key, _)| key.clone()).collect();
@@ -169,6 +172,7 @@ impl Cache {
         }
     }
 
+    /// Drops one result and its share of the bytes.
     fn remove(&mut self, key: &Key) {
         if let Some(entry) = self.entries.remove(key) {
             self.uses.remove(&entry.used);
@@ -191,6 +195,7 @@ impl Key {
 /// Whether a request answers questions of the server. Then its result depends on more than the
 /// params.
 fn carries_input(request: &CallRequest) -> bool {
+    /// The members of the params that a retry adds.
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Input {

@@ -147,7 +147,7 @@ impl ClientConnection {
 
     /// Starts the negotiation.
     pub fn begin(&mut self, now: Instant) {
-        self.step(negotiate::first(&self.config), now);
+        self.step(negotiate::first_step(&self.config), now);
     }
 
     /// Sends a call under a number that was not used before. Its end comes as
@@ -247,7 +247,7 @@ impl ClientConnection {
             match value {
                 Purpose::Probe(revision) => {
                     self.late_probe = Some((id, revision));
-                    self.step(negotiate::unanswered(&self.config), now);
+                    self.step(negotiate::after_silence(&self.config), now);
                 }
                 Purpose::Handshake => {
                     self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now);
@@ -319,10 +319,10 @@ impl ClientConnection {
                     mirror.revision = Some(revision);
                 }
             }
-            NegotiationStep::Shake(revision) => {
+            NegotiationStep::Handshake(revision) => {
                 let timeout = self.config.limits().request_timeout;
                 let id = self.await_answer(Purpose::Handshake, timeout, timeout, now);
-                let params = splice::json(&negotiate::handshake(&self.config, revision));
+                let params = splice::json(&negotiate::handshake_params(&self.config, revision));
                 self.send_request(id, Method::Initialize, &params);
             }
             NegotiationStep::Agreed(profile) if self.profile.is_some() => {
@@ -336,6 +336,7 @@ impl ClientConnection {
         }
     }
 
+    /// Stores the agreement, and tells a legacy server that the session is open.
     fn agree(&mut self, profile: ServerProfile) {
         self.declared = self.config.declared(profile.revision);
         let profile = Arc::new(profile);

@@ -48,6 +48,7 @@ impl Elicitations {
         place.and_then(|place| self.open.remove(place)).is_some()
     }
 
+    /// Notes a name, unless it is known or too long.
     fn open(&mut self, name: Option<&str>) {
         let Some(name) = name.filter(|name| name.len() <= LONGEST) else { return };
         if self.open.iter().any(|open| open == name) {

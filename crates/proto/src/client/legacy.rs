@@ -83,6 +83,7 @@ fn declared(method: Method, capabilities: &ClientCapabilities) -> Result<(), Err
     declared.then_some(()).ok_or_else(|| unknown(method.name()))
 }
 
+/// The error for a method that the client did not declare.
 fn unknown(method: &str) -> ErrorObject {
     ErrorObject::method_not_found(format!("this client does not offer `{}`", excerpt(method)))
 }

@@ -44,7 +44,7 @@ pub(super) enum NegotiationStep {
     /// Ask `server/discover` in this revision.
     Probe(Revision),
     /// Send `initialize` for this revision.
-    Shake(Revision),
+    Handshake(Revision),
     /// Both sides agree.
     Agreed(Box<ServerProfile>),
     /// There is no agreement.
@@ -61,15 +61,15 @@ pub(super) struct SentProbe {
 }
 
 /// The first step.
-pub(super) fn first(config: &ClientConfig) -> NegotiationStep {
+pub(super) fn first_step(config: &ClientConfig) -> NegotiationStep {
     match config.newest_modern() {
         Some(revision) => NegotiationStep::Probe(revision),
-        None => shake(config, "it was not asked"),
+        None => handshake_step(config, "it was not asked"),
     }
 }
 
 /// The step after the answer to a probe.
-pub(super) fn probed(
+pub(super) fn after_probe(
     config: &ClientConfig,
     asked: SentProbe,
     outcome: Result<&RawJson, &ErrorObject>,
@@ -77,28 +77,31 @@ pub(super) fn probed(
     match outcome {
         Ok(result) => match result.parse::<DiscoverResult>() {
             Ok(discovered) => discovered_by(config, discovered),
-            Err(error) => {
-                shake(config, &format!("it answered the probe with something else: {error}"))
-            }
+            Err(error) => handshake_step(
+                config,
+                &format!("it answered the probe with something else: {error}"),
+            ),
         },
         Err(error) => match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => refused(config, asked, error),
             code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => refusal(error),
-            _ => shake(config, &format!("it refused the probe: {error}")),
+            _ => handshake_step(config, &format!("it refused the probe: {error}")),
         },
     }
 }
 
 /// The step after a probe that failed. A server that refuses it without an error that only modern
 /// servers use counts as legacy. A transport error says nothing about the era.
-pub(super) fn failed(
+pub(super) fn after_failed_probe(
     config: &ClientConfig,
     asked: SentProbe,
     failure: &SendFailure,
 ) -> NegotiationStep {
+    /// Statuses that come from authentication, proxies or rate limits and say nothing about the
+    /// era.
     const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
-        (Some(error), _) => match probed(config, asked, Err(error)) {
+        (Some(error), _) => match after_probe(config, asked, Err(error)) {
             NegotiationStep::Failed(NegotiationError::Refused { error, .. }) => {
                 NegotiationStep::Failed(NegotiationError::Refused {
                     error,
@@ -106,26 +109,26 @@ pub(super) fn failed(
                 })
             }
             NegotiationStep::Failed(NegotiationError::Legacy(_)) => {
-                shake(config, &format!("it refused the probe: {}", failure.reason))
+                handshake_step(config, &format!("it refused the probe: {}", failure.reason))
             }
             step => step,
         },
         (None, FailureKind::Refused(status @ 400..=499))
             if !NOT_OF_THE_PROTOCOL.contains(&status) =>
         {
-            shake(config, &format!("it refused the probe: {}", failure.reason))
+            handshake_step(config, &format!("it refused the probe: {}", failure.reason))
         }
         _ => NegotiationStep::Failed(NegotiationError::Unreachable(failure.reason.clone())),
     }
 }
 
 /// The step after a probe without an answer.
-pub(super) fn unanswered(config: &ClientConfig) -> NegotiationStep {
-    shake(config, "it did not answer the probe")
+pub(super) fn after_silence(config: &ClientConfig) -> NegotiationStep {
+    handshake_step(config, "it did not answer the probe")
 }
 
 /// The step after the answer to `initialize`.
-pub(super) fn shaken(
+pub(super) fn after_handshake(
     config: &ClientConfig,
     outcome: Result<&RawJson, &ErrorObject>,
 ) -> NegotiationStep {
@@ -154,12 +157,14 @@ pub(super) fn shaken(
 }
 
 /// The params of `initialize`.
-pub(super) fn handshake(config: &ClientConfig, revision: Revision) -> InitializeParams {
+pub(super) fn handshake_params(config: &ClientConfig, revision: Revision) -> InitializeParams {
     let mut info = config.info().clone();
     info.project(revision);
     InitializeParams::new(revision, config.declared(revision), info)
 }
 
+/// The step after a server described itself: agree on a common revision, or probe or shake hands
+/// again.
 fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> NegotiationStep {
     match common(config, &discovered.supported_versions) {
         Some(revision) if !revision.has_handshake() => {
@@ -170,7 +175,7 @@ fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Negotiati
                 instructions: discovered.instructions,
             }))
         }
-        Some(revision) => NegotiationStep::Shake(revision),
+        Some(revision) => NegotiationStep::Handshake(revision),
         None => NegotiationStep::Failed(NegotiationError::NoCommonRevision(
             discovered.supported_versions,
         )),
@@ -186,7 +191,7 @@ fn refused(config: &ClientConfig, asked: SentProbe, error: &ErrorObject) -> Nego
         // The server contradicts itself, which may happen once while it is being upgraded.
         Some(revision) if revision == asked.revision && 1 < asked.probes => refusal(error),
         Some(revision) if !revision.has_handshake() => NegotiationStep::Probe(revision),
-        Some(revision) => NegotiationStep::Shake(revision),
+        Some(revision) => NegotiationStep::Handshake(revision),
         None => NegotiationStep::Failed(NegotiationError::NoCommonRevision(data.supported)),
     }
 }
@@ -197,13 +202,15 @@ fn common(config: &ClientConfig, theirs: &[String]) -> Option<Revision> {
     config.revisions().iter().copied().find(spoken)
 }
 
+/// The step after an error that no other attempt can avoid.
 fn refusal(error: &ErrorObject) -> NegotiationStep {
     NegotiationStep::Failed(NegotiationError::Refused { error: error.clone(), how: None })
 }
 
-fn shake(config: &ClientConfig, why: &str) -> NegotiationStep {
+/// The step to a handshake, or the failure if this client speaks no revision that has one.
+fn handshake_step(config: &ClientConfig, why: &str) -> NegotiationStep {
     match config.newest_legacy() {
-        Some(revision) => NegotiationStep::Shake(revision),
+        Some(revision) => NegotiationStep::Handshake(revision),
         None => NegotiationStep::Failed(NegotiationError::Legacy(why.to_owned())),
     }
 }

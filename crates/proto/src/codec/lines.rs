@@ -68,6 +68,7 @@ impl LineReader {
         self.trim(rest).map(|text| self.measure(text))
     }
 
+    /// A line as text, or the report that it is too long.
     fn measure(&self, text: Bytes) -> Unit {
         if text.len() <= self.limit { Unit::Text(text) } else { Unit::TooLong(self.head(&text)) }
     }

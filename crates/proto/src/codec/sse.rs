@@ -140,6 +140,7 @@ impl SseReader {
         true
     }
 
+    /// Skips the LF of a CRLF whose CR ended the last line.
     fn swallow_newline(&mut self) {
         if self.after_return && !self.buffer.is_empty() {
             self.after_return = false;
@@ -168,6 +169,7 @@ impl SseReader {
         self.searched = 0;
     }
 
+    /// Handles one line: a field, a comment, or the end of an event.
     fn field(&mut self, line: &Bytes) {
         let (name, value) = value_of(line);
         match name {
@@ -240,6 +242,7 @@ fn value_of(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
+/// A value as text; `None` if it is not UTF-8.
 fn text(value: &[u8]) -> Option<String> {
     std::str::from_utf8(value).ok().map(str::to_owned)
 }
@@ -272,6 +275,7 @@ pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>
 /// A comment, which keeps a silent stream alive.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
+/// Writes the `id` field, if there is an id.
 fn write_id(out: &mut BytesMut, id: Option<&str>) {
     if let Some(id) = id {
         out.put_slice(b"id: ");

@@ -65,6 +65,7 @@ impl Head<'_> {
         }
     }
 
+    /// Compares `Mcp-Name` with the member of the params that names the tool, prompt or resource.
     fn check_name(&self, method: &MethodName, params: &Members) -> Result<(), ErrorObject> {
         let MethodName::Known(method) = method else { return Ok(()) };
         let Some(member) = method.named_by() else { return Ok(()) };
@@ -107,10 +108,12 @@ pub(super) fn mismatch(message: impl Into<String>) -> ErrorObject {
     ErrorObject::new(code::HEADER_MISMATCH, message)
 }
 
+/// The error for a header that is not valid base64.
 pub(super) fn undecodable(name: &str, header: &str) -> ErrorObject {
     mismatch(format!("the header `{name}` is not base64 of UTF-8: `{}`", shown(header)))
 }
 
+/// The error for a header that differs from the body.
 pub(super) fn differs(name: &str, header: &str, place: &str, body: &str) -> ErrorObject {
     let (header, body) = (shown(header), shown(body));
     mismatch(format!("the header `{name}` says `{header}`, but `{place}` says `{body}`"))

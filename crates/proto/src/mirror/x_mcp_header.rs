@@ -149,6 +149,7 @@ impl FoundMarks {
         Ok(())
     }
 
+    /// Looks for marks in an object of schemas by name.
     fn read_named(
         &mut self,
         schemas: &Value,

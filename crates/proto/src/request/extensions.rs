@@ -27,6 +27,7 @@ impl Extensions {
         self.nodes().find_map(|node| node.value.downcast_ref())
     }
 
+    /// The attached values, the newest first.
     fn nodes(&self) -> impl Iterator<Item = &Node<dyn Any + Send + Sync>> {
         std::iter::successors(self.0.as_deref(), |node| node.earlier.0.as_deref())
     }

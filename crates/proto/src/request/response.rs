@@ -37,10 +37,11 @@ pub struct Success {
 
 /// The text of a result: a JSON object.
 #[derive(Clone, Debug)]
-pub struct ResultText(Kept);
+pub struct ResultText(TextOwnership);
 
+/// The two ways to hold the text of a result.
 #[derive(Clone, Debug)]
-enum Kept {
+enum TextOwnership {
     /// Made for one answer, so it can be moved out.
     Once(String),
     /// Shared by many answers.
@@ -51,16 +52,16 @@ impl ResultText {
     /// The text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Kept::Once(text) => text,
-            Kept::Shared(text) => text,
+            TextOwnership::Once(text) => text,
+            TextOwnership::Shared(text) => text,
         }
     }
 
     /// The text, moved out if it is not shared.
     pub(crate) fn text(&mut self) -> Cow<'_, str> {
         match &mut self.0 {
-            Kept::Once(text) => Cow::Owned(std::mem::take(text)),
-            Kept::Shared(text) => Cow::Borrowed(text),
+            TextOwnership::Once(text) => Cow::Owned(std::mem::take(text)),
+            TextOwnership::Shared(text) => Cow::Borrowed(text),
         }
     }
 
@@ -76,7 +77,7 @@ impl ResultText {
 
 impl From<RawJson> for ResultText {
     fn from(json: RawJson) -> Self {
-        Self(Kept::Once(json.into_text()))
+        Self(TextOwnership::Once(json.into_text()))
     }
 }
 
@@ -186,8 +187,8 @@ impl Success {
     /// The same result with shared text, cheap to clone.
     #[must_use]
     pub fn shared(mut self) -> Self {
-        if let Kept::Once(text) = self.body.0 {
-            self.body.0 = Kept::Shared(text.into());
+        if let TextOwnership::Once(text) = self.body.0 {
+            self.body.0 = TextOwnership::Shared(text.into());
         }
         self
     }
@@ -207,6 +208,7 @@ impl Success {
         &self.body
     }
 
+    /// Serializes a result after its `_meta` was taken out.
     fn written(
         written: Result<String, serde_json::Error>,
         meta: Meta,
@@ -218,7 +220,7 @@ impl Success {
         if !body.starts_with('{') {
             return Err(ErrorObject::internal("the result is not a JSON object"));
         }
-        let body = ResultText(Kept::Once(body));
+        let body = ResultText(TextOwnership::Once(body));
         Ok(Self { body, meta, kind, cache: CacheHint::default() })
     }
 }

@@ -53,6 +53,7 @@ impl Compiled {
     }
 }
 
+/// Compiles a schema document.
 pub(super) fn compile(schema: &Value, bounds: SchemaLimits) -> Result<Compiled, SchemaError> {
     let mut compiler = Compiler {
         survey: Survey::of(schema, bounds)?,
@@ -75,6 +76,7 @@ pub(super) fn compile(schema: &Value, bounds: SchemaLimits) -> Result<Compiled, 
     Ok(Compiled { nodes, dynamic_anchors, asserts_beyond_types })
 }
 
+/// The state of one compilation.
 struct Compiler<'s> {
     survey: Survey<'s>,
     bounds: SchemaLimits,
@@ -86,6 +88,7 @@ struct Compiler<'s> {
 }
 
 impl<'s> Compiler<'s> {
+    /// Compiles the place with this id to a node.
     fn node(&mut self, id: NodeId) -> Result<Node, SchemaError> {
         let mut node = Node {
             keywords: Vec::new(),
@@ -112,6 +115,7 @@ impl<'s> Compiler<'s> {
         Ok(node)
     }
 
+    /// Adds the conditions of all keywords to a node.
     fn fill(
         &mut self,
         node: &mut Node,
@@ -135,6 +139,7 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
+    /// Compiles `$ref` and `$dynamicRef`.
     fn references(
         &mut self,
         id: NodeId,
@@ -160,6 +165,7 @@ impl<'s> Compiler<'s> {
         Ok(rules)
     }
 
+    /// Compiles `enum` and `const`.
     fn constants(
         &self,
         keywords: &Keywords<'_, 's>,

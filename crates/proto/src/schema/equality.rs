@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::number::Number;
 
+/// Whether two values are equal as JSON Schema defines it.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => Number::of(left) == Number::of(right),

@@ -19,6 +19,7 @@ mod choice;
 mod object;
 mod scalar;
 
+/// Checks a value. `root` is its name in messages.
 pub(super) fn check(
     compiled: &Compiled,
     bounds: SchemaLimits,
@@ -129,6 +130,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// Checks all keywords of a node, then its unevaluated parts.
     fn node(
         &mut self,
         node: &'e Node,
@@ -157,6 +159,7 @@ impl<'e> Evaluation<'e> {
         Ok(verdict)
     }
 
+    /// Checks the conditions of a node that apply to the type of the value.
     fn keywords(
         &mut self,
         node: &'e Node,
@@ -192,6 +195,7 @@ impl<'e> Evaluation<'e> {
         })
     }
 
+    /// Checks a condition that applies other schemas to the same value.
     fn in_place(
         &mut self,
         rule: &'e InPlaceRule,
@@ -277,16 +281,19 @@ impl<'e> Evaluation<'e> {
         Ok(verdict)
     }
 
+    /// Counts steps, and stops the check beyond the limit.
     fn charge(&mut self, steps: usize) -> Result<(), Stop> {
         self.steps = self.steps.checked_sub(steps).ok_or(Stop::Steps)?;
         Ok(())
     }
 
+    /// Records a violation. Always gives false.
     fn violate(&mut self, instance: &Instance<'_>, reason: impl FnOnce() -> String) -> Verdict {
         self.record(instance, || (Expected::Other, reason()));
         Ok(false)
     }
 
+    /// Records a violation with what was expected.
     fn record(&mut self, instance: &Instance<'_>, say: impl FnOnce() -> (Expected, String)) {
         let root = self.root;
         self.push(|| {
@@ -300,6 +307,7 @@ impl<'e> Evaluation<'e> {
         self.found.as_ref().is_some_and(|found| found.len() <= self.bounds.violations)
     }
 
+    /// Records a violation, unless this is the first pass or the limit is reached.
     fn push(&mut self, violation: impl FnOnce() -> Violation) {
         if !self.has_room() {
             return;

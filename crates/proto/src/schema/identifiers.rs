@@ -50,6 +50,7 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
+    /// Reads `$id`: a new resource, or in draft-07 an anchor.
     fn read_identifier(&mut self, id: NodeId, identifier: &'s Value) -> Result<(), SchemaError> {
         let parts = identifier.as_str().map(uri::split_fragment);
         if !self.dialect().has_anchors_in_identifiers() {
@@ -73,6 +74,7 @@ impl<'s> Survey<'s> {
         }
     }
 
+    /// Makes a place the root of a resource with its own URI.
     fn enter_resource(&mut self, id: NodeId, address: &str) -> Result<(), SchemaError> {
         let uri = uri::resolve(&self.resource(self.place(id).resource).uri, address);
         if uri.len() > LONGEST_URI {
@@ -99,6 +101,7 @@ impl<'s> Survey<'s> {
         }
     }
 
+    /// Adds an anchor to the resource of a place. It must be new there.
     fn add_anchor(&mut self, id: NodeId, keyword: &str, name: &'s str) -> Result<(), SchemaError> {
         let resource = self.place(id).resource;
         let resource = &mut self.resources[resource.0];

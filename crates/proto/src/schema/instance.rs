@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::wire::splice::json;
 
+/// A value and the way to it from the checked value.
 pub(super) struct Instance<'i> {
     pub(super) value: &'i Value,
     within: Option<(&'i Instance<'i>, Step<'i>)>,
@@ -56,6 +57,7 @@ impl<'i> Instance<'i> {
         self.steps().into_iter().map(position).collect()
     }
 
+    /// The steps from the checked value to this one.
     fn steps(&self) -> Vec<Step<'i>> {
         let mut steps = Vec::new();
         let mut within = self.within;

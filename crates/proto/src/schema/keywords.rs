@@ -168,6 +168,7 @@ impl<'a, 's> Keywords<'a, 's> {
         Some(members.filter_map(child).collect())
     }
 
+    /// Reads a keyword with a function, and reports a value of the wrong type.
     fn read<T>(
         &self,
         keyword: &str,

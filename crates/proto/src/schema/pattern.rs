@@ -68,6 +68,7 @@ enum Atom {
     Set(&'static str),
 }
 
+/// The state of one translation.
 struct Translation<'p> {
     rest: &'p str,
     out: String,

@@ -94,6 +94,7 @@ impl<'s> Survey<'s> {
     }
 }
 
+/// Follows one token of a JSON pointer.
 fn step<'s>(value: &'s Value, token: &str) -> Option<&'s Value> {
     match value {
         Value::Object(members) => members.get(token),

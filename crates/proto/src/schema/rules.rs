@@ -25,6 +25,7 @@ pub(super) fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), Schem
     Ok(())
 }
 
+/// The conditions on numbers.
 pub(super) fn number_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<NumberRule>, SchemaError> {
     let mut rules = Vec::new();
     if let Some((limit, text)) = keywords.limit("minimum")? {
@@ -45,6 +46,7 @@ pub(super) fn number_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<NumberRule
     Ok(rules)
 }
 
+/// The conditions on strings.
 pub(super) fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.count("minLength")?.map(TextRule::MinLength));
@@ -53,6 +55,7 @@ pub(super) fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, S
     Ok(rules)
 }
 
+/// The conditions on arrays.
 pub(super) fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.count("minItems")?.map(ArrayRule::MinItems));
@@ -81,6 +84,7 @@ fn item_schemas(keywords: &Keywords<'_, '_>) -> Option<ItemSchemas> {
     (!prefix.is_empty() || rest.is_some()).then_some(ItemSchemas { prefix, rest })
 }
 
+/// The conditions on objects.
 pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.names("required")?.map(ObjectRule::Required));
@@ -105,6 +109,7 @@ pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule
     Ok(rules)
 }
 
+/// The conditions that apply other schemas to the same value.
 pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
     let mut rules = Vec::new();
     rules.extend(keywords.children("allOf").map(InPlaceRule::AllOf));

@@ -26,6 +26,7 @@ pub(super) fn asserts_beyond_types(schema: &Value) -> Option<bool> {
     look(members, DEPTH, &mut NODES.clone())
 }
 
+/// Whether a schema and its subschemas assert something beyond types; `None` if one is not simple.
 fn look(members: &Map<String, Value>, depth: usize, room: &mut usize) -> Option<bool> {
     *room = room.checked_sub(1)?;
     let within = depth.checked_sub(1)?;

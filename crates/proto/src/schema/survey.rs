@@ -14,6 +14,7 @@ use super::error::{Kind, SchemaError};
 use super::identifiers::Resource;
 use super::node::{NodeId, ResourceId};
 
+/// All places of a document that hold schemas.
 pub(super) struct Survey<'s> {
     bounds: SchemaLimits,
     /// Read from the root before everything that depends on it.
@@ -48,6 +49,7 @@ pub(super) enum Location<'s> {
 }
 
 impl<'s> Survey<'s> {
+    /// Surveys a document.
     pub(super) fn of(schema: &'s Value, bounds: SchemaLimits) -> Result<Self, SchemaError> {
         let mut survey = Self {
             bounds,
@@ -120,6 +122,7 @@ impl<'s> Survey<'s> {
         SchemaError::new(kind, pointer, message)
     }
 
+    /// The JSON pointer of a place.
     fn pointer(&self, id: NodeId) -> String {
         let mut parts = Vec::new();
         let mut place = self.place(id);
@@ -191,6 +194,7 @@ impl<'s> Survey<'s> {
         Err(self.error(id, "$schema", Kind::Dialect, message))
     }
 
+    /// Adds the subschemas that a keyword holds.
     fn add_subschemas(
         &mut self,
         id: NodeId,
@@ -228,6 +232,7 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
+    /// Adds a place, within the limits.
     pub(super) fn add(&mut self, place: Place<'s>) -> Result<NodeId, SchemaError> {
         if let Some(id) = self.id_of(place.schema) {
             return Ok(id);

@@ -54,6 +54,7 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// The parts of a URI without its fragment.
 #[derive(Clone, Copy)]
 struct Parts<'u> {
     scheme: Option<&'u str>,

@@ -17,6 +17,7 @@ pub(super) struct Batches {
     last: u64,
 }
 
+/// The answers of one batch so far.
 #[derive(Debug, Default)]
 struct Batch {
     awaited: usize,

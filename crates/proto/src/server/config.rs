@@ -99,10 +99,12 @@ impl ServerConfig {
         self.log_level
     }
 
+    /// Whether the server keeps sessions after the handshake.
     pub(crate) fn keeps_sessions(&self) -> bool {
         self.keeps_sessions
     }
 
+    /// The serialized [`info`](Self::info).
     pub(crate) fn info_json(&self) -> &str {
         self.info_json.as_str()
     }

@@ -275,6 +275,7 @@ impl LegacySession {
         }
     }
 
+    /// Serves `logging/setLevel`.
     fn set_level(&mut self, params: &Members) -> Result<(), ErrorObject> {
         if !self.capabilities.supports_logging() {
             return Err(not_offered(Method::LoggingSetLevel, "logging"));
@@ -284,6 +285,7 @@ impl LegacySession {
         Ok(())
     }
 
+    /// Serves `resources/unsubscribe`.
     fn unsubscribe(&mut self, params: &Members) -> Result<(), ErrorObject> {
         if !self.capabilities.supports_resources_subscribe() {
             return Err(not_offered(Method::ResourcesUnsubscribe, "resources.subscribe"));
@@ -313,11 +315,13 @@ fn params_of(request: &InputRequest) -> String {
     question.value("params").unwrap_or("{}").to_owned()
 }
 
+/// The notification that cancels a question.
 fn cancellation(id: i64, reason: &str) -> Bytes {
     let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
     splice::notification(Method::Cancelled, &params)
 }
 
+/// The error for a method whose capability the server did not declare.
 fn not_offered(method: Method, capability: &str) -> ErrorObject {
     ErrorObject::method_not_found(format!(
         "`{method}` is not offered: the server declares no `{capability}`"

@@ -20,6 +20,7 @@ pub struct OutgoingRequests<T> {
     last: i64,
 }
 
+/// A request that awaits an answer.
 #[derive(Debug)]
 struct Entry<T> {
     value: T,

@@ -19,6 +19,7 @@ const MOST: usize = 2048;
 #[derive(Debug, Default)]
 pub struct KnownClient(Mutex<Option<Known>>);
 
+/// A client, with the texts that describe it.
 #[derive(Debug)]
 struct Known {
     info: Option<Box<str>>,
@@ -43,7 +44,7 @@ impl KnownClient {
         {
             return Ok(known.client.clone());
         }
-        let client = Arc::new(introduced(meta)?);
+        let client = Arc::new(described(meta)?);
         let length = info.map_or(0, str::len) + capabilities.map_or(0, str::len);
         *known = capabilities.filter(|_| length <= MOST).map(|capabilities| Known {
             info: info.map(Box::from),
@@ -54,7 +55,8 @@ impl KnownClient {
     }
 }
 
-fn introduced(meta: &Members) -> Result<ClientProfile, ErrorObject> {
+/// Parses the description of a client.
+fn described(meta: &Members) -> Result<ClientProfile, ErrorObject> {
     let capabilities =
         read(meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
     Ok(ClientProfile { info: read(meta, key::CLIENT_INFO)?, capabilities })

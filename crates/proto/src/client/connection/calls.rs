@@ -44,6 +44,7 @@ impl ClientConnection {
         self.transmits.push_back(Transmit { route, role: Role::Opens, frame, mirror });
     }
 
+    /// Adds a request to those that await an answer. Gives its id on the wire.
     pub(super) fn await_answer(
         &mut self,
         waiting: Purpose,
@@ -94,6 +95,8 @@ impl ClientConnection {
         Ok(())
     }
 
+    /// Takes an answer to a question of a round. After the last one the call is sent again; an
+    /// error ends the call.
     pub(super) fn answer_round(
         &mut self,
         exchange: ExchangeId,
@@ -151,6 +154,7 @@ impl ClientConnection {
         Ok(())
     }
 
+    /// Numbers a question of the server, and notes where its answer goes.
     pub(super) fn new_ask(&mut self, origin: AskOrigin) -> AskId {
         self.last_ask += 1;
         let ask = AskId(self.last_ask);
@@ -158,6 +162,7 @@ impl ClientConnection {
         ask
     }
 
+    /// Cancels the questions of a round that are still open.
     pub(super) fn forget_asks(&mut self, round: &Round) {
         for ask in round.open() {
             if self.asks.remove(&ask).is_some() {
@@ -166,6 +171,7 @@ impl ClientConnection {
         }
     }
 
+    /// Tells the server that a call was cancelled.
     pub(super) fn send_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
@@ -174,11 +180,13 @@ impl ClientConnection {
         self.transmits.push_back(Transmit { route, role: Role::Cancels, frame, mirror });
     }
 
+    /// Ends a call, and reports its outcome.
     pub(super) fn end(&mut self, exchange: ExchangeId, outcome: Result<CallAnswer, CallError>) {
         self.in_flight.remove(&exchange);
         self.events.push_back(ClientEvent::Answered(exchange, outcome));
     }
 
+    /// Reports something unexpected, for a log.
     pub(super) fn odd(&mut self, what: String) {
         self.events.push_back(ClientEvent::Odd(what));
     }
@@ -202,12 +210,14 @@ impl ClientConnection {
         self.transmits.push_back(Transmit { route, role, frame, mirror });
     }
 
+    /// The mirrored headers of a message, if the transport needs them.
     fn mirror(&self, id: Option<i64>, method: Option<Method>) -> Option<Box<Mirror>> {
         let revision = self.profile.as_ref().map(|profile| profile.revision);
         let mirror = || Mirror { id, method, revision, name: None, params: Vec::new() };
         self.config.mirrors().then(|| Box::new(mirror()))
     }
 
+    /// The mirrored headers of a call, with its name and marked arguments.
     fn mirror_call(&self, id: i64, request: &CallRequest) -> Option<Box<Mirror>> {
         let mut mirror = self.mirror(Some(id), Some(request.method))?;
         // Legacy revisions repeat neither in headers.

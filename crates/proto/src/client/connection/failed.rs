@@ -21,7 +21,7 @@ impl ClientConnection {
         match waiting {
             Purpose::Probe(revision) => {
                 let asked = SentProbe { revision, probes: self.probes };
-                self.step(negotiate::failed(&self.config, asked, &failure), now);
+                self.step(negotiate::after_failed_probe(&self.config, asked, &failure), now);
             }
             Purpose::Handshake => {
                 let SendFailure { error, reason, .. } = failure;
@@ -43,6 +43,7 @@ impl ClientConnection {
         }
     }
 
+    /// Decides what a failed call becomes: sent again in a new session, or ended with an error.
     fn call_failed(&mut self, flight: InFlightCall, failure: SendFailure, now: Instant) {
         if failure.kind == FailureKind::SessionLost && !flight.again {
             return self.renew(flight, now);
@@ -60,7 +61,7 @@ impl ClientConnection {
         let is_first = self.postponed.is_empty();
         self.postponed.push(InFlightCall { again: true, ..flight });
         if let (true, Some(profile)) = (is_first, &self.profile) {
-            self.step(NegotiationStep::Shake(profile.revision), now);
+            self.step(NegotiationStep::Handshake(profile.revision), now);
         }
     }
 
@@ -93,10 +94,11 @@ impl ClientConnection {
         outcome: Result<&RawJson, &ErrorObject>,
     ) -> NegotiationStep {
         let asked = SentProbe { revision, probes: self.probes };
-        negotiate::probed(&self.config, asked, outcome)
+        negotiate::after_probe(&self.config, asked, outcome)
     }
 }
 
+/// The error of a call that failed.
 fn call_error(failure: SendFailure) -> CallError {
     CallError::Failed { kind: failure.kind, reason: failure.reason }
 }

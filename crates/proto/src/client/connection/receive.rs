@@ -34,6 +34,7 @@ const SHOWN: usize = 3;
 const HINTS: [&str; 2] = ["ttlMs", "cacheScope"];
 
 impl ClientConnection {
+    /// Handles one message by its kind.
     pub(super) fn message(&mut self, message: Message, now: Instant) {
         match message {
             Message::Response(response) => self.response(response, now),
@@ -42,6 +43,7 @@ impl ClientConnection {
         }
     }
 
+    /// Handles an answer: finds the request by its id and continues by the purpose of the request.
     pub(super) fn response(&mut self, response: ResponseMessage, now: Instant) {
         let Some(id) = &response.id else {
             let text = response.outcome.err().map(|error| error.to_string()).unwrap_or_default();
@@ -52,7 +54,7 @@ impl ClientConnection {
                 self.step(self.probed(asked, response.outcome.as_ref()), now);
             }
             Taken::Awaited(Purpose::Handshake) => {
-                self.step(negotiate::shaken(&self.config, response.outcome.as_ref()), now);
+                self.step(negotiate::after_handshake(&self.config, response.outcome.as_ref()), now);
             }
             Taken::Awaited(Purpose::Call(flight)) => {
                 self.answered(flight, response.outcome, response.members, now);
@@ -85,6 +87,7 @@ impl ClientConnection {
         }
     }
 
+    /// Handles the answer to a call: reports it, or asks the questions that it contains.
     pub(super) fn answered(
         &mut self,
         flight: InFlightCall,
@@ -155,6 +158,7 @@ impl ClientConnection {
         }
     }
 
+    /// Handles a notification. Unknown ones are ignored.
     pub(super) fn notification(&mut self, notification: &NotificationMessage, now: Instant) {
         let params = &notification.params;
         let MethodName::Known(method) = notification.method else { return };
@@ -170,6 +174,7 @@ impl ClientConnection {
         }
     }
 
+    /// Reports progress, and restarts the time-out of its call.
     pub(super) fn progress(&mut self, params: &Members, now: Instant) {
         let Ok(progress) = params.parse_all::<ProgressParams>() else { return };
         let Some(id) = progress.progress_token.0.as_integer() else { return };
@@ -262,6 +267,7 @@ impl ClientConnection {
         }
     }
 
+    /// Handles a message beyond the size limit: fails the call that it answers, if its id is found.
     pub(super) fn too_long(&mut self, head: &[u8], now: Instant) {
         let reason = format!("it is longer than {} bytes", self.config.limits().frame);
         let awaited = id_within(head).is_some_and(|id| self.fail(&id, &reason, now));
@@ -274,7 +280,7 @@ impl ClientConnection {
     fn fail(&mut self, id: &RequestId, reason: &str, now: Instant) -> bool {
         match self.waiting.take(id) {
             Taken::Awaited(Purpose::Probe(_)) => {
-                self.step(negotiate::unanswered(&self.config), now);
+                self.step(negotiate::after_silence(&self.config), now);
             }
             Taken::Awaited(Purpose::Handshake) => {
                 self.step(

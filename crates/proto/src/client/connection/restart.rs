@@ -56,7 +56,7 @@ impl ClientConnection {
         let Some(profile) = &self.profile else { return };
         let revision = profile.revision;
         let step = match revision.has_handshake() {
-            true => NegotiationStep::Shake(revision),
+            true => NegotiationStep::Handshake(revision),
             false => NegotiationStep::Probe(revision),
         };
         self.step(step, now);
@@ -94,6 +94,7 @@ impl ClientConnection {
         self.end(exchange, Err(CallError::Failed { kind, reason }));
     }
 
+    /// Ends a call that was in flight when the server exited.
     fn fail_lost(&mut self, exchange: ExchangeId, reason: &str) {
         let reason = format!("{reason}; the call may have run, so it is not made again");
         self.end(exchange, Err(CallError::Failed { kind: FailureKind::Lost, reason }));

@@ -165,6 +165,7 @@ impl ClientConnection {
         }
     }
 
+    /// Sends `resources/subscribe` or `resources/unsubscribe` for one resource.
     fn send_subscribe(&mut self, method: Method, id: i64, uri: &str) {
         if self.is_restarting {
             return;

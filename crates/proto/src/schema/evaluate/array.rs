@@ -9,6 +9,7 @@ use crate::schema::instance::{Instance, count};
 use crate::schema::node::{ArrayRule, ContainsRule, ItemSchemas, Node, NodeId};
 
 impl Evaluation<'_> {
+    /// Checks one condition on an array.
     pub(super) fn array(
         &mut self,
         rule: &ArrayRule,
@@ -31,6 +32,7 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Applies `unevaluatedItems` to the items that no other keyword evaluated.
     pub(super) fn unevaluated_items(
         &mut self,
         node: &Node,
@@ -51,6 +53,7 @@ impl Evaluation<'_> {
         Ok(verdict)
     }
 
+    /// Checks `uniqueItems`.
     fn unique_items(&mut self, items: &[Value], instance: &Instance<'_>) -> Verdict {
         // The depth is checked first, because comparing goes as deep as the items do.
         for item in items {
@@ -65,6 +68,7 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Checks `prefixItems` and `items`.
     fn items(
         &mut self,
         schemas: &ItemSchemas,
@@ -98,6 +102,7 @@ impl Evaluation<'_> {
         self.apply(schema, item, &mut EvaluatedParts::Unwanted)
     }
 
+    /// Checks `contains`, `minContains` and `maxContains`.
     fn contains(
         &mut self,
         rule: &ContainsRule,

@@ -18,6 +18,7 @@ const MOST_FORMS: usize = 4;
 const LONGEST_SUMMARY: usize = 160;
 
 impl Evaluation<'_> {
+    /// Checks `anyOf`. Goes on after the first match only if evaluated parts are wanted.
     pub(super) fn any_of(
         &mut self,
         schemas: &[NodeId],
@@ -45,6 +46,7 @@ impl Evaluation<'_> {
         Ok(verdict)
     }
 
+    /// Checks `oneOf`: exactly one alternative passes.
     pub(super) fn one_of(
         &mut self,
         schemas: &[NodeId],
@@ -92,6 +94,7 @@ impl Evaluation<'_> {
         Ok((verdict?, apart.unwrap_or_default()))
     }
 
+    /// Records why no alternative passes.
     fn no_alternative(&mut self, failures: Vec<Failure>, instance: &Instance<'_>) {
         if !self.has_room() {
             return;

@@ -12,6 +12,7 @@ use crate::schema::violation::{Expected, Violation};
 const MOST_NAMES: usize = 24;
 
 impl Evaluation<'_> {
+    /// Checks one condition on an object.
     pub(super) fn object(
         &mut self,
         rule: &ObjectRule,
@@ -49,6 +50,7 @@ impl Evaluation<'_> {
         }
     }
 
+    /// Applies `unevaluatedProperties` to the members that no other keyword evaluated.
     pub(super) fn unevaluated_properties(
         &mut self,
         node: &Node,
@@ -75,6 +77,7 @@ impl Evaluation<'_> {
         Ok(verdict)
     }
 
+    /// Checks `required` and `dependentRequired`.
     fn required(
         &mut self,
         names: &[String],
@@ -97,6 +100,7 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Checks `propertyNames`.
     fn property_names(
         &mut self,
         schema: NodeId,
@@ -115,6 +119,7 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Checks `properties`, `patternProperties` and `additionalProperties`.
     fn properties(
         &mut self,
         schemas: &PropertySchemas,
@@ -149,6 +154,7 @@ impl Evaluation<'_> {
         })
     }
 
+    /// Checks a member that no name or pattern covers.
     fn additional_property(
         &mut self,
         schema: NodeId,

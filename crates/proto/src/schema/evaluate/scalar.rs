@@ -18,6 +18,7 @@ impl Evaluation<'_> {
         false
     }
 
+    /// Checks `enum` and `const`.
     pub(super) fn enumeration(&mut self, values: &[Value], instance: &Instance<'_>) -> Verdict {
         if values.iter().any(|value| equal(value, instance.value)) {
             return Ok(true);
@@ -29,6 +30,7 @@ impl Evaluation<'_> {
         Ok(false)
     }
 
+    /// Checks one condition on a number.
     pub(super) fn number(
         &mut self,
         rule: &NumberRule,
@@ -55,6 +57,7 @@ impl Evaluation<'_> {
         self.violate(instance, || format!("expected {wanted} {limit}, found {number}"))
     }
 
+    /// Checks one condition on a string.
     pub(super) fn text(&mut self, rule: &TextRule, text: &str, instance: &Instance<'_>) -> Verdict {
         let (holds, wanted, limit) = match rule {
             TextRule::MinLength(least) => (text.chars().count() >= *least, "at least", least),

@@ -75,6 +75,8 @@ impl ServerConnection {
         self.start_next();
     }
 
+    /// Sends a question of a call to the client. In revisions without server requests the question
+    /// fails at once.
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
         let session = match (self.slots.get(number), &mut self.session) {
@@ -122,6 +124,7 @@ impl ServerConnection {
         }
     }
 
+    /// Answers the handshake, once the service has described itself. An error ends the session.
     pub(super) fn welcome(&mut self, number: ExchangeId, id: &RequestId, response: Response) {
         let Some(session) = &mut self.session else { return };
         let response = response.and_then(|discovered| session.welcome(&discovered, &self.config));
@@ -153,6 +156,7 @@ impl ServerConnection {
         self.transmit(route, Role::Ends, frame);
     }
 
+    /// Queues a message, if there is one.
     pub(super) fn transmit(&mut self, route: Route, role: Role, frame: Option<Bytes>) {
         let Some(frame) = frame else { return };
         if self.transmits.capacity() == 0 {
@@ -162,16 +166,19 @@ impl ServerConnection {
         self.transmits.push_back(Transmit { route, role, frame, mirror: None });
     }
 
+    /// How many subscriptions of the client are open.
     pub(super) fn listening(&self) -> usize {
         let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
         self.slots.iter().filter(|(_, slot)| listening(slot)).count()
     }
 
+    /// The number for the next call.
     pub(super) fn number(&mut self) -> ExchangeId {
         self.last += 1;
         ExchangeId(self.last)
     }
 
+    /// What this connection knows of its calls.
     pub(super) fn origin(&self, extensions: Extensions) -> CallOrigin {
         CallOrigin { owner: self.owner.clone(), sink: self.sink.clone(), extensions, headers: None }
     }

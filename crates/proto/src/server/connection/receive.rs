@@ -25,6 +25,7 @@ use crate::wire::splice::NoId;
 use crate::wire::{legacy, splice};
 
 impl ServerConnection {
+    /// Handles one message by its kind.
     pub(super) fn message(&mut self, message: Message, batch: Option<BatchId>, now: Instant) {
         match message {
             Message::Request(request) => self.request(request, None, batch, now),
@@ -38,6 +39,7 @@ impl ServerConnection {
         }
     }
 
+    /// Handles an array of messages, which only 2025-03-26 has.
     pub(super) fn batch(&mut self, items: Vec<Result<Message, Malformed>>, now: Instant) {
         if let Err(error) = admission::check_batch(self.revision()) {
             return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
@@ -101,6 +103,7 @@ impl ServerConnection {
         }
     }
 
+    /// Admits a legacy request by the state of the session.
     fn admit_legacy(
         &mut self,
         request: RequestMessage,
@@ -138,6 +141,7 @@ impl ServerConnection {
         self.open(admitted, batch)
     }
 
+    /// Opens a session, and asks the service to describe itself. The answer follows in `welcome`.
     fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
         let session = LegacySession::open(&request.params, &self.config)?;
         let discover = own_call(&session, request.id.clone(), Method::ServerDiscover)?;
@@ -151,6 +155,7 @@ impl ServerConnection {
         Ok(())
     }
 
+    /// Handles a notification. Unknown ones are ignored.
     pub(super) fn notification(&mut self, notification: &NotificationMessage) {
         let MethodName::Known(method) = notification.method else { return };
         match method {
@@ -238,6 +243,7 @@ impl ServerConnection {
         }
     }
 
+    /// Answers a message beyond the size limit.
     pub(super) fn refuse_too_long(&mut self, head: &[u8]) {
         let most = self.config.limits().frame;
         let error =

@@ -66,6 +66,7 @@ enum Allowed {
     Both,
 }
 
+/// Which values a schema allows, as far as can be seen within `depth` steps.
 fn allowed(schema: &Members, root: &Members, depth: usize) -> Allowed {
     if let Some(types) = schema.value("type") {
         let types: Vec<String> = match serde_json::from_str(types) {
