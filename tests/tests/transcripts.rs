@@ -50,8 +50,8 @@ const LITTLE_PATIENCE: Duration = Duration::from_millis(200);
 
 // Sockets, memory and HTTP carry the same transcripts as stdio, with the same handshakes and
 // `_meta`. Over HTTP each play also checks that a message without an answer is 202, that a stream
-// ends after its answer, and that no answer comes on the GET stream. spec: TR-3, TR-4, HTTP-10,
-// HTTP-26, HTTP-43
+// ends after its answer, and that no answer comes on the GET stream.
+// spec: TR-3, TR-4, HTTP-10, HTTP-26, HTTP-43
 fn main() -> ExitCode {
     keep_quiet_about_crashes();
     let mut arguments = env::args().skip(1);
