@@ -93,10 +93,7 @@ impl File {
     /// Whether all of it is test code.
     pub(crate) fn is_test(&self) -> bool {
         let (folders, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
-        folders.split('/').any(|folder| folder == "tests")
-            || name == "tests.rs"
-            || name.ends_with("_test.rs")
-            || name.ends_with("_tests.rs")
+        folders.split('/').any(|folder| folder == "tests") || name == "tests.rs"
     }
 
     /// Whether this line is test code.
