@@ -204,7 +204,7 @@ impl<T: Send + 'static> List<T> {
             None => Next::End,
             Some(cursor) if self.cycle.is_repeated(&cursor) => {
                 let reason = format!(
-                    "its pages go round in cycle: the server gave the cursor {:?} again",
+                    "its pages repeat: the server sent the cursor {:?} again",
                     cursor.as_str()
                 );
                 Next::Failure(Error::endless(self.method.name(), reason))

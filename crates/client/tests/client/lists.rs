@@ -130,8 +130,8 @@ async fn cursors_that_repeat_end_the_list_with_an_error() {
     let [Ok(a), Ok(b), Err(error)] = &read[..] else { panic!("{read:?}") };
     assert_eq!((a.name.as_str(), b.name.as_str()), ("a", "b"));
     assert!(error.is_invalid_answer());
-    let expected = "calling `tools/list`: its pages go round in circles: \
-                    the server gave the cursor \"x\" again";
+    let expected = "calling `tools/list`: its pages repeat: \
+                    the server sent the cursor \"x\" again";
     assert_eq!(error.to_string(), expected);
 }
 
