@@ -6,7 +6,6 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -14,6 +13,7 @@ use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
 pub use bowline_http::server::{HttpLimits, Sessions};
 use bowline_http::store::Backend;
 pub use bowline_proto::request::{Owner, Peer};
+use futures_core::future::BoxFuture;
 
 use self::stop::stop_signal;
 use crate::serve::ServeError;
@@ -241,7 +241,7 @@ where
 {
     type Response = http::Response<Body>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

@@ -26,7 +26,6 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bowline_proto::request::Success;
@@ -34,6 +33,7 @@ pub use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
+use futures_core::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -56,8 +56,6 @@ pub use rate::RateLimit;
 pub(crate) use ready::always_ready;
 pub use size::ResultSizeLimit;
 pub use timeout::Timeout;
-
-pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Makes a layer of a function that gets each request and [`Next`], the rest of the layers.
 ///
@@ -159,7 +157,7 @@ impl Route {
     }
 
     /// Serves one request.
-    pub(crate) fn serve(&self, request: Request) -> BoxFuture<Response> {
+    pub(crate) fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
         self.0.serve(request)
     }
 }
@@ -180,7 +178,7 @@ impl fmt::Debug for Route {
 }
 
 trait Serve: Send + Sync {
-    fn serve(&self, request: Request) -> BoxFuture<Response>;
+    fn serve(&self, request: Request) -> BoxFuture<'static, Response>;
 }
 
 struct Wrapped<S> {
@@ -194,7 +192,7 @@ where
     S::Error: Into<BoxError>,
     S::Future: Send,
 {
-    fn serve(&self, request: Request) -> BoxFuture<Response> {
+    fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
         let mut service = self.service.clone();
         let fault = self.fault;
         let revision = request.parts.revision;

@@ -53,7 +53,6 @@ pub mod layer;
 pub mod respond;
 mod shared;
 
-mod panic;
 #[cfg(feature = "tracing")]
 mod polled;
 mod schema;

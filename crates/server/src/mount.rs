@@ -16,8 +16,9 @@ use bowline_proto::upstream::{IntoUpstream, Upstream};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
+use futures_core::future::BoxFuture;
 
-use crate::layer::{BoxFuture, Fault, Route};
+use crate::layer::{Fault, Route};
 use crate::server::BuildError;
 
 pub(crate) mod lists;
@@ -59,7 +60,7 @@ impl Mount {
     }
 
     /// Serves a request.
-    pub(crate) fn serve(&self, request: Request) -> BoxFuture<Response> {
+    pub(crate) fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
         self.route.serve(request)
     }
 
@@ -69,7 +70,7 @@ impl Mount {
         parts: &Parts,
         method: Method,
         params: Members,
-    ) -> BoxFuture<Response> {
+    ) -> BoxFuture<'static, Response> {
         let mut parts = parts.clone();
         parts.method = method;
         (parts.progress, parts.input) = (None, None);
@@ -125,7 +126,7 @@ pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> S
 /// Awaits a future, and polls others meanwhile. Drops those that have not ended when it returns.
 pub(crate) async fn accompanied<T>(
     main: impl Future<Output = T>,
-    mut company: Vec<BoxFuture<()>>,
+    mut company: Vec<BoxFuture<'static, ()>>,
 ) -> T {
     let mut main = pin!(main);
     poll_fn(|cx| {

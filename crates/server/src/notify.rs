@@ -11,13 +11,14 @@ use std::task::{Context, Poll};
 use bowline_proto::request::{
     Change, ExchangeId, Outgoing, Parts, Response, Sink, Success, is_part_of,
 };
+use bowline_proto::sync::lock;
 use bowline_types::subscription::SubscriptionFilter;
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
 use crate::extract::FromCall;
 use crate::handler::signature::HandlerSignature;
-use crate::sync::{Signal, lock};
+use crate::sync::Signal;
 
 /// The most pending resources of a subscriber that are notified one by one. Beyond that the
 /// subscriber is notified of the URIs that it subscribed to, whose number it has chosen itself. A

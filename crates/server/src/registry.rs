@@ -3,7 +3,9 @@
 mod insert;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
+
+use bowline_proto::sync::{read, write};
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
@@ -101,9 +103,9 @@ impl Registry {
             templates: templates.fork(),
             prompts: prompts.fork(),
         });
-        *fork.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = self.mounts();
-        let routes = self.0.routes.read().unwrap_or_else(PoisonError::into_inner).clone();
-        *fork.0.routes.write().unwrap_or_else(PoisonError::into_inner) = routes;
+        *write(&fork.0.mounts) = self.mounts();
+        let routes = read(&self.0.routes).clone();
+        *write(&fork.0.routes) = routes;
         fork.0.logs.store(self.declares_logging(), Ordering::Relaxed);
         fork
     }
@@ -138,12 +140,12 @@ impl Registry {
 
     /// Stores a table of routes.
     fn link<T: Send + Sync + 'static>(&self, routes: T) {
-        self.0.routes.write().unwrap_or_else(PoisonError::into_inner).insert(routes);
+        write(&self.0.routes).insert(routes);
     }
 
     /// A table of routes, if a feature needs it.
     pub(crate) fn routes<T: Copy + Send + Sync + 'static>(&self) -> Option<T> {
-        self.0.routes.read().unwrap_or_else(PoisonError::into_inner).get().copied()
+        read(&self.0.routes).get().copied()
     }
 
     /// Declares logging, even if no handler takes `Log`.
@@ -179,7 +181,7 @@ impl Registry {
 
     /// The mounted servers, in order.
     pub(crate) fn mounts(&self) -> Arc<[Mount]> {
-        self.0.mounts.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.0.mounts).clone()
     }
 
     pub(crate) fn notify(&self) -> &Notify {
@@ -192,7 +194,7 @@ impl Registry {
     ///
     /// Names the first feature that needs more.
     pub(crate) fn bind(&self, states: &States) -> Result<(), BuildError> {
-        *self.0.states.write().unwrap_or_else(PoisonError::into_inner) = Some(states.clone());
+        *write(&self.0.states) = Some(states.clone());
         self.tools().iter().try_for_each(|entry| entry.check_states(states))?;
         self.resources().iter().try_for_each(|entry| entry.reader.check_states(states))?;
         self.templates().iter().try_for_each(|entry| entry.reader.check_states(states))?;

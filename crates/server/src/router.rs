@@ -13,6 +13,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::text::excerpt;
+use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use crate::discover::{ResourceSubscriptions, capabilities, instructions, own_capabilities};
@@ -20,7 +21,7 @@ use crate::feature::invoke::Invocation;
 use crate::feature::run::HandlerRun;
 use crate::feature::visible::{CallerView, VisibilityFilter};
 use crate::feature::{NotificationHandler, ToolEntry};
-use crate::layer::{BoxFuture, always_ready};
+use crate::layer::always_ready;
 use crate::registry::Registry;
 use crate::shared::ServerShared;
 
@@ -180,7 +181,7 @@ fn unknown(what: &str, name: &str) -> ErrorObject {
 pub(crate) enum Routed {
     Ready(Option<Response>),
     Tool(Invocation<ToolEntry>),
-    Later(BoxFuture<Response>),
+    Later(BoxFuture<'static, Response>),
 }
 
 impl Routed {

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
+use bowline_proto::sync::{Panicked, catch_poll};
 use bowline_proto::upstream::Upstream;
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
 
-use crate::layer::{BoxFuture, CallHead, ResultSizeLimit, Route};
-use crate::panic::{Panicked, catch_poll};
+use crate::layer::{CallHead, ResultSizeLimit, Route};
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
 use crate::shared::ServerShared;
@@ -92,7 +93,7 @@ pub struct ResponseFuture {
 
 enum Serving {
     Plain(Routed),
-    Layered(BoxFuture<Response>),
+    Layered(BoxFuture<'static, Response>),
 }
 
 impl Future for ResponseFuture {

@@ -1,8 +1,10 @@
-//! What several tasks share: a signal, and locks that outlive panics.
+//! A signal that several tasks wait for.
 
 use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::{Poll, Waker};
+
+use bowline_proto::sync::lock;
 
 /// An event that happens at most once, and that any number of tasks may wait for. Allocates only
 /// while a task waits.
@@ -44,11 +46,6 @@ impl Signal {
         })
         .await;
     }
-}
-
-/// Locks a value that no panic leaves half-changed, so a panic in one handler does not fail others.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -53,9 +53,8 @@ mod in_transit;
 use std::fmt;
 use std::future::IntoFuture;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bowline::client::{Answer, ClientBuilder};
@@ -66,8 +65,10 @@ use bowline::transport::transport::Transport;
 #[doc(no_inline)]
 pub use bowline::types::revision::Revision;
 use bowline::{BuildError, Client, Question, Server};
-#[cfg(feature = "http")]
 use bowline_http::server::Sessions;
+#[cfg(feature = "http")]
+use bowline_proto::sync::lock;
+use futures_core::future::BoxFuture;
 use tokio::net::unix::pipe;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -238,7 +239,7 @@ impl Connect {
 
 impl IntoFuture for Connect {
     type Output = Client;
-    type IntoFuture = Pin<Box<dyn Future<Output = Client> + Send>>;
+    type IntoFuture = BoxFuture<'static, Client>;
 
     /// # Panics
     ///
@@ -264,11 +265,11 @@ struct TestRecord {
 
 impl TestRecord {
     fn questions(&self) -> MutexGuard<'_, Vec<String>> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.questions)
     }
 
     fn broken(&self) -> MutexGuard<'_, Vec<String>> {
-        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.broken)
     }
 }
 

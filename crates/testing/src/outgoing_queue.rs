@@ -1,10 +1,11 @@
 //! The queue between running calls and a connection that a test drives by hand.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bowline_proto::request::{ExchangeId, Outgoing, Sink};
+use bowline_proto::sync::lock;
 
 /// Holds the messages of calls until [`take`](Self::take) passes them to the connection.
 pub(crate) struct OutgoingQueue {
@@ -35,7 +36,7 @@ impl OutgoingQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

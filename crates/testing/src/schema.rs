@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::{env, fs};
 
+use bowline_proto::sync::lock;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use jsonschema::Validator;
@@ -92,7 +93,7 @@ impl Schemas {
     }
 
     fn document(&self, revision: Revision) -> Result<Arc<Document>, SchemaError> {
-        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut documents = lock(&self.documents);
         if let Some(document) = documents.get(&revision) {
             return Ok(document.clone());
         }
@@ -242,7 +243,7 @@ impl Document {
     }
 
     fn validator(&self, definition: &str) -> Result<Arc<Validator>, SchemaError> {
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = lock(&self.compiled);
         if let Some(validator) = compiled.get(definition) {
             return Ok(validator.clone());
         }

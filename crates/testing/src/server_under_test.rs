@@ -3,24 +3,23 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bowline::{BuildError, Server};
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
+use bowline_proto::sync::lock;
+use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 /// A server for [`Transcript::play`](crate::transcript::Transcript::play); cheap to clone.
 #[derive(Clone)]
 pub struct ServerUnderTest {
-    call: Arc<dyn Fn(Request) -> BoxFuture + Send + Sync>,
+    call: Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>,
     config: Arc<ServerConfig>,
 }
-
-type BoxFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 impl ServerUnderTest {
     /// A server from a tower service and a configuration.
@@ -30,8 +29,8 @@ impl ServerUnderTest {
         S::Future: Send,
     {
         let service = Mutex::new(service);
-        let call = move |request| -> BoxFuture {
-            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let call = move |request| -> BoxFuture<'static, Response> {
+            let mut service = lock(&service).clone();
             Box::pin(async move {
                 let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
                 let Ok(response) = service.call(request).await;
@@ -66,7 +65,7 @@ impl ServerUnderTest {
 impl Service<Request> for ServerUnderTest {
     type Response = Response;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

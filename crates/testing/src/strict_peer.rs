@@ -4,10 +4,10 @@
 //! the faults of the server. This one fails.
 
 use std::fmt;
-use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use bowline_proto::sync::poll_once;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -163,9 +163,7 @@ impl StrictPeer {
     pub(crate) async fn try_next(&mut self) -> Option<String> {
         for _ in 0..POLLS {
             let mut line = std::pin::pin!(self.line());
-            let polled =
-                std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut line).as_mut().poll(cx)));
-            if let Poll::Ready(line) = polled.await {
+            if let Poll::Ready(line) = poll_once(&mut line).await {
                 return line;
             }
             yield_now().await;

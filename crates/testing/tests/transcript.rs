@@ -15,6 +15,7 @@ use bowline_types::meta::Meta;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::subscription::SubscriptionFilter;
+use futures_core::future::BoxFuture;
 
 /// A server with two tools: `echo`, and `slow` which takes ten seconds.
 async fn serve(request: Request) -> Response {
@@ -50,7 +51,7 @@ struct Function;
 impl tower_service::Service<Request> for Function {
     type Response = Response;
     type Error = Infallible;
-    type Future = std::pin::Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
 
     fn poll_ready(
         &mut self,

@@ -1,6 +1,6 @@
 //! The client of the last modern request, parsed once as long as it stays the same.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
@@ -9,6 +9,7 @@ use super::modern::read;
 use crate::classify::missing;
 use crate::members::Members;
 use crate::request::ClientProfile;
+use crate::sync::lock;
 
 /// The longest description, in bytes, that is remembered. Most have a few hundred bytes.
 const MOST: usize = 2048;
@@ -37,7 +38,7 @@ impl KnownClient {
         let info = meta.value(key::CLIENT_INFO);
         let capabilities = meta.value(key::CLIENT_CAPABILITIES);
         // No code that runs under the lock can panic half-way, so a poisoned lock is still valid.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if let Some(known) = &*known
             && capabilities == Some(&known.capabilities)
             && info == known.info.as_deref()

@@ -13,6 +13,7 @@ use bowline_types::elicitation::schema::FormSchema;
 use bowline_types::error::code;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
+use futures_core::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -205,7 +206,7 @@ impl Ask {
 
 /// A question that was asked: await it for the answer.
 #[must_use = "the client is not asked unless this is awaited"]
-pub struct Asking<T>(Pin<Box<dyn Future<Output = Result<T, AskError>> + Send>>);
+pub struct Asking<T>(BoxFuture<'static, Result<T, AskError>>);
 
 impl<T> Asking<T> {
     fn of(answer: impl Future<Output = Result<T, AskError>> + Send + 'static) -> Self {

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_proto::request::{Outgoing, ProgressUpdate};
+use bowline_proto::sync::lock;
 use tokio::time::Instant;
 
 use super::FromCall;
 use crate::call::Call;
 use crate::error::Result;
 use crate::handler::signature::HandlerSignature;
-use crate::sync::lock;
 
 /// The least time between two reports: each one is a message, and users do not see more than a few
 /// per second.

@@ -7,6 +7,7 @@ use bowline_proto::request::{Request, Response, Success};
 use bowline_types::completion::{CompleteParams, CompleteResult, Completion};
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
+use futures_core::future::BoxFuture;
 
 use super::run::Callee;
 use crate::call::{Call, CallTarget};
@@ -14,7 +15,6 @@ use crate::error::Result as HandlerResult;
 use crate::extract::CompletionInput;
 use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
-use crate::layer::BoxFuture;
 use crate::respond::IntoCompletion;
 use crate::server::BuildError;
 use crate::states::States;
@@ -109,7 +109,7 @@ impl Callee for Completer {
         Ok(CallTarget::Other { name: self.argument.as_str().into(), arguments })
     }
 
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<Completion>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<Completion>> {
         self.handler.call(call)
     }
 

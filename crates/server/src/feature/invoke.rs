@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
+use bowline_proto::sync::{Panicked, catch_poll};
 use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use super::run::{Callee, HandlerRun};
-use crate::layer::{BoxFuture, Fault, Route, always_ready};
-use crate::panic::{Panicked, catch_poll};
+use crate::layer::{Fault, Route, always_ready};
 use crate::shared::ServerShared;
 
 /// A call of a feature under way.
 pub(crate) enum Invocation<C: Callee> {
     Direct(HandlerRun<C>),
-    Layered { callee: Arc<C>, future: BoxFuture<Response> },
+    Layered { callee: Arc<C>, future: BoxFuture<'static, Response> },
 }
 
 /// Calls a feature through its layers, if there are any.

@@ -7,13 +7,13 @@ use bowline_proto::request::{Request, Response, Success};
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use bowline_types::template::Variables;
+use futures_core::future::BoxFuture;
 
 use super::run::Callee;
 use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::handler::{ErasedHandler, Handler, erase};
-use crate::layer::BoxFuture;
 use crate::respond::IntoNothing;
 use crate::server::BuildError;
 use crate::states::States;
@@ -69,7 +69,7 @@ impl Callee for NotificationHandler {
         Ok(CallTarget::Other { name, arguments })
     }
 
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<()>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<()>> {
         self.handler.call(call)
     }
 

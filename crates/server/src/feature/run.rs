@@ -7,19 +7,19 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use bowline_proto::request::{Input, Request, Response, Success};
+use bowline_proto::sync::{Panicked, catch_poll};
 use bowline_transport::task::spawn_on;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequired;
 use bowline_types::method::Method;
 use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
+use futures_core::future::BoxFuture;
 use tokio::runtime::Handle;
 
 use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::extract::{RoundEnd, Rounds};
-use crate::layer::BoxFuture;
-use crate::panic::{Panicked, catch_poll};
 use crate::seal::{BadState, Binding};
 use crate::shared::ServerShared;
 
@@ -39,7 +39,7 @@ pub(crate) trait Callee: Send + Sync + 'static {
     fn admit(&self, request: &Request) -> Result<CallTarget, Response>;
 
     /// Calls the handler, which runs when the future is polled.
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<Self::Output>>;
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<Self::Output>>;
 
     /// The answer to a call whose handler has ended.
     fn complete(&self, call: &Call, outcome: HandlerResult<Self::Output>) -> Response;
@@ -75,7 +75,7 @@ struct Running<C: Callee> {
     callee: Arc<C>,
     call: Call,
     /// Gone once the call has ended.
-    handler: Option<BoxFuture<HandlerResult<C::Output>>>,
+    handler: Option<BoxFuture<'static, HandlerResult<C::Output>>>,
 }
 
 impl<C: Callee> HandlerRun<C> {
@@ -167,7 +167,7 @@ impl<C: Callee> Drop for Running<C> {
 }
 
 /// Lets the handler of a cancelled call run on for a while. Its answer is dropped.
-fn linger<T: Send + 'static>(handler: BoxFuture<HandlerResult<T>>, grace: Duration) {
+fn linger<T: Send + 'static>(handler: BoxFuture<'static, HandlerResult<T>>, grace: Duration) {
     // Without a runtime the process is ending, and the handler is dropped.
     if let Ok(runtime) = Handle::try_current() {
         spawn_on(&runtime, async move { _ = tokio::time::timeout(grace, handler).await });

@@ -6,11 +6,12 @@
 //! skip an item when others are added or removed, on every replica.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bowline_proto::request::{Response, Success};
+use bowline_proto::sync::{read, write};
 use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
@@ -69,11 +70,11 @@ impl<T: FeatureEntry> FeatureSet<T> {
 
     /// What is in the set now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot<T>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.0).clone()
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Snapshot<T>) -> R) -> R {
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = write(&self.0);
         let snapshot = Arc::make_mut(&mut current);
         snapshot.pages = Default::default();
         change(snapshot)

@@ -3,18 +3,19 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
+
 use super::Handler;
 use crate::call::Call;
 use crate::error::Result;
 use crate::extract::require_visits;
-use crate::layer::BoxFuture;
 
 /// A handler that gives an `R`, whatever its function takes and returns.
 pub(crate) type ErasedHandler<R> = Arc<dyn Erased<R>>;
 
 pub(crate) trait Erased<R>: Send + Sync {
     /// Calls the handler, which runs when the future is polled.
-    fn call(&self, call: Call) -> BoxFuture<Result<R>>;
+    fn call(&self, call: Call) -> BoxFuture<'static, Result<R>>;
 }
 
 /// Forgets the type of a handler, and remembers how an `R` is made of what it returns.
@@ -57,7 +58,7 @@ where
     T: 'static,
     R: 'static,
 {
-    fn call(&self, call: Call) -> BoxFuture<Result<R>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, Result<R>> {
         let running = (self.function)(call.clone());
         let respond = self.respond;
         Box::pin(async move {

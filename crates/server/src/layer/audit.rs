@@ -8,11 +8,12 @@ use bowline_proto::request::{Owner, Request, Response, Success, SuccessKind};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::Next;
 use super::guard::{Guard, guards, name, sent};
-use super::{BoxFuture, Next};
 
 /// Gives a function one [`AuditRecord`] of each call, when it has ended.
 ///
@@ -87,7 +88,7 @@ impl Audit {
 guards!(Audit, Audit::clone);
 
 impl Guard for Audit {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         let Some(method) = sent(&request) else { return Box::pin(next.run(request)) };
         let pending = Pending::new(&self, method, &request);
         Box::pin(async move {

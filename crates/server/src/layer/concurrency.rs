@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
 use tokio::sync::Semaphore;
 
+use super::Next;
 use super::guard::{CallHead, Guard, guards, subject};
-use super::{BoxFuture, Next};
 
 /// The most calls that wait for their turn, unless [`ConcurrencyLimit::waiting`] sets another number.
 const MOST_WAITING: usize = 1024;
@@ -62,7 +63,7 @@ struct Places {
 }
 
 impl Guard for Places {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         if request.parts.method.streams() {
             return Box::pin(next.run(request));
         }

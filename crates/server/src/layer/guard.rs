@@ -8,14 +8,15 @@ use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::tool::CallToolResult;
+use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use super::{BoxFuture, Fault, Next, Route, always_ready};
+use super::{Fault, Next, Route, always_ready};
 use crate::error::BoxError;
 
 /// Lets a call pass, makes it wait, or refuses it.
 pub(super) trait Guard: Send + Sync + 'static {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response>;
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response>;
 }
 
 /// The service of a layer of this crate: a guard before another service.

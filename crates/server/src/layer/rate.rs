@@ -7,14 +7,15 @@ use std::time::{Duration, Instant, SystemTime};
 use bowline_proto::callers::{CallerId, Callers};
 use bowline_proto::pace::Pace;
 use bowline_proto::request::{Parts, Peer, Request, Response};
+use bowline_proto::sync::lock;
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::text::counted;
+use futures_core::future::BoxFuture;
 
+use super::Next;
 use super::guard::{CallHead, Guard, guards, sent, subject};
-use super::{BoxFuture, Next};
 use crate::seal::{Opener, Seal};
-use crate::sync::lock;
 
 /// The most callers that are counted one by one. Further callers are counted together.
 const MOST_CALLERS: usize = 10_000;
@@ -89,7 +90,7 @@ struct Buckets {
 }
 
 impl Guard for Buckets {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         match self.hold(&request) {
             Ok(()) => Box::pin(next.run(request)),
             Err(refusal) => Box::pin(async move { refusal }),

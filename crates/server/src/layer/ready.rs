@@ -5,7 +5,8 @@ macro_rules! always_ready {
     () => {
         type Response = bowline_proto::request::Response;
         type Error = std::convert::Infallible;
-        type Future = crate::layer::BoxFuture<
+        type Future = futures_core::future::BoxFuture<
+            'static,
             std::result::Result<bowline_proto::request::Response, std::convert::Infallible>,
         >;
 

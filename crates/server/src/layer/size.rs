@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
 
+use super::Next;
 use super::guard::{CallHead, Guard, guards};
-use super::{BoxFuture, Next};
 
 /// Refuses results that are too long; the error gives their length and the limit.
 ///
@@ -51,7 +52,7 @@ impl ResultSizeLimit {
 guards!(ResultSizeLimit, |limit| *limit);
 
 impl Guard for ResultSizeLimit {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         let head = CallHead::of(&request);
         Box::pin(async move { self.hold(head, next.run(request).await) })
     }

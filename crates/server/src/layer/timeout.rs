@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
+use futures_core::future::BoxFuture;
 
+use super::Next;
 use super::guard::{CallHead, Guard, guards, subject};
-use super::{BoxFuture, Next};
 
 /// Cancels calls that take too long, and answers them with an error.
 ///
@@ -35,7 +36,7 @@ impl Timeout {
 guards!(Timeout, |timeout| *timeout);
 
 impl Guard for Timeout {
-    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<Response> {
+    fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         if request.parts.method.streams() {
             return Box::pin(next.run(request));
         }

@@ -2,8 +2,7 @@
 //!
 //! What is no tool also stores the [routes](crate::router::FeatureRoutes) that serve it.
 
-use std::sync::PoisonError;
-
+use bowline_proto::sync::{read, write};
 use bowline_types::namespace::Namespace;
 
 use super::Registry;
@@ -44,7 +43,7 @@ impl Registry {
         let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
         self.link(FeatureRoutes::LINKED);
         self.link(MountRoutes::LINKED);
-        *self.0.mounts.write().unwrap_or_else(PoisonError::into_inner) = mounts.into();
+        *write(&self.0.mounts) = mounts.into();
         self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
         self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
     }
@@ -102,7 +101,7 @@ impl Registry {
         &self,
         check: impl FnOnce(&States) -> Result<(), BuildError>,
     ) -> Result<(), BuildError> {
-        match &*self.0.states.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*read(&self.0.states) {
             Some(states) => check(states),
             None => Ok(()),
         }

@@ -22,15 +22,15 @@ use bowline_types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ResourceDefinition, ResourceTemplate,
 };
 use bowline_types::tool::{ListToolsResult, ToolDefinition};
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::{Router, not_offered};
-use crate::layer::BoxFuture;
 use crate::mount::Mount;
 
 impl Router {
     /// Lists the features of the server and of the mounted servers.
-    pub(super) fn list_all(&self, request: Request) -> BoxFuture<Response> {
+    pub(super) fn list_all(&self, request: Request) -> BoxFuture<'static, Response> {
         let router = self.clone();
         match request.parts.method {
             Method::ToolsList => Box::pin(router.merge::<ListToolsResult>(request)),

@@ -7,10 +7,10 @@ use bowline_types::completion::{CompleteParams, Reference};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::namespace::Namespace;
 use bowline_types::subscription::SubscriptionFilter;
+use futures_core::future::BoxFuture;
 
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
-use crate::layer::BoxFuture;
 use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
 
@@ -88,7 +88,7 @@ impl Router {
     }
 
     /// Passes a notification of the client on to all mounted servers.
-    pub(super) fn tell_mounts(&self, request: &Request) -> Option<BoxFuture<()>> {
+    pub(super) fn tell_mounts(&self, request: &Request) -> Option<BoxFuture<'static, ()>> {
         let mounts = self.0.registry.mounts();
         let notify = |mount: &Mount| ended(mount.serve(request.clone()));
         let mut others: Vec<_> = mounts.iter().map(notify).collect();
@@ -109,7 +109,7 @@ impl Router {
         &self,
         listening: &ListenStream,
         parts: &Parts,
-    ) -> Vec<BoxFuture<()>> {
+    ) -> Vec<BoxFuture<'static, ()>> {
         let mut wanted = Vec::new();
         for mount in self.0.registry.mounts().iter() {
             let mut filter = listening.request().filter.clone();
@@ -159,7 +159,7 @@ fn listen_to(
     filter: &SubscriptionFilter,
     listening: &ListenStream,
     parts: &Parts,
-) -> BoxFuture<()> {
+) -> BoxFuture<'static, ()> {
     let relay = listening.relay();
     let mut parts = parts.clone();
     parts.outbox = Outbox::new(parts.exchange, relay.clone());
@@ -171,7 +171,7 @@ fn listen_to(
     })
 }
 
-fn ended(answer: BoxFuture<Response>) -> BoxFuture<()> {
+fn ended(answer: BoxFuture<'static, Response>) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         // The client did not send this request, so it gets no answer.
         let _ = answer.await;

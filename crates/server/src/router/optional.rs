@@ -14,16 +14,13 @@
 //! and `registry/insert.rs` is the only file that names those two constants. Without a table the
 //! router answers that the method is not offered.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
+use futures_core::future::BoxFuture;
 
 use super::resource::Presence;
 use super::{Routed, Router, not_offered};
-use crate::layer::BoxFuture;
 use crate::mount::{Mount, lists};
 use crate::notify::ListenStream;
 
@@ -38,13 +35,13 @@ pub(crate) struct FeatureRoutes {
 /// Serves what concerns mounted servers.
 #[derive(Clone, Copy)]
 pub(crate) struct MountRoutes {
-    list_all: fn(&Router, Request) -> BoxFuture<Response>,
+    list_all: fn(&Router, Request) -> BoxFuture<'static, Response>,
     tell_all: for<'a> fn(&'a Router, &'a ListenStream, &'a Parts) -> Borrowing<'a, Response>,
     lists: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
     lists_template: for<'a> fn(&'a Mount, &'a str, &'a Parts) -> Borrowing<'a, bool>,
 }
 
-type Borrowing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type Borrowing<'a, T> = BoxFuture<'a, T>;
 
 impl FeatureRoutes {
     pub(crate) const LINKED: Self = Self {
@@ -84,7 +81,7 @@ impl Router {
 
     /// Lists what the server has together with what the mounted servers have; `None` if there are
     /// none.
-    pub(super) fn list_mounted(&self, request: &Request) -> Option<BoxFuture<Response>> {
+    pub(super) fn list_mounted(&self, request: &Request) -> Option<BoxFuture<'static, Response>> {
         let routes = self.0.registry.routes::<MountRoutes>()?;
         Some((routes.list_all)(self, request.clone()))
     }

@@ -3,12 +3,12 @@
 //! Every request has its own connection. Streams and closed connections behave as on a socket.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bowline::types::revision::Revision;
 use bowline_http::client::{BoxError, HttpTransport, RequestBody};
 use bowline_http::server::{Body, Endpoint, failed};
+use futures_core::future::BoxFuture;
 use http::header::{HOST, HeaderValue};
 use http::uri::PathAndQuery;
 use http::{Method, Request, Response, StatusCode, Uri};
@@ -64,7 +64,7 @@ impl InMemoryHttp {
 impl Service<Request<RequestBody>> for InMemoryHttp {
     type Response = Response<Incoming>;
     type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, BoxError>> + Send>>;
+    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))

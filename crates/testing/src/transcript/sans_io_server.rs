@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bowline_proto::codec::lines::LineReader;
 use bowline_proto::request::{ExchangeId, Owner, Request, Response};
 use bowline_proto::server::{ServerConnection, ServerEvent};
+use bowline_proto::sync::lock;
+use futures_core::future::BoxFuture;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tower_service::Service;
@@ -36,7 +37,7 @@ pub(crate) struct SansIoServer {
     drain: Option<Instant>,
 }
 
-type Running = Pin<Box<dyn Future<Output = Response> + Send>>;
+type Running = BoxFuture<'static, Response>;
 
 impl SansIoServer {
     pub(crate) fn new(server: ServerUnderTest) -> Self {
@@ -239,7 +240,7 @@ impl Woken {
     }
 
     fn player(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.player.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.player)
     }
 }
 

@@ -12,14 +12,13 @@ use std::task::Waker;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bowline_proto::limits::Limits;
+use bowline_proto::sync::lock;
 use bowline_types::input::{InputRequest, InputRequests, InputResponses};
 use bowline_types::json::RawJson;
 use bowline_types::read::{read, text};
 use bowline_types::text::counted;
 use chacha20_poly1305::poly1305::Poly1305;
 use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::sync::lock;
 
 /// What is known of a call's questions, shared by its handler and the future that drives it.
 #[derive(Debug)]

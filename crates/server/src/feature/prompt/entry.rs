@@ -9,6 +9,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::prompt::{GetPromptParams, GetPromptResult, ListPromptsResult};
 use bowline_types::revision::Revision;
+use futures_core::future::BoxFuture;
 
 use super::{Prompt, check};
 use crate::call::{Call, CallTarget};
@@ -19,7 +20,6 @@ use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
-use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -124,7 +124,7 @@ impl Callee for PromptEntry {
         Ok(CallTarget::Other { name: self.name.clone(), arguments: words })
     }
 
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<GetPromptResult>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<GetPromptResult>> {
         self.prompt.core.handler.call(call)
     }
 

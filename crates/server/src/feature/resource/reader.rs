@@ -11,6 +11,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::resource::ReadResourceResult;
 use bowline_types::revision::Revision;
 use bowline_types::template::{UriTemplate, Variables};
+use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,7 +22,6 @@ use crate::feature::GRACE;
 use crate::feature::completion::Completers;
 use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
-use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -170,7 +170,7 @@ impl Callee for ResourceReader {
         Ok(CallTarget::Other { name: uri.into(), arguments: words })
     }
 
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<ReadResourceResult>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<ReadResourceResult>> {
         self.resource.core.handler.call(call)
     }
 

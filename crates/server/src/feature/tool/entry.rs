@@ -12,6 +12,7 @@ use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 use bowline_types::tool::{CallToolResult, ListToolsResult, check_name};
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 
 use super::Tool;
 use crate::call::{Call, CallTarget};
@@ -20,7 +21,6 @@ use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
-use crate::layer::BoxFuture;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -109,7 +109,7 @@ impl Callee for ToolEntry {
         Ok(CallTarget::Tool { validator: self.validator.clone(), arguments })
     }
 
-    fn call(&self, call: Call) -> BoxFuture<HandlerResult<CallToolResult>> {
+    fn call(&self, call: Call) -> BoxFuture<'static, HandlerResult<CallToolResult>> {
         self.tool.core.handler.call(call)
     }
 

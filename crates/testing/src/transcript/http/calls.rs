@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{Request, Response};
+use futures_core::future::BoxFuture;
 use tokio::sync::watch;
 use tower_service::Service;
 
@@ -82,7 +82,7 @@ impl CountingService {
 impl Service<Request> for CountingService {
     type Response = Response;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.server.poll_ready(cx)
