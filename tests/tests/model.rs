@@ -157,7 +157,7 @@ impl World {
                     self.handlers.push_back((call, request.parts.exchange));
                 }
                 // The driver may drop a cancelled handler or let it run; here it runs.
-                Event::Cancelled(number) => {
+                ServerEvent::Cancelled(number) => {
                     let stopped = self.handlers.iter().find(|(_, running)| *running == number);
                     let wanted = stopped.is_some_and(|(call, _)| self.calls[*call] != State::Over);
                     assert!(!wanted, "{number:?} is stopped");
