@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 /// A store that has at most one fault at a time.
 pub(crate) struct FaultyStore {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemoryBackend,
     fault: Mutex<Option<Fault>>,
 }
 

@@ -66,7 +66,7 @@ async fn come_and_go(server: &TestServer, way: u64, random: &mut Random) {
 /// What a server holds for its clients: sessions, tasks, file descriptors, bytes in its store.
 type Held = (usize, usize, usize, usize);
 
-fn held(server: &TestServer, store: &Memory) -> Held {
+fn held(server: &TestServer, store: &MemoryBackend) -> Held {
     let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
     (server.endpoint.sessions(), tasks, descriptors, store.bytes())
@@ -75,7 +75,7 @@ fn held(server: &TestServer, store: &Memory) -> Held {
 /// Waits until the server holds no more than it should; returns what it holds if that takes too long.
 async fn settled(
     server: &TestServer,
-    store: &Memory,
+    store: &MemoryBackend,
     is_settled: impl Fn(Held) -> bool,
 ) -> Result<Held, Held> {
     let begun = Instant::now();

@@ -23,7 +23,7 @@ use crate::wire::{Request, Wire};
 struct Pair {
     a: TestServer,
     b: TestServer,
-    store: Arc<Memory>,
+    store: Arc<MemoryBackend>,
 }
 
 impl Pair {
@@ -31,7 +31,7 @@ impl Pair {
         Self::on(Arc::new(MemoryBackend::default())).await
     }
 
-    async fn on(store: Arc<Memory>) -> Self {
+    async fn on(store: Arc<MemoryBackend>) -> Self {
         let a = TestServer::with(|http| http.store(store.clone())).await;
         let b = TestServer::with(|http| http.store(store.clone())).await;
         Self { a, b, store }
