@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import anyio
-import kit
+import server_features as features
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.prompts import Message, Prompt, PromptResult
@@ -35,11 +35,11 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-# Fewer than there are of anything, so that every list has pages.
+# Small, so that every list has several pages.
 PAGE_SIZE = 1
 
-server = FastMCP("fastmcp-server", version="1.0.0", instructions=kit.INSTRUCTIONS, list_page_size=PAGE_SIZE)
-seen = kit.Sightings()
+server = FastMCP("fastmcp-server", version="1.0.0", instructions=features.INSTRUCTIONS, list_page_size=PAGE_SIZE)
+seen = features.Sightings()
 
 
 @server.tool(output_schema=None)
@@ -49,9 +49,9 @@ def echo(message: str) -> str:
 
 
 @server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
-def add(a: int, b: int) -> kit.Sum:
+def add(a: int, b: int) -> features.Sum:
     """Adds two integers."""
-    return kit.Sum(a + b)
+    return features.Sum(a + b)
 
 
 @server.tool(output_schema={"type": "object", "properties": {"sum": {"type": "integer"}}})
@@ -69,7 +69,7 @@ def fail(reason: str) -> str:
 @server.tool(output_schema=None)
 def gallery() -> list[Any]:
     """Returns one of everything."""
-    return kit.gallery()
+    return features.gallery()
 
 
 @server.tool(output_schema=None)
@@ -81,7 +81,7 @@ async def sleep(seconds: float, context: Context) -> str:
 @server.tool(output_schema=None)
 async def chatter(context: Context) -> str:
     """Logs something of several levels."""
-    for level in kit.LEVELS:
+    for level in features.LEVELS:
         await context.log(f"a {level}", level=level, logger_name="peer")
     return "said it"
 
@@ -97,7 +97,7 @@ def is_modern(context: Context) -> bool:
 
 
 def ask_in_result(context: Context, question: InputRequest) -> Any:
-    """The answer to a question or, if there is none yet, the question as a result."""
+    """Returns the answer to a question; if there is none yet, an input-required result with the question."""
     answer = (context.input_responses or {}).get("answer")
     return answer or InputRequiredResult(input_requests={"answer": question}, request_state="asked")
 
@@ -106,13 +106,13 @@ def ask_in_result(context: Context, question: InputRequest) -> Any:
 async def greet(context: Context) -> str | InputRequiredResult:
     """Greets the user by name."""
     if is_modern(context):
-        schema = kit.Person.model_json_schema()
-        question = ElicitRequest(params=ElicitRequestFormParams(message=kit.QUESTION, requested_schema=schema))
+        schema = features.Person.model_json_schema()
+        question = ElicitRequest(params=ElicitRequestFormParams(message=features.QUESTION, requested_schema=schema))
         answer = ask_in_result(context, question)
         if not isinstance(answer, ElicitResult):
             return answer
         return json.dumps({"action": answer.action} | ({"content": answer.content} if answer.content else {}))
-    answer = await context.elicit(kit.QUESTION, kit.Person)
+    answer = await context.elicit(features.QUESTION, features.Person)
     content = {"content": answer.data.model_dump(mode="json")} if isinstance(answer, AcceptedElicitation) else {}
     return json.dumps({"action": answer.action} | content)
 
@@ -121,18 +121,18 @@ async def greet(context: Context) -> str | InputRequiredResult:
 async def sign_in(context: Context) -> str | InputRequiredResult:
     """Sends the user to a page."""
     if is_modern(context):
-        answer = ask_in_result(context, ElicitRequest(params=kit.page()))
+        answer = ask_in_result(context, ElicitRequest(params=features.page()))
         if not isinstance(answer, ElicitResult):
             return answer
     else:
-        answer = await context.session.elicit_url(**kit.PAGE, elicitation_id="sign-in")
+        answer = await context.session.elicit_url(**features.PAGE, elicitation_id="sign-in")
     return json.dumps({"action": answer.action})
 
 
 @server.tool(output_schema=None)
 def locked() -> str:
     """Wants the user to sign in first."""
-    raise UrlElicitationRequiredError([kit.page("unlock")], "Sign in first.")
+    raise UrlElicitationRequiredError([features.page("unlock")], "Sign in first.")
 
 
 @server.tool(output_schema=None)
@@ -143,12 +143,12 @@ async def unlock(context: Context) -> str:
 
 
 async def ask_model(context: Context, *, tools: bool) -> str | InputRequiredResult:
-    question = kit.sampling(tools=tools)
+    question = features.sampling(tools=tools)
     kind = CreateMessageResultWithTools if tools else CreateMessageResult
     if not is_modern(context):
-        return kit.sampled(await context.session.send_request(question, kind))
+        return features.sampled(await context.session.send_request(question, kind))
     answer = ask_in_result(context, question)
-    return answer if isinstance(answer, InputRequiredResult) else kit.sampled(answer)
+    return answer if isinstance(answer, InputRequiredResult) else features.sampled(answer)
 
 
 @server.tool(output_schema=None)
@@ -194,19 +194,19 @@ async def touch(uri: str, context: Context) -> str:
     return "touched"
 
 
-@server.resource(kit.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
+@server.resource(features.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
 def motd() -> str:
     """The message of the day."""
-    return kit.MOTD_TEXT
+    return features.MOTD_TEXT
 
 
-@server.resource(kit.LOGO, name="logo", mime_type="image/png")
+@server.resource(features.LOGO, name="logo", mime_type="image/png")
 def logo() -> bytes:
     """A picture."""
-    return kit.BYTES
+    return features.BYTES
 
 
-@server.resource(kit.KNOTS, name="knot", mime_type="text/plain")
+@server.resource(features.KNOTS, name="knot", mime_type="text/plain")
 def knot(name: str) -> str:
     """Instructions for a knot."""
     return f"How to tie a {name}."
@@ -214,23 +214,23 @@ def knot(name: str) -> str:
 
 @server.prompt(description="Asks for an introduction.")
 def introduce(name: str, tone: str | None = None) -> str:
-    return kit.introduction(name, tone)
+    return features.introduction(name, tone)
 
 
 @server.prompt(title="Illustrate")
 def illustrate() -> PromptResult:
-    return PromptResult([Message(kit.picture()), Message(kit.embedded(), role="assistant")])
+    return PromptResult([Message(features.picture()), Message(features.embedded(), role="assistant")])
 
 
 @server.completion
 def complete(reference: Any, argument: Any, context: Any) -> list[str]:
-    return kit.completions(reference, argument, context)
+    return features.completions(reference, argument, context)
 
 
 async def main() -> None:
-    if kit.is_over_http():
-        return await kit.listen(server.http_app())
-    # Tracebacks of calls that are meant to fail take seconds to print.
+    if features.is_over_http():
+        return await features.listen(server.http_app())
+    # Printing tracebacks of expected failures takes seconds.
     await server.run_async(transport="stdio", show_banner=False, log_level="CRITICAL")
 
 

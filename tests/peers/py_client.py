@@ -27,7 +27,7 @@ SCENARIO_TIMEOUT = 60
 
 
 class Scenario:
-    """The steps, and what they saw."""
+    """The steps, and their reports."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.report = {"peer": "mcp", "oddities": [], "lateProgress": 0}
@@ -160,7 +160,7 @@ class Scenario:
 
 
 def capture_processes() -> list:
-    """The SDK does not tell how the server ended, so the processes it opens are noted down."""
+    """Records the processes that the SDK opens, because it does not report how the server ended."""
     processes = []
     open_process = anyio.open_process
 

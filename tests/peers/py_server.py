@@ -8,7 +8,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import anyio
-import kit
+import server_features as features
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.mcpserver import (
     AcceptedElicitation,
@@ -45,9 +45,9 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-# Tracebacks of calls that are meant to fail take seconds to print.
-server = MCPServer("py-server", version="1.0.0", instructions=kit.INSTRUCTIONS, log_level="CRITICAL")
-seen = kit.Sightings()
+# Printing tracebacks of expected failures takes seconds.
+server = MCPServer("py-server", version="1.0.0", instructions=features.INSTRUCTIONS, log_level="CRITICAL")
+seen = features.Sightings()
 
 
 @server.tool(structured_output=False)
@@ -57,13 +57,13 @@ def echo(message: str) -> str:
 
 
 @server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
-def add(a: int, b: int) -> kit.Sum:
+def add(a: int, b: int) -> features.Sum:
     """Adds two integers."""
-    return kit.Sum(a + b)
+    return features.Sum(a + b)
 
 
 @server.tool()
-def lie() -> Annotated[CallToolResult, kit.Sum]:
+def lie() -> Annotated[CallToolResult, features.Sum]:
     """Returns what its schema does not allow."""
     return CallToolResult(content=[TextContent(text="many")], structured_content={"sum": "many"})
 
@@ -77,7 +77,7 @@ def fail(reason: str) -> str:
 @server.tool(structured_output=False)
 def gallery() -> list[Any]:
     """Returns one of everything."""
-    return kit.gallery()
+    return features.gallery()
 
 
 @server.tool(structured_output=False)
@@ -89,7 +89,7 @@ async def sleep(seconds: float, context: Context) -> str:
 @server.tool(structured_output=False)
 async def chatter(context: Context) -> str:
     """Logs something of several levels."""
-    for level in kit.LEVELS:
+    for level in features.LEVELS:
         await context.log(level, f"a {level}", logger_name="peer")
     return "said it"
 
@@ -100,12 +100,12 @@ def tell_what_was_seen() -> str:
     return seen.to_json()
 
 
-def ask_for_person() -> Elicit[kit.Person]:
-    return Elicit(kit.QUESTION, kit.Person)
+def ask_for_person() -> Elicit[features.Person]:
+    return Elicit(features.QUESTION, features.Person)
 
 
 @server.tool(structured_output=False)
-def greet(person: Annotated[ElicitationResult[kit.Person], Resolve(ask_for_person)]) -> str:
+def greet(person: Annotated[ElicitationResult[features.Person], Resolve(ask_for_person)]) -> str:
     """Greets the user by name."""
     answer: dict[str, Any] = {"action": person.action}
     if isinstance(person, AcceptedElicitation):
@@ -117,18 +117,18 @@ def greet(person: Annotated[ElicitationResult[kit.Person], Resolve(ask_for_perso
 async def sign_in(context: Context) -> str | InputRequiredResult:
     """Sends the user to a page."""
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        answer = await context.elicit_url(**kit.PAGE, elicitation_id="sign-in")
+        answer = await context.elicit_url(**features.PAGE, elicitation_id="sign-in")
         return json.dumps({"action": answer.action})
     answer = (context.input_responses or {}).get("page")
     if isinstance(answer, ElicitResult):
         return json.dumps({"action": answer.action})
-    return InputRequiredResult(input_requests={"page": ElicitRequest(params=kit.page())}, request_state="asked")
+    return InputRequiredResult(input_requests={"page": ElicitRequest(params=features.page())}, request_state="asked")
 
 
 @server.tool(structured_output=False)
 def locked() -> str:
     """Wants the user to sign in first."""
-    raise UrlElicitationRequiredError([kit.page("unlock")], "Sign in first.")
+    raise UrlElicitationRequiredError([features.page("unlock")], "Sign in first.")
 
 
 @server.tool(structured_output=False)
@@ -139,7 +139,7 @@ async def unlock(context: Context) -> str:
 
 
 def ask_model(tools: bool) -> Sample:
-    asked = kit.conversation(tools=tools)
+    asked = features.conversation(tools=tools)
     return Sample(
         asked.messages,
         max_tokens=asked.max_tokens,
@@ -153,13 +153,13 @@ def ask_model(tools: bool) -> Sample:
 @server.tool(structured_output=False)
 def sample(said: Annotated[CreateMessageResult, Resolve(lambda: ask_model(tools=False))]) -> str:
     """Asks the model."""
-    return kit.sampled(said)
+    return features.sampled(said)
 
 
 @server.tool(structured_output=False)
 def sample_tools(said: Annotated[CreateMessageResultWithTools, Resolve(lambda: ask_model(tools=True))]) -> str:
     """Asks the model to use a tool."""
-    return kit.sampled(said)
+    return features.sampled(said)
 
 
 @server.tool(structured_output=False)
@@ -195,19 +195,19 @@ async def touch(uri: str, context: Context) -> str:
     return "touched"
 
 
-@server.resource(kit.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
+@server.resource(features.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
 def motd() -> str:
     """The message of the day."""
-    return kit.MOTD_TEXT
+    return features.MOTD_TEXT
 
 
-@server.resource(kit.LOGO, name="logo", mime_type="image/png")
+@server.resource(features.LOGO, name="logo", mime_type="image/png")
 def logo() -> bytes:
     """A picture."""
-    return kit.BYTES
+    return features.BYTES
 
 
-@server.resource(kit.KNOTS, name="knot", mime_type="text/plain")
+@server.resource(features.KNOTS, name="knot", mime_type="text/plain")
 def knot(name: str) -> str:
     """Instructions for a knot."""
     return f"How to tie a {name}."
@@ -215,17 +215,17 @@ def knot(name: str) -> str:
 
 @server.prompt(description="Asks for an introduction.")
 def introduce(name: str, tone: str | None = None) -> str:
-    return kit.introduction(name, tone)
+    return features.introduction(name, tone)
 
 
 @server.prompt(title="Illustrate")
 def illustrate() -> list[Message]:
-    return [UserMessage(kit.picture()), AssistantMessage(kit.embedded())]
+    return [UserMessage(features.picture()), AssistantMessage(features.embedded())]
 
 
 @server.completion()
 async def complete(reference: Any, argument: Any, context: Any) -> Completion:
-    return Completion(values=kit.completions(reference, argument, context))
+    return Completion(values=features.completions(reference, argument, context))
 
 
 async def subscribe(_context: Any, params: SubscribeRequestParams) -> EmptyResult:
@@ -239,7 +239,7 @@ async def unsubscribe(_context: Any, params: UnsubscribeRequestParams) -> EmptyR
 
 
 async def set_level(_context: Any, _params: SetLevelRequestParams) -> EmptyResult:
-    # The SDK leaves it to its users to hold messages back, so everything is sent.
+    # The SDK does not filter log messages by level, so all of them are sent.
     return EmptyResult()
 
 
@@ -248,7 +248,7 @@ async def roots_changed(_context: Any, _params: NotificationParams | None) -> No
 
 
 async def main() -> None:
-    # What a session has and `MCPServer` has no words for is told to the server below it.
+    # `MCPServer` has no methods for these requests of a session, so the low-level server handles them.
     below = server._lowlevel_server
     below.add_request_handler("resources/subscribe", SubscribeRequestParams, subscribe)
     below.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe)
@@ -256,8 +256,8 @@ async def main() -> None:
     below.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     below.create_initialization_options = partial(below.create_initialization_options, changes)
-    if kit.is_over_http():
-        return await kit.listen(server.streamable_http_app())
+    if features.is_over_http():
+        return await features.listen(server.streamable_http_app())
     async with stdio_server() as (reader, writer):
         await below.run(reader, writer, below.create_initialization_options())
 

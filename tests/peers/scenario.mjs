@@ -1,9 +1,9 @@
 // The scenario every TypeScript client runs against a stdio server under test.
 //
 // The two generations of the TypeScript SDK share most of their client API; what differs comes in
-// as a `peer`. What the client saw is printed as one JSON object on stdout, errors that the
-// scenario expects to be possible included: judging them is the caller's business. A step that
-// could not run at all ends the program with a message on stderr and a non-zero code.
+// as a `peer`. The report of the client is printed as one JSON object on stdout, including expected
+// errors; the test checks it. A step that cannot run ends the program with a message on stderr and a
+// non-zero exit code.
 
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ const STEP_TIMEOUT = 10_000;
 const SCENARIO_TIMEOUT = 60_000;
 
 // Both SDKs handle a response before a notification that arrived just ahead of it in the same
-// chunk, and then know its token no more; that is no fault of the server's.
+// chunk, and then do not know its token any more. That is not a fault of the server.
 const LATE_PROGRESS = 'Received a progress notification for an unknown token';
 
 /** Client identity and capabilities that every peer announces. */
@@ -146,8 +146,8 @@ async function ping({ client, era }) {
 }
 
 async function close({ client, transport }) {
-  // Neither SDK tells how the server ended, so the child is taken from the transport before it
-  // lets go of it.
+  // Neither SDK reports how the server ended, so the child is taken from the transport before it
+  // is closed.
   const child = transport._process;
   const exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
   const started = Date.now();

@@ -27,7 +27,7 @@ for (const revision of revisions) {
   writeFileSync(join(directory, `${revision}.json`), JSON.stringify(schemas[revision], null, 2) + '\n');
 }
 
-// The bundle names no revisions; what came with each tells them apart.
+// The bundle does not name revisions; a definition that is new in each identifies it.
 function fromSuite() {
   const bundle = readFileSync(join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js'), 'utf8');
   const found = {};

@@ -10,7 +10,7 @@ import { CLIENT_CAPABILITIES, CLIENT_INFO, commandLine, run } from './scenario.m
 
 const { revision, server } = commandLine(['revision']);
 
-/** This SDK always asks for its newest revision; an older one has to be written in on the way out. */
+/** This SDK always asks for its newest revision; this puts an older one into the outgoing message. */
 class RevisionTransport extends StdioClientTransport {
   send(message) {
     if (revision !== undefined && message.method === 'initialize') {

@@ -1,8 +1,8 @@
 // A server written with the TypeScript SDK 1.x, which begins with a handshake; over HTTP it has one
 // session.
 //
-// The four servers of this directory offer the same tools, resources and prompts; what they say is
-// in `kit.mjs` and, in Python, in `kit.py`.
+// The four servers of this directory offer the same tools, resources and prompts, which are defined
+// in `server_features.mjs` and, for Python, in `server_features.py`.
 //
 // usage: node ts-v1-server.mjs [--http]
 
@@ -18,28 +18,28 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import * as kit from './kit.mjs';
+import * as features from './server_features.mjs';
 
 const capabilities = { logging: {}, resources: { subscribe: true } };
-const server = new McpServer({ name: 'ts-v1-server', version: '1.0.0' }, { instructions: kit.INSTRUCTIONS, capabilities });
-const seen = kit.sightings();
+const server = new McpServer({ name: 'ts-v1-server', version: '1.0.0' }, { instructions: features.INSTRUCTIONS, capabilities });
+const seen = features.sightings();
 
 function tool(name, inputSchema, run, more = {}) {
   server.registerTool(name, { description: `The tool ${name}.`, inputSchema, ...more }, run);
 }
 
 function addTools() {
-  tool('echo', { message: z.string() }, ({ message }) => kit.text(message));
-  tool('add', { a: z.int(), b: z.int() }, kit.add, {
+  tool('echo', { message: z.string() }, ({ message }) => features.text(message));
+  tool('add', { a: z.int(), b: z.int() }, features.add, {
     title: 'Adder',
     annotations: { readOnlyHint: true },
     outputSchema: { sum: z.int() }
   });
-  tool('lie', {}, () => kit.LIE, { outputSchema: { sum: z.int() } });
+  tool('lie', {}, () => features.LIE, { outputSchema: { sum: z.int() } });
   tool('fail', { reason: z.string() }, ({ reason }) => {
     throw new Error(reason);
   });
-  tool('gallery', {}, () => ({ content: kit.GALLERY }));
+  tool('gallery', {}, () => ({ content: features.GALLERY }));
   tool('sleep', { seconds: z.number() }, ({ seconds }, extra) =>
     seen.sleep(seconds, {
       signal: extra.signal,
@@ -48,43 +48,43 @@ function addTools() {
     })
   );
   tool('chatter', {}, async (_arguments, extra) => {
-    for (const level of kit.LEVELS) {
+    for (const level of features.LEVELS) {
       await server.sendLoggingMessage({ level, logger: 'peer', data: `a ${level}` }, extra.sessionId);
     }
-    return kit.text('said it');
+    return features.text('said it');
   });
-  tool('seen', {}, () => kit.json(seen));
+  tool('seen', {}, () => features.json(seen));
 }
 
 function addQuestions() {
   const ask = server.server;
-  tool('greet', {}, async () => kit.json(await ask.elicitInput({ message: 'Who are you?', requestedSchema: kit.PERSON })));
+  tool('greet', {}, async () => features.json(await ask.elicitInput({ message: 'Who are you?', requestedSchema: features.PERSON })));
   tool('sign_in', {}, async () => {
-    const { action } = await ask.elicitInput({ mode: 'url', elicitationId: 'sign-in', ...kit.PAGE });
-    return kit.json({ action });
+    const { action } = await ask.elicitInput({ mode: 'url', elicitationId: 'sign-in', ...features.PAGE });
+    return features.json({ action });
   });
   tool('locked', {}, () => {
-    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'unlock', ...kit.PAGE }], 'Sign in first.');
+    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'unlock', ...features.PAGE }], 'Sign in first.');
   });
   tool('unlock', {}, async () => {
     await ask.createElicitationCompletionNotifier('unlock')();
-    return kit.text('unlocked');
+    return features.text('unlocked');
   });
-  tool('sample', {}, async () => kit.json(kit.sampled(await ask.createMessage(kit.CONVERSATION))));
-  tool('sample_tools', {}, async () => kit.json(kit.sampled(await ask.createMessage(kit.CONVERSATION_WITH_TOOLS))));
-  tool('roots', {}, async () => kit.json((await ask.listRoots()).roots));
+  tool('sample', {}, async () => features.json(features.sampled(await ask.createMessage(features.CONVERSATION))));
+  tool('sample_tools', {}, async () => features.json(features.sampled(await ask.createMessage(features.CONVERSATION_WITH_TOOLS))));
+  tool('roots', {}, async () => features.json((await ask.listRoots()).roots));
 }
 
 function addChanges() {
   tool('learn', { name: z.string() }, ({ name }) => {
-    tool(name, {}, () => kit.text(name));
-    server.registerResource(name, `peer://learned/${name}`, {}, uri => kit.contents(uri, name));
-    server.registerPrompt(name, {}, () => kit.said(name));
-    return kit.text('learned');
+    tool(name, {}, () => features.text(name));
+    server.registerResource(name, `peer://learned/${name}`, {}, uri => features.contents(uri, name));
+    server.registerPrompt(name, {}, () => features.said(name));
+    return features.text('learned');
   });
   tool('touch', { uri: z.string() }, async ({ uri }) => {
     await server.server.sendResourceUpdated({ uri });
-    return kit.text('touched');
+    return features.text('touched');
   });
   server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => seen.subscribe(params.uri));
   server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => seen.unsubscribe(params.uri));
@@ -92,23 +92,23 @@ function addChanges() {
 }
 
 function addResources() {
-  server.registerResource('motd', kit.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
-    kit.contents(uri, kit.MOTD_TEXT)
+  server.registerResource('motd', features.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
+    features.contents(uri, features.MOTD_TEXT)
   );
-  server.registerResource('logo', kit.LOGO, { mimeType: 'image/png' }, uri => kit.binary(uri, 'image/png'));
-  const knots = new ResourceTemplate(kit.KNOTS, { list: undefined, complete: { name: kit.completeKnot } });
+  server.registerResource('logo', features.LOGO, { mimeType: 'image/png' }, uri => features.binary(uri, 'image/png'));
+  const knots = new ResourceTemplate(features.KNOTS, { list: undefined, complete: { name: features.completeKnot } });
   server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) =>
-    kit.contents(uri, `How to tie a ${name}.`)
+    features.contents(uri, `How to tie a ${name}.`)
   );
 }
 
 function addPrompts() {
   const argsSchema = {
-    name: completable(z.string(), kit.completeName),
-    tone: completable(z.string().optional(), kit.completeTone)
+    name: completable(z.string(), features.completeName),
+    tone: completable(z.string().optional(), features.completeTone)
   };
-  server.registerPrompt('introduce', { description: 'Asks for an introduction.', argsSchema }, kit.introduce);
-  server.registerPrompt('illustrate', { title: 'Illustrate' }, () => kit.ILLUSTRATION);
+  server.registerPrompt('introduce', { description: 'Asks for an introduction.', argsSchema }, features.introduce);
+  server.registerPrompt('illustrate', { title: 'Illustrate' }, () => features.ILLUSTRATION);
 }
 
 addTools();
@@ -116,10 +116,10 @@ addQuestions();
 addChanges();
 addResources();
 addPrompts();
-if (kit.isOverHttp()) {
+if (features.isOverHttp()) {
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
   await server.connect(transport);
-  kit.listen((request, response) => transport.handleRequest(request, response));
+  features.listen((request, response) => transport.handleRequest(request, response));
 } else {
   await server.connect(new StdioServerTransport());
 }

@@ -3,7 +3,7 @@
 // usage: node ts-v2-client.mjs [--era legacy|modern|auto] [--revision 2025-06-18] -- command [arguments]
 //
 // `modern` pins 2026-07-28 and does not fall back; `auto` asks `server/discover` first and falls
-// back to `initialize`; `legacy` (the SDK's default) only shakes hands, offering `--revision`.
+// back to `initialize`; `legacy` (the SDK's default) only sends `initialize`, with `--revision`.
 
 import { Client, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -17,7 +17,7 @@ if (!(era in modes)) throw new Error(`--era is one of ${Object.keys(modes).join(
 const client = new Client(CLIENT_INFO, {
   capabilities: CLIENT_CAPABILITIES,
   versionNegotiation: { mode: modes[era] },
-  // The first revision of the list is the one the handshake offers.
+  // The handshake offers the first revision of the list.
   ...(revision && { supportedProtocolVersions: [revision, ...SUPPORTED_PROTOCOL_VERSIONS.filter(known => known !== revision)] })
 });
 const validator = new AjvJsonSchemaValidator();

@@ -18,13 +18,13 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import * as kit from './kit.mjs';
+import * as features from './server_features.mjs';
 
 const requestState = createRequestStateCodec({ key: randomBytes(32) });
 const onerror = error => console.error(error);
 
-// Over HTTP there is a new instance for every request since 2026-07-28; this outlives them.
-const seen = kit.sightings();
+// Over HTTP there is a new server instance for every request since 2026-07-28; they share this.
+const seen = features.sightings();
 const learned = [];
 let streams;
 
@@ -32,7 +32,7 @@ function peer() {
   const server = new McpServer(
     { name: 'ts-v2-server', version: '1.0.0' },
     {
-      instructions: kit.INSTRUCTIONS,
+      instructions: features.INSTRUCTIONS,
       capabilities: { logging: {}, resources: { subscribe: true } },
       requestState: { verify: requestState.verify }
     }
@@ -52,17 +52,17 @@ function adder(server) {
 
 function addTools(server) {
   const tool = adder(server);
-  tool('echo', { message: z.string() }, ({ message }) => kit.text(message));
-  tool('add', { a: z.int(), b: z.int() }, kit.add, {
+  tool('echo', { message: z.string() }, ({ message }) => features.text(message));
+  tool('add', { a: z.int(), b: z.int() }, features.add, {
     title: 'Adder',
     annotations: { readOnlyHint: true },
     outputSchema: z.object({ sum: z.int() })
   });
-  tool('lie', {}, () => kit.LIE, { outputSchema: z.object({ sum: z.int() }) });
+  tool('lie', {}, () => features.LIE, { outputSchema: z.object({ sum: z.int() }) });
   tool('fail', { reason: z.string() }, ({ reason }) => {
     throw new Error(reason);
   });
-  tool('gallery', {}, () => ({ content: kit.GALLERY }));
+  tool('gallery', {}, () => ({ content: features.GALLERY }));
   tool('sleep', { seconds: z.number() }, ({ seconds }, { mcpReq }) =>
     seen.sleep(seconds, {
       signal: mcpReq.signal,
@@ -71,17 +71,17 @@ function addTools(server) {
     })
   );
   tool('chatter', {}, async (_arguments, { mcpReq }) => {
-    for (const level of kit.LEVELS) await mcpReq.log(level, `a ${level}`, 'peer');
-    return kit.text('said it');
+    for (const level of features.LEVELS) await mcpReq.log(level, `a ${level}`, 'peer');
+    return features.text('said it');
   });
-  tool('seen', {}, () => kit.json(seen));
+  tool('seen', {}, () => features.json(seen));
 }
 
-/** Adds a tool that asks once and tells what it was answered; before 2026-07-28 the SDK sends the question itself. */
+/** Adds a tool that asks one question and returns the answer; before 2026-07-28 the SDK sends the question. */
 function addQuestion(server, name, question, tell) {
   adder(server)(name, {}, async (_arguments, { mcpReq }) => {
     const answer = inputResponse(mcpReq.inputResponses, 'answer');
-    if (answer.kind !== 'missing') return kit.json(tell(answer));
+    if (answer.kind !== 'missing') return features.json(tell(answer));
     return inputRequired({
       inputRequests: { answer: question },
       requestState: await requestState.mint({ asked: name })
@@ -90,29 +90,29 @@ function addQuestion(server, name, question, tell) {
 }
 
 function addQuestions(server) {
-  const person = { message: 'Who are you?', requestedSchema: kit.PERSON };
+  const person = { message: 'Who are you?', requestedSchema: features.PERSON };
   addQuestion(server, 'greet', inputRequired.elicit(person), ({ action, content }) => ({ action, content }));
-  addQuestion(server, 'sign_in', inputRequired.elicitUrl(kit.PAGE), ({ action }) => ({ action }));
+  addQuestion(server, 'sign_in', inputRequired.elicitUrl(features.PAGE), ({ action }) => ({ action }));
   adder(server)('locked', {}, () => {
-    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'unlock', ...kit.PAGE }], 'Sign in first.');
+    throw new UrlElicitationRequiredError([{ mode: 'url', elicitationId: 'unlock', ...features.PAGE }], 'Sign in first.');
   });
   adder(server)('unlock', {}, async () => {
     await server.server.createElicitationCompletionNotifier('unlock')();
-    return kit.text('unlocked');
+    return features.text('unlocked');
   });
-  addQuestion(server, 'sample', inputRequired.createMessage(kit.CONVERSATION), ({ result }) => kit.sampled(result));
-  const withTools = inputRequired.createMessage(kit.CONVERSATION_WITH_TOOLS);
-  addQuestion(server, 'sample_tools', withTools, ({ result }) => kit.sampled(result));
+  addQuestion(server, 'sample', inputRequired.createMessage(features.CONVERSATION), ({ result }) => features.sampled(result));
+  const withTools = inputRequired.createMessage(features.CONVERSATION_WITH_TOOLS);
+  addQuestion(server, 'sample_tools', withTools, ({ result }) => features.sampled(result));
   addQuestion(server, 'roots', inputRequired.listRoots(), ({ roots }) => roots);
 }
 
-/** Whether an instance serves one request only, and cannot tell of anything else. */
+/** Whether an instance serves only one request, and cannot send changes. */
 const isAlone = server => streams !== undefined && server.server.getNegotiatedProtocolVersion() === '2026-07-28';
 
 function addLearned(server, name) {
-  adder(server)(name, {}, () => kit.text(name));
-  server.registerResource(name, `peer://learned/${name}`, {}, uri => kit.contents(uri, name));
-  server.registerPrompt(name, {}, () => kit.said(name));
+  adder(server)(name, {}, () => features.text(name));
+  server.registerResource(name, `peer://learned/${name}`, {}, uri => features.contents(uri, name));
+  server.registerPrompt(name, {}, () => features.said(name));
 }
 
 function addChanges(server) {
@@ -127,12 +127,12 @@ function addChanges(server) {
     } else {
       addLearned(server, name);
     }
-    return kit.text('learned');
+    return features.text('learned');
   });
   tool('touch', { uri: z.string() }, async ({ uri }) => {
     if (isAlone(server)) streams.resourceUpdated(uri);
     else await server.server.sendResourceUpdated({ uri });
-    return kit.text('touched');
+    return features.text('touched');
   });
   server.server.setRequestHandler('resources/subscribe', ({ params }) => seen.subscribe(params.uri));
   server.server.setRequestHandler('resources/unsubscribe', ({ params }) => seen.unsubscribe(params.uri));
@@ -140,23 +140,23 @@ function addChanges(server) {
 }
 
 function addResources(server) {
-  server.registerResource('motd', kit.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
-    kit.contents(uri, kit.MOTD_TEXT)
+  server.registerResource('motd', features.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
+    features.contents(uri, features.MOTD_TEXT)
   );
-  server.registerResource('logo', kit.LOGO, { mimeType: 'image/png' }, uri => kit.binary(uri, 'image/png'));
-  const knots = new ResourceTemplate(kit.KNOTS, { list: undefined, complete: { name: kit.completeKnot } });
+  server.registerResource('logo', features.LOGO, { mimeType: 'image/png' }, uri => features.binary(uri, 'image/png'));
+  const knots = new ResourceTemplate(features.KNOTS, { list: undefined, complete: { name: features.completeKnot } });
   server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) =>
-    kit.contents(uri, `How to tie a ${name}.`)
+    features.contents(uri, `How to tie a ${name}.`)
   );
 }
 
 function addPrompts(server) {
   const argsSchema = z.object({
-    name: completable(z.string(), kit.completeName),
-    tone: completable(z.string(), kit.completeTone).optional()
+    name: completable(z.string(), features.completeName),
+    tone: completable(z.string(), features.completeTone).optional()
   });
-  server.registerPrompt('introduce', { description: 'Asks for an introduction.', argsSchema }, kit.introduce);
-  server.registerPrompt('illustrate', { title: 'Illustrate' }, () => kit.ILLUSTRATION);
+  server.registerPrompt('introduce', { description: 'Asks for an introduction.', argsSchema }, features.introduce);
+  server.registerPrompt('illustrate', { title: 'Illustrate' }, () => features.ILLUSTRATION);
 }
 
 function serveHttp() {
@@ -166,8 +166,8 @@ function serveHttp() {
   peer().connect(session);
   const fetch = async (request, options) =>
     (await isLegacyRequest(request)) ? session.handleRequest(request, options) : modern.fetch(request, options);
-  kit.listen(toNodeHandler({ fetch }));
+  features.listen(toNodeHandler({ fetch }));
 }
 
-if (kit.isOverHttp()) serveHttp();
+if (features.isOverHttp()) serveHttp();
 else serveStdio(peer, { onerror });

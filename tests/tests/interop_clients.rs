@@ -96,29 +96,19 @@ fn typescript_v1_calls_everything_in_every_handshake_revision() {
 // spec: ERA-2
 #[test]
 fn typescript_v2_calls_everything_in_both_eras() {
-    for revision in LEGACY {
-        let report =
-            report(&["node", "ts-v2-client.mjs"], &["--era", "legacy", "--revision", revision]);
-        check(&report, revision);
-        check_structure(&report, is_rich(revision));
-        if is_rich(revision) {
-            check_greeting(&report);
-        }
-    }
-    for era in ["modern", "auto"] {
-        let report = report(&["node", "ts-v2-client.mjs"], &["--era", era]);
-        check(&report, "2026-07-28");
-        check_structure(&report, true);
-        check_greeting(&report);
-    }
+    check_both_eras(&["node", "ts-v2-client.mjs"]);
 }
 
 // spec: ERA-2
 #[test]
 fn python_calls_everything_in_both_eras() {
+    check_both_eras(&["python", "py_client.py"]);
+}
+
+/// Checks a client in every legacy revision, as a modern one, and with its own choice of the era.
+fn check_both_eras(peer: &[&str]) {
     for revision in LEGACY {
-        let report =
-            report(&["python", "py_client.py"], &["--era", "legacy", "--revision", revision]);
+        let report = report(peer, &["--era", "legacy", "--revision", revision]);
         check(&report, revision);
         check_structure(&report, is_rich(revision));
         if is_rich(revision) {
@@ -126,7 +116,7 @@ fn python_calls_everything_in_both_eras() {
         }
     }
     for era in ["modern", "auto"] {
-        let report = report(&["python", "py_client.py"], &["--era", era]);
+        let report = report(peer, &["--era", era]);
         check(&report, "2026-07-28");
         check_structure(&report, true);
         check_greeting(&report);

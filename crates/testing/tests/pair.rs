@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_proto::client::ClientEvent;
-use bowline_proto::request::{Outgoing, ProgressUpdate, Question, QuestionError, Reply};
+use bowline_proto::request::{
+    ExchangeId, Outgoing, ProgressUpdate, Question, QuestionError, Reply,
+};
 use bowline_testing::pair::{Pair, text};
 use bowline_types::elicitation::ElicitParams;
 use bowline_types::elicitation::schema::FormSchema;
@@ -17,6 +19,13 @@ const NOTHING: [&str; 0] = [];
 
 fn both() -> [Pair; 2] {
     [Pair::legacy(), Pair::modern()]
+}
+
+/// Makes a call; returns its exchange at the client and at the server.
+fn open_call(pair: &mut Pair) -> (ExchangeId, ExchangeId) {
+    let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
+    pair.drive();
+    (call, pair.server.requests[0].parts.exchange)
 }
 
 fn progress(progress: f64) -> Outgoing {
@@ -48,9 +57,7 @@ fn each_answer_reaches_its_call_in_any_order() {
 #[test]
 fn the_server_does_not_send_a_late_answer_to_a_cancelled_call() {
     for mut pair in both() {
-        let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
-        pair.drive();
-        let exchange = pair.server.requests[0].parts.exchange;
+        let (call, exchange) = open_call(&mut pair);
         pair.client.cancel(call);
         pair.drive();
         assert_eq!(pair.server.cancelled, [exchange]);
@@ -65,9 +72,7 @@ fn the_server_does_not_send_a_late_answer_to_a_cancelled_call() {
 #[test]
 fn the_client_drops_an_answer_that_crosses_its_cancellation() {
     for mut pair in both() {
-        let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
-        pair.drive();
-        let exchange = pair.server.requests[0].parts.exchange;
+        let (call, exchange) = open_call(&mut pair);
         pair.server.complete(exchange, text("crossing"));
         pair.client.cancel(call);
         assert_eq!(pair.drive().len(), 2, "the answer and the cancellation");
@@ -85,9 +90,7 @@ fn the_client_drops_an_answer_that_crosses_its_cancellation() {
 #[test]
 fn the_server_sends_only_growing_progress_and_none_after_the_answer() {
     for mut pair in both() {
-        pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
-        pair.drive();
-        let exchange = pair.server.requests[0].parts.exchange;
+        let (_, exchange) = open_call(&mut pair);
         for value in [1.0, 1.0, 0.5, f64::NAN, 2.0] {
             pair.server.emit(exchange, progress(value));
         }
@@ -116,9 +119,7 @@ fn the_client_cancels_a_call_without_an_answer_after_a_minute() {
 #[test]
 fn progress_keeps_a_call_open_for_at_most_an_hour() {
     for mut pair in both() {
-        let call = pair.client.call(Method::ToolsCall, &json!({ "name": "slow" }));
-        pair.drive();
-        let exchange = pair.server.requests[0].parts.exchange;
+        let (call, exchange) = open_call(&mut pair);
         let given_up = (1..120_u8).find(|step| {
             pair.server.emit(exchange, progress((*step).into()));
             pair.advance(Duration::from_secs(40));
@@ -132,9 +133,7 @@ fn progress_keeps_a_call_open_for_at_most_an_hour() {
 #[test]
 fn the_server_cancels_the_question_of_a_cancelled_call() {
     let mut pair = Pair::legacy();
-    let call = pair.client.call(Method::ToolsCall, &json!({ "name": "greet" }));
-    pair.drive();
-    let exchange = pair.server.requests[0].parts.exchange;
+    let (call, exchange) = open_call(&mut pair);
     let answers = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&answers);
     let reply = Reply::new(move |answer: Result<RawJson, QuestionError>| {

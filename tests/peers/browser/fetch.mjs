@@ -1,6 +1,6 @@
 // A page that calls a server in both eras with nothing but `fetch`.
 
-import { main, report } from './kit.mjs';
+import { main, report } from './report.mjs';
 
 const ACCEPT = 'application/json, text/event-stream';
 const MODERN = '2026-07-28';
@@ -13,7 +13,7 @@ const post = (url, headers, message) =>
     body: JSON.stringify({ jsonrpc: '2.0', ...message })
   });
 
-/** The events of an answer that is a stream. */
+/** Reads the events of a response that is a stream. */
 async function* events(response) {
   if (response.headers.get('Content-Type') !== 'text/event-stream') {
     throw new Error(`no stream: ${response.status} ${await response.text()}`);
@@ -28,14 +28,14 @@ async function* events(response) {
   }
 }
 
-/** The messages of an answer that is a stream, each with the id of its event. */
+/** Reads the messages of a response that is a stream, each with the id of its event. */
 async function* messages(response) {
   for await (const { id, data } of events(response)) {
     if (data) yield { id, message: JSON.parse(data) };
   }
 }
 
-/** What a message says, in a word. */
+/** A message in short form, for the report. */
 const gist = message => message.method ?? message.result.content[0].text;
 
 async function gists(response) {
@@ -81,7 +81,7 @@ async function legacy(url) {
   };
 }
 
-/** A modern call of a tool, with the headers that repeat it. */
+/** A modern call of a tool, with its mirrored headers. */
 function call(url, name, args, headers, meta) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN,
@@ -105,11 +105,11 @@ async function modern(url) {
   };
 }
 
-/** Whether the browser sent a request and showed its answer. */
+/** Whether the browser sent a request and let the page read its response. */
 const refused = request =>
   request.then(({ status }) => `answered ${status}`, error => error.constructor.name);
 
-/** What a page sees of requests that go wrong: an answer, or nothing if the browser keeps it. */
+/** What a page sees of failed requests: a response, or nothing if the browser hides it. */
 async function wrong(url) {
   const elsewhere = await post(new URL('/other', url), {}, { id: 1, method: 'ping' });
   const get = await fetch(url, { headers: { 'MCP-Protocol-Version': MODERN } });

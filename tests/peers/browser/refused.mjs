@@ -1,13 +1,13 @@
-// A page of an origin that may not call: whatever it tries, it learns nothing.
+// A page of an origin that is not allowed: whatever it tries, it can read nothing.
 
-import { main } from './kit.mjs';
+import { main } from './report.mjs';
 
 const attempts = {
-  // Asked for by a preflight.
+  // With a preflight.
   json: () => ({ method: 'POST', headers: { 'Content-Type': 'application/json' } }),
-  // Sent without a preflight, and its answer is kept from the page.
+  // Without a preflight; the browser hides the response from the page.
   text: () => ({ method: 'POST', headers: { 'Content-Type': 'text/plain' } }),
-  // The same, by a page that does not want to read the answer.
+  // The same, with a mode in which the page cannot read the response.
   unread: () => ({ method: 'POST', mode: 'no-cors', headers: { 'Content-Type': 'text/plain' } }),
   stream: () => ({ method: 'GET', headers: { Accept: 'text/event-stream' } }),
   ended: () => ({ method: 'DELETE' })

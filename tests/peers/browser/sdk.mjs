@@ -2,7 +2,7 @@
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-import { main } from './kit.mjs';
+import { main } from './report.mjs';
 
 const MODES = { legacy: 'legacy', modern: { pin: '2026-07-28' }, auto: 'auto' };
 
@@ -17,7 +17,7 @@ async function run(url, mode) {
   const progress = [];
   const onprogress = ({ message }) => progress.push(message);
   const advanced = await client.callTool({ name: 'advance', arguments: {} }, { onprogress });
-  // In a browser this SDK does not repeat arguments in headers by itself.
+  // In a browser this SDK does not send mirrored headers of arguments by itself.
   const headers = { 'Mcp-Param-Region': 'us-west1', 'Mcp-Param-Zone': '42' };
   const place = { name: 'place', arguments: { region: 'us-west1', zone: 42 } };
   const placed = await client.callTool(place, { headers });

@@ -1,6 +1,6 @@
 // Every feature of a client, used once; what each gives is the same for all SDKs.
 
-import { coded, refused, ROOT } from './world.mjs';
+import { coded, refused, ROOT } from './host.mjs';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const WATCHED = 'test://watched-resource';
@@ -10,39 +10,39 @@ export const FEATURES = {
   server: { use: async ({ client }) => ({ name: client.getServerVersion().name, instructions: client.getInstructions() }) },
   tools: { needs: ['listTools'], use: listTools },
   content: { needs: ['callTool'], use: contents },
-  toolFailure: { use: world => world.say('test_error_handling') },
+  toolFailure: { use: host => host.say('test_error_handling') },
   structuredContent: { use: structure },
   argumentsChecked: { use: checked },
-  resources: { needs: ['listResources'], use: async world => (await all(world, 'listResources', 'resources')).map(it => it.uri) },
-  templates: { needs: ['listResourceTemplates'], use: async world => (await all(world, 'listResourceTemplates', 'resourceTemplates')).map(it => it.uriTemplate) },
+  resources: { needs: ['listResources'], use: async host => (await all(host, 'listResources', 'resources')).map(it => it.uri) },
+  templates: { needs: ['listResourceTemplates'], use: async host => (await all(host, 'listResourceTemplates', 'resourceTemplates')).map(it => it.uriTemplate) },
   reading: { needs: ['readResource'], use: reading },
   notFound: { needs: ['readResource'], use: ({ client }) => coded(client.readResource({ uri: 'test://nothing' })) },
-  prompts: { needs: ['listPrompts'], use: async world => (await all(world, 'listPrompts', 'prompts')).map(it => it.name) },
+  prompts: { needs: ['listPrompts'], use: async host => (await all(host, 'listPrompts', 'prompts')).map(it => it.name) },
   prompting: { needs: ['getPrompt'], use: prompting },
   noPrompt: { needs: ['getPrompt'], use: ({ client }) => coded(client.getPrompt({ name: 'nothing' })) },
   completion: { needs: ['complete'], use: completion },
-  logLevelOfRequest: { use: world => logged(world, { meta: { [LOG_LEVEL]: 'warning' } }) },
+  logLevelOfRequest: { use: host => logged(host, { meta: { [LOG_LEVEL]: 'warning' } }) },
   logLevelOfSession: { needs: ['setLoggingLevel'], use: logLevelOfSession },
   progress: { use: progress },
   cancellation: { use: cancellation },
   sampling: { use: sampling },
-  samplingWithTools: { use: world => world.say('interop_sample_with_tools') },
-  roots: { use: async world => (await world.call('interop_list_roots')).content.map(block => block.text).join('') },
+  samplingWithTools: { use: host => host.say('interop_sample_with_tools') },
+  roots: { use: async host => (await host.call('interop_list_roots')).content.map(block => block.text).join('') },
   rootsChange: { needs: ['sendRootsListChanged'], use: rootsChange },
   form: { use: form },
-  formDefaults: { use: world => answering(world, { action: 'accept', content: {} }, 'test_elicitation_sep1034_defaults') },
+  formDefaults: { use: host => answering(host, { action: 'accept', content: {} }, 'test_elicitation_sep1034_defaults') },
   formChoices: { use: formChoices },
   page: { use: page },
   pageRequired: { use: pageRequired },
   severalRounds: { use: severalRounds },
-  // In a session they are told unasked.
-  listChanges: { use: world => listChanges(world, world.isModern ? 0 : 1) },
+  // In a session the server sends them without a subscription.
+  listChanges: { use: host => listChanges(host, host.isModern ? 0 : 1) },
   subscription: { needs: ['subscribeResource', 'unsubscribeResource'], use: subscription },
   listening: { needs: ['listen'], use: listening },
   ping: { needs: ['ping'], use: ({ client }) => refused(client.ping()) }
 };
 
-/** All items of a list, page by page. */
+/** Reads all pages of a list. */
 async function all({ client }, list, key) {
   const items = [];
   let cursor;
@@ -54,31 +54,31 @@ async function all({ client }, list, key) {
   return items;
 }
 
-async function listTools(world) {
-  const tools = await all(world, 'listTools', 'tools');
+async function listTools(host) {
+  const tools = await all(host, 'listTools', 'tools');
   const schemas = tools.flatMap(tool => [tool.inputSchema, tool.outputSchema ?? {}]);
-  schemas.forEach(world.peer.compile);
+  schemas.forEach(host.peer.compile);
   return tools.map(tool => tool.name);
 }
 
-async function contents(world) {
+async function contents(host) {
   const seen = {};
   for (const name of CONTENT) {
-    const { content } = await world.call(`test_${name}`);
+    const { content } = await host.call(`test_${name}`);
     seen[name] = content.map(block => block.type);
   }
   return seen;
 }
 
-async function structure(world) {
-  const { structuredContent: list } = await world.call('interop_numbers');
-  const { structuredContent: object } = await world.call('interop_seen');
+async function structure(host) {
+  const { structuredContent: list } = await host.call('interop_numbers');
+  const { structuredContent: object } = await host.call('interop_seen');
   return { list: list ?? null, object: object ?? null };
 }
 
-async function checked(world) {
-  const good = await world.say('json_schema_2020_12_tool', { contactMethod: 'phone', phone: '1815' });
-  const bad = await world.say('json_schema_2020_12_tool', { contactMethod: 'phone', email: 'ada@example.com' });
+async function checked(host) {
+  const good = await host.say('json_schema_2020_12_tool', { contactMethod: 'phone', phone: '1815' });
+  const bad = await host.say('json_schema_2020_12_tool', { contactMethod: 'phone', email: 'ada@example.com' });
   return { good, bad };
 }
 
@@ -94,9 +94,9 @@ async function reading({ client }) {
   };
 }
 
-async function prompting(world) {
+async function prompting(host) {
   const get = async (name, args) => {
-    const { messages } = await world.client.getPrompt({ name, arguments: args });
+    const { messages } = await host.client.getPrompt({ name, arguments: args });
     return messages.map(({ content }) => content.text ?? content.resource?.uri ?? content.mimeType);
   };
   const seen = {
@@ -105,7 +105,7 @@ async function prompting(world) {
     resource: await get('test_prompt_with_embedded_resource', { resourceUri: 'test://example-resource' }),
     image: await get('test_prompt_with_image')
   };
-  world.user = async () => ({ action: 'accept', content: { context: 'knots' } });
+  host.user = async () => ({ action: 'accept', content: { context: 'knots' } });
   const asking = await refused(get('test_input_required_result_prompt').then(messages => (seen.asking = messages)));
   return asking.refused ? { ...seen, asking } : seen;
 }
@@ -121,56 +121,56 @@ async function completion({ client }) {
   };
 }
 
-async function logged(world, options) {
-  const since = world.heard.length;
-  await world.call('test_logging_tool', {}, options);
-  await world.settle();
-  return (await world.hears('notifications/message', 0, since)).map(({ level }) => level);
+async function logged(host, options) {
+  const since = host.heard.length;
+  await host.call('test_logging_tool', {}, options);
+  await host.settle();
+  return (await host.hears('notifications/message', 0, since)).map(({ level }) => level);
 }
 
-async function logLevelOfSession(world) {
-  const setting = await refused(world.client.setLoggingLevel('error'));
-  return setting.refused ? setting : logged(world);
+async function logLevelOfSession(host) {
+  const setting = await refused(host.client.setLoggingLevel('error'));
+  return setting.refused ? setting : logged(host);
 }
 
-async function progress(world) {
+async function progress(host) {
   const seen = [];
-  await world.call('test_tool_with_progress', {}, { onprogress: step => seen.push(step) });
+  await host.call('test_tool_with_progress', {}, { onprogress: step => seen.push(step) });
   return seen.map(({ progress, total, message }) => [progress, total, message ?? null]);
 }
 
-async function cancellation(world) {
+async function cancellation(host) {
   const controller = new AbortController();
   const options = { onprogress: () => controller.abort('enough'), signal: controller.signal };
-  const ended = await refused(world.peer.callTool({ name: 'interop_wait', arguments: {} }, options));
-  const cancelled = async () => JSON.parse(await world.say('interop_seen')).cancelled;
-  await world.eventually(async () => (await cancelled()) > 0);
+  const ended = await refused(host.peer.callTool({ name: 'interop_wait', arguments: {} }, options));
+  const cancelled = async () => JSON.parse(await host.say('interop_seen')).cancelled;
+  await host.eventually(async () => (await cancelled()) > 0);
   return { ...ended, cancelled: await cancelled() };
 }
 
-async function sampling(world) {
-  const answer = await world.say('test_sampling', { prompt: 'What is six times seven?' });
-  const { messages, maxTokens } = world.asked.at(-1);
+async function sampling(host) {
+  const answer = await host.say('test_sampling', { prompt: 'What is six times seven?' });
+  const { messages, maxTokens } = host.asked.at(-1);
   return { answer, question: [messages[0].content].flat()[0].text, maxTokens };
 }
 
-async function rootsChange(world) {
-  world.roots = [{ uri: `${ROOT}/other` }];
-  const telling = await refused(world.client.sendRootsListChanged());
+async function rootsChange(host) {
+  host.roots = [{ uri: `${ROOT}/other` }];
+  const telling = await refused(host.client.sendRootsListChanged());
   if (telling.refused) return telling;
-  const roots = async () => JSON.parse(await world.say('interop_seen')).roots;
-  if (!world.isModern) await world.eventually(async () => (await roots()) !== null);
+  const roots = async () => JSON.parse(await host.say('interop_seen')).roots;
+  if (!host.isModern) await host.eventually(async () => (await roots()) !== null);
   return roots();
 }
 
-async function answering(world, answer, tool, args) {
-  world.user = async () => answer;
-  return world.say(tool, args);
+async function answering(host, answer, tool, args) {
+  host.user = async () => answer;
+  return host.say(tool, args);
 }
 
-async function form(world) {
+async function form(host) {
   const content = { username: 'ada', email: 'ada@example.com' };
-  const ask = answer => answering(world, answer, 'test_elicitation', { message: 'Who are you?' });
+  const ask = answer => answering(host, answer, 'test_elicitation', { message: 'Who are you?' });
   return {
     accepted: await ask({ action: 'accept', content }),
     declined: await ask({ action: 'decline' }),
@@ -178,103 +178,103 @@ async function form(world) {
   };
 }
 
-/** What a field of a form lets choose. */
+/** The options of a field of a form. */
 const options = field => field.enum ?? (field.oneOf ?? field.anyOf)?.map(option => option.const);
 
-/** Chooses the last option of each field. Several of them can only be written in older revisions. */
-async function formChoices(world) {
+/** Chooses the last option of each field. In older revisions a multiple choice is text. */
+async function formChoices(host) {
   const choose = ([name, field]) => [name, field.items ? [options(field.items).at(-1)] : (options(field)?.at(-1) ?? WRITTEN[name])];
-  world.user = async ({ requestedSchema: { properties } }) => {
+  host.user = async ({ requestedSchema: { properties } }) => {
     return { action: 'accept', content: Object.fromEntries(Object.entries(properties).map(choose)) };
   };
-  return world.say('test_elicitation_sep1330_enums');
+  return host.say('test_elicitation_sep1330_enums');
 }
 
 const WRITTEN = { untitledMulti: 'option2, option3', titledMulti: 'value3' };
 
-/** The pages that the user was sent to since, and whether the server said which of them are done. */
-function pages(world, asked, completed) {
+/** The URL elicitations since, and whether the server announced their completion. */
+function pages(host, asked, completed) {
   return asked.map(({ url, elicitationId }) => {
     const isDone = completed.some(({ elicitationId: id }) => id === elicitationId);
     return { url, isDone: elicitationId === undefined ? null : isDone };
   });
 }
 
-async function page(world) {
-  const [since, before] = [world.asked.length, world.heard.length];
-  const agreed = await answering(world, { action: 'accept' }, 'interop_ask_url');
-  const asked = world.asked.slice(since);
+async function page(host) {
+  const [since, before] = [host.asked.length, host.heard.length];
+  const agreed = await answering(host, { action: 'accept' }, 'interop_ask_url');
+  const asked = host.asked.slice(since);
   const ids = asked.filter(({ elicitationId }) => elicitationId !== undefined);
-  const completed = await world.hears('notifications/elicitation/complete', ids.length, before);
-  const declined = await answering(world, { action: 'decline' }, 'interop_ask_url');
-  return { agreed, declined, pages: pages(world, asked, completed) };
+  const completed = await host.hears('notifications/elicitation/complete', ids.length, before);
+  const declined = await answering(host, { action: 'decline' }, 'interop_ask_url');
+  return { agreed, declined, pages: pages(host, asked, completed) };
 }
 
-async function pageRequired(world) {
-  const before = world.heard.length;
-  const visit = () => world.call('interop_visit_pages');
-  world.user = async () => {
+async function pageRequired(host) {
+  const before = host.heard.length;
+  const visit = () => host.call('interop_visit_pages');
+  host.user = async () => {
     await visit();
     return { action: 'accept' };
   };
-  const { code, data, isError, content } = await world.call('interop_require_url');
+  const { code, data, isError, content } = await host.call('interop_require_url');
   if (code === undefined) return isError ? { isError } : { said: content[0].text };
   await visit();
-  const completed = await world.hears('notifications/elicitation/complete', 1, before);
-  return { code, pages: pages(world, data.elicitations, completed), said: await world.say('interop_require_url') };
+  const completed = await host.hears('notifications/elicitation/complete', 1, before);
+  return { code, pages: pages(host, data.elicitations, completed), said: await host.say('interop_require_url') };
 }
 
-async function severalRounds(world) {
-  world.user = async ({ requestedSchema: { properties } }) => {
+async function severalRounds(host) {
+  host.user = async ({ requestedSchema: { properties } }) => {
     const content = 'color' in properties ? { color: 'red' } : { name: 'Ada' };
     return { action: 'accept', content };
   };
   return {
-    oneByOne: await world.say('test_input_required_result_multi_round'),
-    together: await world.say('test_input_required_result_multiple_inputs'),
-    keyed: await world.say('test_input_required_result_elicitation')
+    oneByOne: await host.say('test_input_required_result_multi_round'),
+    together: await host.say('test_input_required_result_multiple_inputs'),
+    keyed: await host.say('test_input_required_result_elicitation')
   };
 }
 
 const CHANGES = { tools: 'test_trigger_tool_change', prompts: 'test_trigger_prompt_change', resources: 'interop_change_resources' };
 
-/** Which of the lists are heard to change. */
-async function listChanges(world, least) {
-  const since = world.heard.length;
+/** The lists whose changes the client got. */
+async function listChanges(host, least) {
+  const since = host.heard.length;
   const heard = [];
   for (const [list, tool] of Object.entries(CHANGES)) {
-    await world.call(tool);
-    await world.settle();
-    const told = await world.hears(`notifications/${list}/list_changed`, least, since);
+    await host.call(tool);
+    await host.settle();
+    const told = await host.hears(`notifications/${list}/list_changed`, least, since);
     if (told.length > 0) heard.push(list);
   }
   return heard;
 }
 
-async function updates(world, least) {
-  const since = world.heard.length;
-  await world.call('interop_update_resource');
-  await world.settle();
-  return (await world.hears('notifications/resources/updated', least, since)).map(({ uri }) => uri);
+async function updates(host, least) {
+  const since = host.heard.length;
+  await host.call('interop_update_resource');
+  await host.settle();
+  return (await host.hears('notifications/resources/updated', least, since)).map(({ uri }) => uri);
 }
 
-async function subscription(world) {
-  const { client } = world;
+async function subscription(host) {
+  const { client } = host;
   const subscribing = await refused(client.subscribeResource({ uri: WATCHED }));
   if (subscribing.refused) return subscribing;
-  const during = await updates(world, 1);
+  const during = await updates(host, 1);
   await client.unsubscribeResource({ uri: WATCHED });
-  return { during, after: await updates(world, 0) };
+  return { during, after: await updates(host, 0) };
 }
 
-async function listening(world) {
+async function listening(host) {
   const filter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: [WATCHED] };
   let stream;
-  const opening = await refused(world.client.listen(filter).then(opened => (stream = opened)));
+  const opening = await refused(host.client.listen(filter).then(opened => (stream = opened)));
   if (opening.refused) return opening;
-  const lists = await listChanges(world, 1);
-  const during = await updates(world, 1);
+  const lists = await listChanges(host, 1);
+  const during = await updates(host, 1);
   await stream.close();
-  await world.settle();
-  return { lists, during, after: await updates(world, 0) };
+  await host.settle();
+  return { lists, during, after: await updates(host, 0) };
 }

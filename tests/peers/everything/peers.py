@@ -20,14 +20,14 @@ from mcp_types import (
     SamplingToolsCapability,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from world import think
+from host import think
 
 INFO = Implementation(name="bowline-peer", version="1.0.0")
 SAMPLING = SamplingCapability(tools=SamplingToolsCapability())
 
 
 def negotiation(revision: str) -> str:
-    """How a client is made to speak a revision."""
+    """The settings with which a client speaks a revision."""
     if revision in MODERN_PROTOCOL_VERSIONS:
         return "auto"
     # The handshake always offers the newest revision; there is no option for an older one.
@@ -41,8 +41,8 @@ class McpPeer:
     name = "mcp"
     NAMES = {"ping": "send_ping"}
 
-    def __init__(self, world, options: Namespace) -> None:
-        self.world = world
+    def __init__(self, host, options: Namespace) -> None:
+        self.host = host
         self.client = Client(
             self.way_to(options),
             mode=negotiation(options.revision),
@@ -51,12 +51,12 @@ class McpPeer:
             sampling_capabilities=SAMPLING,
             elicitation_callback=self.elicited,
             list_roots_callback=self.rooted,
-            message_handler=world.received,
+            message_handler=host.received,
         )
 
     @staticmethod
     def way_to(server: Namespace):
-        """What the client takes for an address, or for a command."""
+        """The client's parameter for a URL or a command."""
         if server.url:
             return server.url
         if server.sse:
@@ -64,7 +64,7 @@ class McpPeer:
         return StdioServerParameters(command=server.command[0], args=server.command[1:])
 
     def method(self, name: str):
-        """A method of the client, or `None` if it has none of that name."""
+        """Returns a method of the client, or `None` if it has none of that name."""
         return getattr(self.client, self.NAMES.get(name, name), None)
 
     async def call(self, name, arguments, progress=None, meta=None):
@@ -80,32 +80,32 @@ class McpPeer:
         return (await self.client.complete(ref, argument, context)).completion.values
 
     async def elicited(self, context, params):
-        return ElicitResult(**await self.world.elicited(dump(params)))
+        return ElicitResult(**await self.host.elicited(dump(params)))
 
     async def sampled(self, context, params):
-        return sampled(self.world, params)
+        return sampled(self.host, params)
 
     async def rooted(self, context):
-        return ListRootsResult(roots=[Root(uri=uri) for uri in self.world.roots])
+        return ListRootsResult(roots=[Root(uri=uri) for uri in self.host.roots])
 
 
 class FastMcpPeer(McpPeer):
-    """FastMCP's client, which stands on the official SDK and hides much of it."""
+    """FastMCP's client, which wraps the official SDK and hides much of it."""
 
     name = "fastmcp"
     NAMES = {}
 
-    def __init__(self, world, options: Namespace) -> None:
-        self.world = world
+    def __init__(self, host, options: Namespace) -> None:
+        self.host = host
         self.client = FastClient(
             self.way_to(options),
             mode=negotiation(options.revision),
             client_info=INFO,
-            roots=lambda context: self.world.roots,
-            sampling_handler=lambda messages, params, context: sampled(self.world, params),
+            roots=lambda context: self.host.roots,
+            sampling_handler=lambda messages, params, context: sampled(self.host, params),
             sampling_capabilities=SAMPLING,
             elicitation_handler=self.asked,
-            message_handler=world.received,
+            message_handler=host.received,
         )
 
     @staticmethod
@@ -129,12 +129,12 @@ class FastMcpPeer(McpPeer):
         return (await self.client.complete(ref, argument, context)).values
 
     async def asked(self, message, response_type, params, context):
-        return FastElicitResult(**await self.world.elicited(dump(params)))
+        return FastElicitResult(**await self.host.elicited(dump(params)))
 
 
-def sampled(world, params):
-    world.asked.append(dump(params))
-    answer = think(world.asked[-1])
+def sampled(host, params):
+    host.asked.append(dump(params))
+    answer = think(host.asked[-1])
     many = isinstance(answer["content"], list)
     return (CreateMessageResultWithTools if many else CreateMessageResult).model_validate(answer)
 

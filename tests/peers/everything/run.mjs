@@ -1,14 +1,14 @@
-// Runs every feature of a TypeScript client against the everything-server and prints what was seen.
+// Runs every feature of a TypeScript client against the everything-server and prints a report.
 //
-// The features stand in `features.mjs`; the two generations of the SDK come in as a `peer`:
+// The features are in `features.mjs`; the two generations of the SDK come in as a `peer`:
 // `{ name, client, transport, protocolVersion(), callTool(params, options), compile(schema),
 // answer(method, handler), hear(method, handler) }`. One JSON object is printed on stdout:
-// `features` has what each feature gave, `absent` names those that the SDK has no method for, and
-// `exit` how a server ended that was started.
+// `features` has the result of each feature, `absent` the features that the SDK has no method for, and
+// `exit` the exit code of a server that was started.
 
 import { once } from 'node:events';
 import { FEATURES } from './features.mjs';
-import { World } from './world.mjs';
+import { Host } from './host.mjs';
 
 const SCENARIO_TIMEOUT = 120_000;
 
@@ -24,12 +24,12 @@ export async function run(peer) {
     console.error(`the features did not end within ${SCENARIO_TIMEOUT} ms`);
     process.exit(3);
   }, SCENARIO_TIMEOUT);
-  const world = new World(peer);
+  const host = new Host(peer);
   await peer.client.connect(peer.transport);
   const report = { peer: peer.name, protocolVersion: peer.protocolVersion(), features: {}, absent: [] };
   for (const [name, { needs = [], use }] of Object.entries(FEATURES)) {
     if (needs.every(method => typeof peer.client[method] === 'function')) {
-      report.features[name] = await use(world).catch(error => {
+      report.features[name] = await use(host).catch(error => {
         throw new Error(`the feature "${name}" broke; seen so far: ${JSON.stringify(report)}`, { cause: error });
       });
     } else {
@@ -37,17 +37,17 @@ export async function run(peer) {
     }
   }
   report.exit = await close(peer);
-  report.oddities = world.oddities;
+  report.oddities = host.oddities;
   clearTimeout(watchdog);
   console.log(JSON.stringify(report, null, 2));
 }
 
 async function close({ client, transport }) {
   await transport.terminateSession?.();
-  // Neither SDK tells how the server ended, so the child is taken before the transport lets go of it.
+  // Neither SDK reports how the server ended, so the child is taken from the transport before it is closed.
   const child = transport._process;
   if (child === undefined) {
-    // An SDK may abort a POST that was long answered on another stream, and complain of that.
+    // An SDK may abort a POST that was answered on another stream, and report that as an error.
     client.onerror = undefined;
     await client.close();
     return null;

@@ -1,4 +1,4 @@
-"""Runs every feature of a Python client against the everything-server and prints what was seen.
+"""Runs every feature of a Python client against the everything-server and prints a report.
 
 usage: .venv/bin/python everything/run.py --sdk mcp|fastmcp --revision 2025-06-18
     (--url http://... | --sse http://... | -- command [arguments])
@@ -15,38 +15,38 @@ import anyio
 from features import FEATURES
 from mcp import MCPDeprecationWarning
 from peers import FastMcpPeer, McpPeer
-from world import World
+from host import Host
 
 SCENARIO_TIMEOUT = 120
 SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
 
 
 async def run(options: argparse.Namespace) -> dict:
-    world = World()
-    world.peer = SDKS[options.sdk](world, options)
+    host = Host()
+    host.peer = SDKS[options.sdk](host, options)
     report = {"peer": options.sdk, "features": {}, "absent": []}
     processes = capture_processes()
-    async with world.peer.client as client:
+    async with host.peer.client as client:
         report["protocolVersion"] = client.protocol_version
         for feature, needs in FEATURES:
             name = camel_case(feature.__name__)
-            if all(world.peer.method(need) for need in needs):
-                report["features"][name] = await use(feature, world, report)
+            if all(host.peer.method(need) for need in needs):
+                report["features"][name] = await use(feature, host, report)
             else:
                 report["absent"].append(name)
     (exit,) = [process.returncode for process in processes] or [None]
-    return report | {"exit": exit, "oddities": world.oddities}
+    return report | {"exit": exit, "oddities": host.oddities}
 
 
-async def use(feature, world: World, report: dict):
+async def use(feature, host: Host, report: dict):
     try:
-        return await feature(world)
+        return await feature(host)
     except Exception as error:
         raise RuntimeError(f"the feature {feature.__name__} broke; seen so far: {json.dumps(report)}") from error
 
 
 def capture_processes() -> list:
-    """The SDK does not tell how the server ended, so the processes it opens are noted down."""
+    """Records the processes that the SDK opens, because it does not report how the server ended."""
     processes = []
     open_process = anyio.open_process
 
@@ -76,7 +76,7 @@ def command_line() -> argparse.Namespace:
 
 
 async def main() -> None:
-    # Half of what is used here is deprecated, which is no reason not to serve it.
+    # Many of these methods are deprecated, and servers still have to support them.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
     with anyio.fail_after(SCENARIO_TIMEOUT):
         report = await run(command_line())

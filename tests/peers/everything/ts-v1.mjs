@@ -13,7 +13,7 @@ import { CLIENT_CAPABILITIES, CLIENT_INFO, run } from './run.mjs';
 
 const { revision, url, sse, server } = commandLine(['revision', 'url', 'sse']);
 
-/** This SDK always asks for its newest revision; an older one has to be written in on the way out. */
+/** This SDK always asks for its newest revision; this puts an older one into the outgoing message. */
 const offering = Transport =>
   class extends Transport {
     send(message, options) {
@@ -35,7 +35,7 @@ function open() {
   return new (offering(StdioClientTransport))(server);
 }
 
-/** The schemas of messages, which this SDK wants where others want methods. */
+/** The schemas of messages, which this SDK takes where others take methods. */
 const SCHEMAS = {
   'elicitation/create': types.ElicitRequestSchema,
   'sampling/createMessage': types.CreateMessageRequestSchema,

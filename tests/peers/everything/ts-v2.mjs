@@ -20,7 +20,7 @@ function open() {
 const client = new Client(CLIENT_INFO, {
   capabilities: CLIENT_CAPABILITIES,
   versionNegotiation: { mode: isModern ? { pin: revision } : 'legacy' },
-  // The first revision of the list is the one the handshake offers.
+  // The handshake offers the first revision of the list.
   ...(!isModern && { supportedProtocolVersions: [revision, ...SUPPORTED_PROTOCOL_VERSIONS.filter(known => known !== revision)] })
 });
 const validator = new AjvJsonSchemaValidator();

@@ -90,7 +90,7 @@ async fn page(uri: Uri) -> ([(http::HeaderName, &'static str); 1], String) {
         r#"<!DOCTYPE html><link rel="icon" href="data:,">
         <script type="importmap">{MODULES}</script>
         <script type="module">
-            import {{ report }} from "/browser/kit.mjs";
+            import {{ report }} from "/browser/report.mjs";
             import("/browser/{name}.mjs").catch(error => report({{ failed: String(error) }}));
         </script>"#
     );

@@ -16,12 +16,20 @@ fn memory(change: impl FnOnce(&mut MemoryLimits)) -> Arc<MemoryBackend> {
     Arc::new(MemoryBackend::new(limits))
 }
 
+/// The stream and the position in the id of an event.
 fn place(event: &Event) -> (u64, u64) {
     let (stream, position) = event.id.as_ref().unwrap().split_once('.').unwrap();
     (stream.parse().unwrap(), position.parse().unwrap())
 }
 
-/// Resumes after an event; repeats the request until the server accepts it.
+/// Runs a call that sends `count` messages before its answer; returns the number of its stream.
+async fn ended_stream(server: &TestServer, session: &Session, count: usize) -> u64 {
+    server.handlers.step(count + 1);
+    let mut wire = server.stream(&session.call("tell", json!({ "count": count }))).await;
+    place(&within(wire.messages()).await[0]).0
+}
+
+/// Resumes after an event.
 async fn resumed(server: &TestServer, session: &Session, id: &str) -> Wire {
     server.stream(&session.resume(id)).await
 }
@@ -167,9 +175,7 @@ async fn resuming_after_lost_events_is_an_error_and_skips_nothing() {
     let store = memory(|it| it.log_items = 3);
     let server = TestServer::with(|http| http.store(store)).await;
     let session = server.session(Revision::V2025_11_25).await;
-    server.handlers.step(9);
-    let mut wire = server.stream(&session.call("tell", json!({ "count": 8 }))).await;
-    let stream = place(&within(wire.messages()).await[0]).0;
+    let stream = ended_stream(&server, &session, 8).await;
     for position in 0..=5 {
         let answer = server.ask(&session.resume(&format!("{stream}.{position}"))).await;
         assert_eq!(answer.status(), 400, "{position}: {answer:?}");
@@ -184,9 +190,7 @@ async fn resuming_after_lost_events_is_an_error_and_skips_nothing() {
 async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
     let server = TestServer::limited(|it| it.resumption = std::time::Duration::ZERO).await;
     let session = server.session(Revision::V2025_11_25).await;
-    server.handlers.step(2);
-    let mut wire = server.stream(&session.call("tell", json!({ "count": 1 }))).await;
-    let stream = place(&within(wire.messages()).await[0]).0;
+    let stream = ended_stream(&server, &session, 1).await;
     for position in 0..=2 {
         let answer = server.ask(&session.resume(&format!("{stream}.{position}"))).await;
         assert_eq!(answer.status(), 400, "{position}: {answer:?}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
+use bowline_http::server::HttpLimits;
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::{Backend, Expect, Key};
 use bowline_http::store::events::EventLog;
@@ -32,7 +33,13 @@ impl Pair {
     }
 
     async fn on(store: Arc<MemoryBackend>) -> Self {
-        let a = TestServer::with(|http| http.store(store.clone())).await;
+        Self::limited(store, |_| ()).await
+    }
+
+    /// The first server has other limits.
+    async fn limited(store: Arc<MemoryBackend>, change: impl FnOnce(&mut HttpLimits)) -> Self {
+        let limits = limits(change);
+        let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
         let b = TestServer::with(|http| http.store(store.clone())).await;
         Self { a, b, store }
     }
@@ -201,10 +208,8 @@ async fn a_client_that_was_asked_to_resume_later_resumes_at_another_endpoint() {
 // spec: RESUME-5, RESUME-6
 #[tokio::test]
 async fn resuming_a_removed_stream_is_an_error_at_another_endpoint_too() {
-    let store = Arc::new(MemoryBackend::default());
-    let limits = limits(|it| it.resumption = Duration::ZERO);
-    let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
-    let b = TestServer::with(|http| http.store(store)).await;
+    let Pair { a, b, .. } =
+        Pair::limited(Arc::default(), |it| it.resumption = Duration::ZERO).await;
     let session = a.session(Revision::V2025_11_25).await;
     a.handlers.step(2);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 1 }))).await;
@@ -219,10 +224,7 @@ async fn resuming_a_removed_stream_is_an_error_at_another_endpoint_too() {
 // spec: RESUME-5, HTTP-25
 #[tokio::test]
 async fn a_stream_resumed_at_another_endpoint_ends_when_its_own_endpoint_stops() {
-    let store = Arc::new(MemoryBackend::default());
-    let limits = limits(|it| it.drain = Duration::ZERO);
-    let a = TestServer::with(|http| http.store(store.clone()).limits(limits)).await;
-    let b = TestServer::with(|http| http.store(store)).await;
+    let Pair { a, b, .. } = Pair::limited(Arc::default(), |it| it.drain = Duration::ZERO).await;
     let session = a.session(Revision::V2025_11_25).await;
     a.handlers.step(2);
     let mut wire = a.stream(&session.call("tell", json!({ "count": 3 }))).await;

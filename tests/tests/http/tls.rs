@@ -92,15 +92,23 @@ pub(crate) fn all_are(requests: &[Logged], target_and_version: &str, host: &str)
     }
 }
 
+/// Calls a server behind nginx by a client that trusts the certificate; checks the HTTP version of all
+/// requests and returns them.
+async fn called(nginx: Nginx, certificate: &Certificate, era: &str, version: &str) -> Vec<Logged> {
+    let host = format!("localhost:{}", nginx.address.port());
+    let caller = CallerProcess::speaking(era, &format!("https://{host}/mcp"));
+    caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
+    let requests = nginx.requests();
+    all_are(&requests, &format!("/mcp {version}"), &host);
+    requests
+}
+
 #[tokio::test]
 async fn the_client_calls_a_tls_server_over_http_1() {
     let (server, certificate) = (TestServer::open().await, Certificate::new());
     for era in ERAS {
         let nginx = certificate.http1(server.address).await;
-        let host = format!("localhost:{}", nginx.address.port());
-        let caller = CallerProcess::speaking(era, &format!("https://{host}/mcp"));
-        caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
-        all_are(&nginx.requests(), "/mcp HTTP/1.1", &host);
+        called(nginx, &certificate, era, "HTTP/1.1").await;
     }
 }
 
@@ -109,11 +117,7 @@ async fn the_client_sends_all_requests_over_one_http_2_connection() {
     let (server, certificate) = (TestServer::open().await, Certificate::new());
     for era in ERAS {
         let nginx = certificate.http2(server.address).await;
-        let host = format!("localhost:{}", nginx.address.port());
-        let caller = CallerProcess::speaking(era, &format!("https://{host}/mcp"));
-        caller.with("SSL_CERT_FILE", certificate.file()).succeeds().await;
-        let requests = nginx.requests();
-        all_are(&requests, "/mcp HTTP/2.0", &host);
+        let requests = called(nginx, &certificate, era, "HTTP/2.0").await;
         let first = &requests[0].connection;
         assert!(requests.iter().all(|it| it.connection == *first), "{requests:#?}");
     }

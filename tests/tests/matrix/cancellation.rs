@@ -81,24 +81,23 @@ fn careful(grace: Duration) -> (Server, UnboundedReceiver<&'static str>) {
     (Server::new("careful", "1.0.0").tool(export), events)
 }
 
-#[bowline::test(every_revision)]
-async fn a_handler_can_clean_up_after_its_cancellation(t: Harness) {
-    let (server, mut events) = careful(Duration::from_secs(3));
+/// Drops a call of a tool that needs two seconds to clean up; returns what becomes of its handler.
+async fn cancelled(t: Harness, grace: Duration) -> Option<&'static str> {
+    let (server, mut events) = careful(grace);
     let client = t.connect(server).await;
     tokio::select! {
         outcome = client.call("export", ()).into_future() => panic!("it ended: {outcome:?}"),
         event = events.recv() => assert_eq!(event, Some("begun")),
     }
-    assert_eq!(events.recv().await, Some("cleaned up"));
+    events.recv().await
+}
+
+#[bowline::test(every_revision)]
+async fn a_handler_can_clean_up_after_its_cancellation(t: Harness) {
+    assert_eq!(cancelled(t, Duration::from_secs(3)).await, Some("cleaned up"));
 }
 
 #[bowline::test(every_revision)]
 async fn a_clean_up_ends_after_the_grace_period(t: Harness) {
-    let (server, mut events) = careful(Duration::from_secs(1));
-    let client = t.connect(server).await;
-    tokio::select! {
-        outcome = client.call("export", ()).into_future() => panic!("it ended: {outcome:?}"),
-        event = events.recv() => assert_eq!(event, Some("begun")),
-    }
-    assert_eq!(events.recv().await, Some("dropped"));
+    assert_eq!(cancelled(t, Duration::from_secs(1)).await, Some("dropped"));
 }

@@ -1,4 +1,4 @@
-"""What surrounds the client while it uses features: a user, a model, directories, and a notebook."""
+"""The host of the client: a user, a model, roots, and records of what the server sent."""
 
 import json
 import time
@@ -11,18 +11,18 @@ PATIENCE = 10
 UPDATED = "notifications/resources/updated"
 
 
-class World:
-    """The host of a client: answers what servers ask, and keeps what they say."""
+class Host:
+    """The host of a client: answers questions of servers, and records their messages."""
 
     def __init__(self) -> None:
         self.peer = None
         self.roots = [ROOT]
-        #: What the server asked, in order.
+        #: The questions of the server, in order.
         self.asked: list[dict] = []
-        #: What the server said, as `(method, params)`.
+        #: The notifications of the server, as `(method, params)`.
         self.heard: list[tuple[str, dict]] = []
         self.oddities: list[str] = []
-        #: How the user answers forms and pages.
+        #: How the user answers forms and URL elicitations.
         self.user = answer_with({"action": "decline"})
 
     async def elicited(self, params: dict) -> dict:
@@ -41,20 +41,20 @@ class World:
         return self.peer.client.protocol_version >= "2026"
 
     async def say(self, name: str, arguments: dict | None = None, **options):
-        """Calls a tool: its text, or that it failed, or the code of the error that refused the call."""
+        """Calls a tool; returns its text, that it failed, or the code of the JSON-RPC error."""
         result = await self.call(name, arguments, **options)
         return result if isinstance(result, dict) else spoken(result)
 
     async def call(self, name: str, arguments: dict | None = None, **options):
-        """Calls a tool: its result, or the code of the error that refused the call."""
+        """Calls a tool; returns its result, or the code of the JSON-RPC error."""
         return await coded(self.peer.call(name, arguments or {}, **options))
 
     async def settle(self) -> None:
-        """Lets one more message go back and forth, so that all that came before it was seen."""
+        """Sends a request and waits for its answer, so that all earlier messages have arrived."""
         await self.call("test_simple_text")
 
     async def hears(self, method: str, least: int, since: int = 0) -> list[dict]:
-        """Everything that was said by a method since `since`, once there is as much as `least`."""
+        """Returns the notifications of a method since `since`, once there are at least `least`."""
 
         def said() -> list[dict]:
             return [params for name, params in self.heard[since:] if name == method]
@@ -66,7 +66,7 @@ class World:
         return said()
 
     async def eventually(self, is_so) -> None:
-        """Waits until something is so; in vain after a while."""
+        """Waits until a condition holds, for a limited time."""
         end = time.monotonic() + PATIENCE
         while not await is_so() and time.monotonic() < end:
             await anyio.sleep(0.01)
@@ -82,7 +82,7 @@ def answer_with(answer: dict):
 
 
 def think(params: dict) -> dict:
-    """The model: calls the first tool that it is offered, and then repeats what that said."""
+    """The model: calls the first tool, and then repeats its result."""
     base = {"role": "assistant", "model": "peer-model"}
     content = params["messages"][-1]["content"]
     last = content[0] if isinstance(content, list) else content
@@ -101,7 +101,7 @@ def spoken(result):
 
 
 async def coded(asking):
-    """A result, or the code of the JSON-RPC error that came instead."""
+    """Returns a result, or the code of the JSON-RPC error."""
     try:
         return await asking
     except MCPError as error:
@@ -109,7 +109,7 @@ async def coded(asking):
 
 
 async def refused(asking) -> dict:
-    """Whether something was refused, by the server or by the SDK itself."""
+    """Whether a call was refused, by the server or by the SDK itself."""
     try:
         await asking
     except Exception:

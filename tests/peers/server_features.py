@@ -1,4 +1,4 @@
-"""What the servers written in Python offer, whatever their SDK; `kit.mjs` says the same."""
+"""The features of the Python servers, the same for every SDK; `server_features.mjs` is the same for TypeScript."""
 
 import asyncio
 import base64
@@ -93,7 +93,7 @@ def completions(
     argument: CompletionArgument,
     context: CompletionContext | None,
 ) -> list[str]:
-    """How an argument may go on."""
+    """Returns the completions of an argument."""
     chosen = (context.arguments if context else None) or {}
     match reference, argument.name:
         case ResourceTemplateReference(), "name":
@@ -108,12 +108,12 @@ def completions(
 
 
 def page(elicitation_id: str | None = None) -> ElicitRequestURLParams:
-    """The page to visit; since 2026-07-28 it has no name."""
+    """A URL elicitation; since 2026-07-28 it has no id."""
     return ElicitRequestURLParams(elicitation_id=elicitation_id, **PAGE)
 
 
 def conversation(*, tools: bool) -> CreateMessageRequestParams:
-    """What the model is asked; with tools, a model that used one before is asked to use it again."""
+    """A sampling request; with tools, its messages have an earlier tool use."""
     params = CreateMessageRequestParams(
         messages=[SamplingMessage(role="user", content=TextContent(text="Which knot?"))],
         system_prompt="You are a sailor.",
@@ -137,7 +137,7 @@ def sampling(*, tools: bool) -> CreateMessageRequest:
 
 
 def sampled(result: CreateMessageResult | CreateMessageResultWithTools) -> str:
-    """What a model said, with one block or with many."""
+    """The answer of a model, which may have one block or a list of blocks."""
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     content = said["content"]
     return json.dumps({"model": said["model"], "content": content if isinstance(content, list) else [content]})
@@ -149,9 +149,9 @@ def is_over_http() -> bool:
 
 
 async def listen(app: Any) -> None:
-    """Serves on a port that is free, and prints the address."""
+    """Serves on a free port, and prints the URL."""
     listener = socket.create_server(("127.0.0.1", 0))
-    # asyncio sets this only on sockets that it made itself; without it every answer takes 40 ms.
+    # asyncio sets this only on its own sockets; without it every response takes 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
     await uvicorn.Server(uvicorn.Config(app, log_level="critical")).serve(sockets=[listener])
@@ -159,7 +159,7 @@ async def listen(app: Any) -> None:
 
 @dataclass
 class Sightings:
-    """What a server sees of its client beside requests."""
+    """What a server records of its client outside of requests."""
 
     cancelled: int = 0
     rootsChanged: int = 0
@@ -169,7 +169,7 @@ class Sightings:
         return json.dumps(asdict(self))
 
     async def sleep(self, seconds: float, report_progress: Any) -> str:
-        """Sleeps, reporting progress to those who asked for it, until it is cancelled."""
+        """Sleeps and reports progress until it is cancelled."""
         slept = 0.0
         try:
             while slept < seconds:

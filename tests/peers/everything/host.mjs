@@ -1,17 +1,17 @@
-// What surrounds the client while it uses features: a user, a model, directories, and a notebook.
+// The host of the client: a user, a model, roots, and records of what the server sent.
 
 export const ROOT = 'file:///srv/project';
 const PATIENCE = 10_000;
 
-/** The host of a client: answers what servers ask, and keeps what they say. */
-export class World {
+/** The host of a client: answers questions of servers, and records their messages. */
+export class Host {
   roots = [{ uri: ROOT, name: 'project' }];
-  /** What the server asked, in order. */
+  /** The questions of the server, in order. */
   asked = [];
-  /** What the server said, as `[method, params]`. */
+  /** The notifications of the server, as `[method, params]`. */
   heard = [];
   oddities = [];
-  /** How the user answers forms and pages. */
+  /** How the user answers forms and URL elicitations. */
   user = async () => ({ action: 'decline' });
 
   constructor(peer) {
@@ -42,30 +42,30 @@ export class World {
     return answer(params);
   }
 
-  /** Calls a tool: its text, or that it failed, or the code of the error that refused the call. */
+  /** Calls a tool; returns its text, that it failed, or the code of the JSON-RPC error. */
   async say(name, args = {}, options = {}) {
     const result = await this.call(name, args, options);
     return 'content' in result ? spoken(result) : result;
   }
 
-  /** Calls a tool: its result, or the code of the error that refused the call. */
+  /** Calls a tool; returns its result, or the code of the JSON-RPC error. */
   async call(name, args = {}, { meta, ...options } = {}) {
     return coded(this.peer.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, options));
   }
 
-  /** Lets one more message go back and forth, so that all that came before it was seen. */
+  /** Sends a request and waits for its answer, so that all earlier messages have arrived. */
   async settle() {
     await this.call('test_simple_text');
   }
 
-  /** Everything that was said by a method since `since`, once there is as much as `least`. */
+  /** Returns the notifications of a method since `since`, once there are at least `least`. */
   async hears(method, least, since = 0) {
     const said = () => this.heard.slice(since).filter(([name]) => name === method).map(([, params]) => params);
     await this.eventually(() => said().length >= least);
     return said();
   }
 
-  /** Waits until something is so; in vain after a while. */
+  /** Waits until a condition holds, for a limited time. */
   async eventually(isSo) {
     for (const end = Date.now() + PATIENCE; !(await isSo()) && Date.now() < end; ) {
       await new Promise(resolve => setTimeout(resolve, 10));
@@ -73,7 +73,7 @@ export class World {
   }
 }
 
-/** The model: calls the first tool that it is offered, and then repeats what that said. */
+/** The model: calls the first tool, and then repeats its result. */
 async function think({ messages, tools = [] }) {
   const base = { role: 'assistant', model: 'peer-model' };
   const [last] = [messages.at(-1).content].flat();
@@ -89,7 +89,7 @@ function spoken({ content, isError }) {
   return isError ? { isError } : content.map(block => block.text ?? `<${block.type}>`).join('');
 }
 
-/** A result, or the code of the JSON-RPC error that came instead. */
+/** Returns a result, or the code of the JSON-RPC error. */
 export async function coded(asking) {
   try {
     return await asking;
@@ -99,7 +99,7 @@ export async function coded(asking) {
   }
 }
 
-/** Whether something was refused, by the server or by the SDK itself. */
+/** Whether a call was refused, by the server or by the SDK itself. */
 export async function refused(asking) {
   return asking.then(() => ({ refused: false }), () => ({ refused: true }));
 }

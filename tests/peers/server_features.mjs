@@ -1,4 +1,4 @@
-// What the servers written in TypeScript offer, whatever their SDK.
+// The features of the TypeScript servers, the same for every SDK.
 
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -66,7 +66,7 @@ export const CONVERSATION = {
   maxTokens: 100
 };
 
-/** A model that used a tool before is asked to use it again. */
+/** A sampling request with an earlier tool use in its messages. */
 export const CONVERSATION_WITH_TOOLS = {
   ...CONVERSATION,
   messages: [
@@ -81,7 +81,7 @@ export const CONVERSATION_WITH_TOOLS = {
   toolChoice: { mode: 'required' }
 };
 
-/** What a model said, with one block or with many. */
+/** The answer of a model, which may have one block or a list of blocks. */
 export const sampled = ({ model, content }) => ({ model, content: [content].flat() });
 
 /** Whether to serve over HTTP, with `--http`, rather than over stdio. */
@@ -89,13 +89,13 @@ export function isOverHttp() {
   return parseArgs({ options: { http: { type: 'boolean' } } }).values.http ?? false;
 }
 
-/** Serves on a port that is free, and prints the address. */
+/** Serves on a free port, and prints the URL. */
 export function listen(handle) {
   const http = createServer(handle);
   http.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
 }
 
-/** What a server sees of its client beside requests. */
+/** What a server records of its client outside of requests. */
 export function sightings() {
   return {
     cancelled: 0,
@@ -112,7 +112,7 @@ export function sightings() {
       this.subscribed = this.subscribed.filter(other => other !== uri);
       return {};
     },
-    /** Sleeps, reporting progress to those who asked for it, until it is cancelled. */
+    /** Sleeps and reports progress until it is cancelled. */
     async sleep(seconds, { signal, token, notify }) {
       const total = seconds * 1000;
       const count = () => (this.cancelled += 1);
@@ -124,7 +124,7 @@ export function sightings() {
         const params = { progressToken: token, progress: slept / 1000, total: seconds, message: 'sleeping' };
         await notify({ method: 'notifications/progress', params });
       }
-      // What is over can be aborted, but not cancelled.
+      // An abort after the end does not count as a cancellation.
       signal.removeEventListener('abort', count);
       return text(`Slept ${seconds} s.`);
     }
