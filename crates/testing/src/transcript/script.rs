@@ -311,7 +311,7 @@ mod tests {
             ("revision: legacy\n> {}\n", "its title"),
             ("# A.\n> {}\n", "`revision:`"),
             ("# A.\nrevision: legacy\n", "no messages"),
-            ("# A.\nrevision: 2024\n", "line 2: `2024` is no revision"),
+            ("# A.\nrevision: 2024\n", "line 2: `2024` is not a known revision"),
             ("# A.\ncolour: red\n", "line 2: the header `colour`"),
             ("# A.\nrevision: legacy\nside: left\n", "line 3"),
             ("# A.\nrevision: legacy\n> {}\nwhat\n", "line 4: `what`"),
