@@ -49,6 +49,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub use crate::handler::{Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable};
 
+pub(crate) use ask::form;
 pub(crate) use ask::{RoundEnd, Rounds, require_visits};
 pub(crate) use typed::CompletionInput;
 

@@ -91,7 +91,9 @@ impl Ask {
     /// Shows the user a form with the fields of a struct, and gives the struct filled in.
     ///
     /// The struct is flat: its fields are text, numbers, flags, choices (enums), lists of choices,
-    /// and options of these. Never ask for secrets this way.
+    /// and options of these. Never ask for secrets this way. Declare the type with
+    /// [`Tool::asks`](crate::Tool::asks) to have it checked when the server is built; otherwise a
+    /// nested struct fails the call.
     ///
     /// # Errors
     ///

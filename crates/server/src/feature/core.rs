@@ -1,9 +1,11 @@
 //! What tools, prompts and resources have in common.
 
+use std::any::type_name;
 use std::sync::Arc;
 
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::meta::Meta;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -12,9 +14,11 @@ use super::invoke::innermost;
 use super::run::Callee;
 use super::visible::Visibility;
 use crate::error::BoxError;
+use crate::extract::form;
 use crate::handler::ErasedHandler;
 use crate::handler::signature::{HandlerSignature, Purpose};
 use crate::layer::{Fault, Route};
+use crate::schema;
 use crate::server::BuildError;
 use crate::states::States;
 
@@ -60,6 +64,13 @@ impl<R: 'static> FeatureCore<R> {
         }
     }
 
+    /// Checks that a type can be a form.
+    pub(super) fn check_form<T: JsonSchema>(&mut self) {
+        if let Err(reason) = form::of(&schema::form::<T>()) {
+            self.problem = Some(format!("asks for `{}`, but {reason}", type_name::<T>()));
+        }
+    }
+
     /// Hides the feature from callers for whom the test fails.
     pub(super) fn limit(&mut self, test: impl Fn(&Parts) -> bool + Send + Sync + 'static) {
         self.visibility.limit(test);
@@ -89,7 +100,8 @@ impl<R: 'static> FeatureCore<R> {
 }
 
 /// Writes the builder methods that [`Tool`](crate::Tool), [`Prompt`](crate::Prompt) and
-/// [`Resource`](crate::Resource) share: `title`, `describe`, `icon`, `meta`, `visible` and `layer`.
+/// [`Resource`](crate::Resource) share: `title`, `describe`, `icon`, `meta`, `asks`,
+/// `visible` and `layer`.
 ///
 /// The type has a `definition` with the fields of the protocol and a [`FeatureCore`] named `core`.
 /// `callee` is what its layers call, and `fault` says to whom an error of a layer is reported.
@@ -125,6 +137,19 @@ macro_rules! common_setters {
         #[must_use]
         pub fn meta<T: serde::Serialize + ?Sized>(mut self, key: &str, value: &T) -> Self {
             self.core.set_meta(&mut self.definition.meta, key, value);
+            self
+        }
+
+        #[doc = concat!("Declares that the ", $what, " asks the user with [`Ask::form`] for a `T`, so ")]
+        /// that [`Server::build`](crate::Server::build) fails if `T` cannot be a form.
+        ///
+        /// Without it, a handler that asks for such a `T` fails when it is called, because the type is
+        /// known only in its body. A parameter [`Elicited<T>`](crate::Elicited) needs no declaration.
+        ///
+        /// [`Ask::form`]: crate::Ask::form
+        #[must_use]
+        pub fn asks<T: schemars::JsonSchema>(mut self) -> Self {
+            self.core.check_form::<T>();
             self
         }
 

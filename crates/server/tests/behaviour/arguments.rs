@@ -1,4 +1,4 @@
-//! What becomes of the arguments of a call.
+//! Arguments of calls: how they are decoded, and how wrong ones are refused.
 
 use std::collections::BTreeMap;
 

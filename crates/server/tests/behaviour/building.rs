@@ -1,4 +1,4 @@
-//! What is found wrong before anything is served.
+//! Mistakes that `build` reports before the server serves.
 
 use bowline_server::{Args, BuildError, Server, State, Tool};
 use bowline_types::method::Method;

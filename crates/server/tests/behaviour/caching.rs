@@ -1,4 +1,4 @@
-//! What is told of how long results are good for, and for whom (2026-07-28).
+//! Caching hints of results: how long, and whether callers may share them (2026-07-28).
 
 use std::time::Duration;
 

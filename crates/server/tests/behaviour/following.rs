@@ -1,4 +1,4 @@
-//! Resources and lists that clients follow: by subscription in both eras.
+//! Subscriptions to resources and lists, in both eras.
 
 use bowline_proto::limits::Limits;
 use bowline_proto::request::{Change, Owner, Parts};
@@ -178,12 +178,12 @@ async fn a_session_cannot_follow_what_it_does_not_know() {
     assert_eq!(answer["error"]["code"], -32602);
     server.notify().resource_updated("a://hidden");
     server.notify().resource_updated("a://unknown");
-    hears_no_update(&mut wire, &server).await;
+    expect_no_update(&mut wire, &server).await;
 }
 
-/// Of the changes so far none is an update of a resource: it would be told together with the change
-/// of a list that follows here, before the answer to what is asked then.
-async fn hears_no_update(wire: &mut Wire, server: &Server) {
+/// Checks that no update of a resource is pending: it would be sent with the change of a list that
+/// follows here, before the answer to the next request.
+async fn expect_no_update(wire: &mut Wire, server: &Server) {
     server.registry().insert(Prompt::new("new", || async { "new" })).unwrap();
     assert_eq!(wire.hear().await["method"], "notifications/prompts/list_changed");
     let next = wire.ask(request(9, "ping", &json!({}))).await;
@@ -216,7 +216,7 @@ async fn a_server_may_refuse_subscriptions_to_resources() {
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
     server.notify().resource_updated("a://board");
-    hears_no_update(&mut wire, &server).await;
+    expect_no_update(&mut wire, &server).await;
     let peer = Peer::new(&server, Revision::LATEST);
     let wish = listen(&["a://board"]);
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));

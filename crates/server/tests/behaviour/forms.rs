@@ -237,6 +237,8 @@ async fn what_cannot_be_asked_before_a_handler_runs_is_found_when_it_is_register
     assert!(silent.contains("it has no doc comment to ask the user with"), "{silent}");
     let deep = problem(Tool::new("ask", |_: Elicited<Deep>| async {}));
     assert!(deep.contains("`silent`"), "{deep}");
+    let declared = problem(Tool::new("ask", |_: Ask| async {}).asks::<Deep>());
+    assert!(declared.contains("asks for `") && declared.contains("`silent`"), "{declared}");
     let secret = problem(Tool::new("ask", |_: Elicited<Login>| async {}));
     assert!(secret.contains("`api_key` asks for a secret"), "{secret}");
 }

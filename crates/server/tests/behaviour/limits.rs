@@ -1,4 +1,4 @@
-//! The layers that bound and record calls, and the bounds that hold without any.
+//! The layers that limit and record calls, and the limits that hold without any.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

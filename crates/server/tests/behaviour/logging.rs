@@ -1,4 +1,4 @@
-//! Log messages: who hears them, from which level on, and how many.
+//! Log messages: which clients get them, from which level on, and how many.
 
 use std::time::Duration;
 

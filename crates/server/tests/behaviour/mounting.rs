@@ -1,4 +1,4 @@
-//! Servers that stand for others.
+//! Mounted servers.
 
 use bowline_proto::request::{Change, EveryResource};
 use bowline_server::{

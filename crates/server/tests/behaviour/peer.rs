@@ -1,4 +1,4 @@
-//! A client of a service: makes requests by hand, and keeps what it is told meanwhile.
+//! A client of a service: makes requests by hand, and keeps the messages that it gets meanwhile.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What counts as a call where callers may call so often only.
+//! What counts as a call for the rate limit.
 
 use bowline_server::layer::RateLimit;
 use bowline_server::{Args, Ask, Error, Prompt, Resource, Server, Tool};

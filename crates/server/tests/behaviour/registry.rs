@@ -1,4 +1,4 @@
-//! Features that come and go, and who is told.
+//! Features that are added and removed while the server runs, and the notifications of that.
 
 use bowline_proto::request::{Change, EveryResource};
 use bowline_server::{Server, State, Tool};

@@ -1,4 +1,4 @@
-//! Resources at fixed URIs: what is read, what is told of them, and what is not there.
+//! Resources at fixed URIs: their contents, their definitions, and unknown ones.
 
 use bowline_server::layer::{self, Next};
 use bowline_server::{Ask, Error, Json, Resource, Result, Server, Uri};

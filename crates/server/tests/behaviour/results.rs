@@ -1,4 +1,4 @@
-//! What becomes of the result of a tool.
+//! Results of tools: how each type is sent.
 
 use bowline_server::{Args, Error, Json, Result, Server, Tool};
 use bowline_types::content::Content;

@@ -1,4 +1,4 @@
-//! Calls that are made again with answers, since 2026-07-28: their state, and their end.
+//! Calls in several rounds (2026-07-28): their state, and when they end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Families of resources: which URI belongs to which, and what their handlers are given.
+//! Resource templates: which URI matches which template, and what their handlers get.
 
 use bowline_server::{Args, Json, Resource, Result, Server, State, Uri};
 use bowline_types::method::Method;

@@ -1,4 +1,4 @@
-//! A client of a served server: speaks lines of JSON, and sees what stands on the wire.
+//! A client of a served server: writes and reads lines of JSON.
 
 use std::collections::VecDeque;
 
