@@ -1,7 +1,6 @@
 //! What is specific to HTTP: arguments repeated in headers, renewed sessions, addresses.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
