@@ -56,11 +56,11 @@ async fn an_argument_is_completed_with_what_is_known_already() {
 // spec: COMP-4
 #[tokio::test(start_paused = true)]
 async fn an_older_server_gets_no_completion_context() {
-    for (revision, is_told) in [(Revision::V2025_06_18, true), (Revision::V2025_03_26, false)] {
+    for (revision, is_sent) in [(Revision::V2025_06_18, true), (Revision::V2025_03_26, false)] {
         let (client, mut peer) = legacy_with(builder(), revision, &completions()).await;
         let serve = async {
             let request = peer.request("completion/complete").await;
-            assert_eq!(request.params.get("context").is_some(), is_told, "{revision}");
+            assert_eq!(request.params.get("context").is_some(), is_sent, "{revision}");
             peer.answer(&request, r#"{"completion":{"values":[]}}"#).await;
         };
         let call = client.complete(Reference::prompt("p")).argument("a", "").context("b", "c");
