@@ -6,7 +6,7 @@
 //!
 //! [`classify`] gives a [`Claim`] for a request, and [`era_of`] the era of any other message. The
 //! claim travels with the request; no later step looks for the era again. What a legacy request may
-//! do depends on the state of its connection and is decided there, by [`session_step`].
+//! do depends on the state of its connection and is decided there, by `session_step`.
 
 use bowline_types::error::ErrorObject;
 use bowline_types::meta::key;
