@@ -60,7 +60,7 @@ const RULES: &[Rule] = &[
     rule("arrows", arrows::check),
     rule("circles", circles::check),
     Rule { name: "homonyms", check: homonyms::check, ceiling: 10 },
-    Rule { name: "words", check: words::check, ceiling: 49 },
+    Rule { name: "words", check: words::check, ceiling: 11 },
     rule("documents", documents::check),
     rule("invariants", invariants::check),
 ];

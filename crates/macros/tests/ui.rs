@@ -3,7 +3,7 @@
 //! `TRYBUILD=overwrite cargo test -p bowline-macros --test ui` rewrites the expectations.
 
 #[test]
-fn mistakes_are_told_on_the_guilty_word() {
+fn the_compiler_points_at_the_word_that_is_wrong() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/fail/*.rs");
     cases.pass("tests/ui/pass/*.rs");

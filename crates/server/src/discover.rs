@@ -120,7 +120,7 @@ mod tests {
 
     // spec: RSRC-1
     #[test]
-    fn following_resources_is_declared_unless_nothing_is_told() {
+    fn following_resources_is_declared_unless_changes_are_off() {
         let registry = Registry::new();
         registry.insert(Resource::new("a://b", || async { "a" })).unwrap();
         let expected = ServerCapabilities::new().with_resources_list_changed();

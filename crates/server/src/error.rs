@@ -268,7 +268,7 @@ mod tests {
 
     // spec: TOOL-34
     #[test]
-    fn an_error_of_the_protocol_is_told_to_the_client_alone() {
+    fn an_error_of_the_protocol_goes_to_the_client_alone() {
         let error = Error::rpc(-32000, "no").with_data(&[1]);
         let answered = error.into_tool_response(Revision::LATEST).unwrap_err();
         assert_eq!((answered.code, answered.message.as_str()), (-32000, "no"));

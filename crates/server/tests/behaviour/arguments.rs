@@ -36,7 +36,7 @@ fn server() -> Server {
 
 // spec: TOOL-36, TOOL-42
 #[tokio::test]
-async fn arguments_of_the_wrong_type_are_told_to_the_model_with_their_place() {
+async fn arguments_of_the_wrong_type_are_reported_to_the_model_with_their_place() {
     for revision in EVERY {
         let peer = Peer::new(&server(), revision);
         let items = json!([{ "price": 1 }, { "price": 2 }, { "price": "x" }]);
@@ -47,7 +47,7 @@ async fn arguments_of_the_wrong_type_are_told_to_the_model_with_their_place() {
 
 // spec: TOOL-36
 #[tokio::test]
-async fn everything_that_is_wrong_is_told_at_once() {
+async fn all_errors_in_arguments_are_reported_at_once() {
     let peer = Peer::new(&server(), Revision::LATEST);
     let arguments = json!({ "items": [{ "count": 11, "price": 1 }, {}], "note": "x" });
     let text = peer.failure("order", arguments).await;
@@ -119,7 +119,7 @@ async fn a_schema_by_hand_is_enforced() {
 
 // spec: TOOL-36
 #[tokio::test]
-async fn what_only_the_type_refuses_is_told_in_its_words() {
+async fn an_argument_that_only_the_type_refuses_gets_the_error_of_the_type() {
     #[derive(Deserialize, JsonSchema)]
     struct Host {
         #[schemars(with = "String")]

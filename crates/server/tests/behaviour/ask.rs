@@ -124,7 +124,7 @@ async fn a_modern_question_is_a_request_without_envelope() {
 
 // spec: ELIC-29, ELIC-78
 #[tokio::test]
-async fn what_the_user_did_is_told_to_the_model() {
+async fn the_model_sees_what_the_user_did() {
     let cases = [
         (json!({ "action": "decline" }), "the user declined to answer"),
         (json!({ "action": "cancel" }), "the user closed the question without answering"),
@@ -172,7 +172,7 @@ async fn a_handler_may_go_on_without_an_answer() {
 
 // spec: RQM-7, RQM-8, MRTR-7, ELIC-5
 #[tokio::test]
-async fn a_modern_client_that_cannot_be_asked_is_told_what_it_lacks() {
+async fn a_modern_client_that_cannot_be_asked_gets_the_missing_capability() {
     let (server, _) = hotel();
     let mut peer = Peer::new(&server, Revision::LATEST);
     let error = peer.round("book", json!({}), json!({}), None).await.error();
@@ -194,7 +194,7 @@ async fn a_client_with_an_empty_elicitation_shows_forms() {
 
 // spec: ELIC-5
 #[tokio::test]
-async fn a_legacy_model_is_told_what_to_do_without_questions() {
+async fn a_legacy_model_gets_advice_when_questions_are_impossible() {
     let (server, _) = hotel();
     for revision in [Revision::V2024_11_05, Revision::LATEST_LEGACY] {
         let peer = Peer::new(&server, revision);

@@ -182,7 +182,7 @@ fn with_token(server: &Server, revision: Revision) -> Peer {
 
 // spec: PROG-3, PROG-4, PROG-6
 #[tokio::test(start_paused = true)]
-async fn progress_is_told_to_those_who_want_to_know() {
+async fn progress_goes_to_clients_that_sent_a_token() {
     for revision in EVERY {
         let peer = with_token(&server(Tool::new("process", process)), revision);
         peer.call("process", json!({})).await.unwrap();

@@ -71,7 +71,7 @@ fn change(notify: &Notify) {
 
 // spec: RSRC-9, RSRC-6, PRMT-6, SUB-2
 #[tokio::test]
-async fn a_subscriber_is_told_of_what_it_follows_and_of_lists() {
+async fn a_subscriber_hears_of_the_resources_it_follows_and_of_lists() {
     let server = server();
     let peer = Peer::new(&server, Revision::LATEST);
     let wish = listen(&["a://board"]);
@@ -122,7 +122,7 @@ async fn a_hidden_part_of_what_is_followed_stays_hidden() {
 
 // spec: SUB-10
 #[tokio::test]
-async fn several_streams_are_told_what_each_asked_for() {
+async fn each_of_several_streams_gets_what_it_asked_for() {
     let server = server();
     let (one, other) = (Peer::new(&server, Revision::LATEST), Peer::new(&server, Revision::LATEST));
     let mut first = one.begin(one.request(Method::SubscriptionsListen, &listen(&["a://board"])));
@@ -192,7 +192,7 @@ async fn expect_no_update(wire: &mut Wire, server: &Server) {
 
 // spec: RSRC-6, PRMT-6
 #[tokio::test]
-async fn a_session_is_told_that_lists_changed() {
+async fn a_session_is_notified_that_lists_changed() {
     let server = server();
     let mut wire = Wire::to(&server);
     wire.initialize(json!({})).await;

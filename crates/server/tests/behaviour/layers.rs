@@ -91,7 +91,7 @@ fn slow() -> Tool {
 
 // spec: TOOL-35
 #[tokio::test(start_paused = true)]
-async fn a_failing_layer_of_a_tool_is_told_to_the_model() {
+async fn an_error_in_a_layer_of_a_tool_is_reported_to_the_model() {
     let tool = slow().layer(TimeoutLayer::new(Duration::from_secs(1)));
     let server = Server::new("slow", "1").tool(tool);
     for revision in BOTH {
@@ -101,7 +101,7 @@ async fn a_failing_layer_of_a_tool_is_told_to_the_model() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failing_layer_of_a_server_is_told_to_the_client() {
+async fn an_error_in_a_layer_of_a_server_is_reported_to_the_client() {
     let server =
         Server::new("slow", "1").tool(slow()).layer(TimeoutLayer::new(Duration::from_secs(1)));
     let error = Peer::new(&server, Revision::LATEST).call("slow", json!({})).await.unwrap_err();
@@ -163,7 +163,7 @@ async fn a_layer_that_panics_fails_only_its_own_call() {
 }
 
 #[tokio::test]
-async fn a_layer_that_makes_up_a_request_is_told_so() {
+async fn a_layer_that_makes_up_a_request_gets_an_error() {
     let swap = layer::from_fn(|mut request: Request, next: Next| async move {
         request.parts.extensions = Default::default();
         next.run(request).await

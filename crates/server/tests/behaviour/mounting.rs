@@ -255,7 +255,7 @@ async fn dropping_a_call_drops_the_mounted_tool() {
 }
 
 #[tokio::test]
-async fn changes_of_all_are_told_and_acknowledged_once() {
+async fn changes_of_all_servers_are_reported_and_acknowledged_once() {
     let other = weather();
     let (registry, notify) = (other.registry(), other.notify());
     let hub = Server::new("hub", "1.0.0")
@@ -340,7 +340,7 @@ async fn a_server_that_only_stands_for_others_offers_what_they_do() {
 }
 
 #[test]
-fn what_cannot_be_mounted_is_told_when_the_server_is_built() {
+fn a_mount_that_is_impossible_is_reported_when_the_server_is_built() {
     let hub = || Server::new("hub", "1.0.0");
     let reason = |server: Server| server.build().unwrap_err().to_string();
     let twice = hub().mount("a", weather()).mount("a", weather());

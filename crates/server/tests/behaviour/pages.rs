@@ -194,7 +194,7 @@ async fn a_modern_call_that_needs_pages_first_asks_until_they_were_visited() {
 
 // spec: ELIC-5, ELIC-37
 #[tokio::test]
-async fn a_client_that_visits_no_pages_is_told_what_it_lacks() {
+async fn a_client_that_visits_no_pages_gets_the_missing_capability() {
     let (server, _) = guarded();
     for revision in [Revision::V2024_11_05, Revision::V2025_06_18] {
         let text = Peer::with_forms(&server, revision).failure("read", json!({})).await;
@@ -230,7 +230,7 @@ fn handing_out() -> (Server, UnboundedReceiver<Visit>) {
 
 // spec: ELIC-30, ELIC-31, ELIC-32
 #[tokio::test]
-async fn completion_is_told_to_the_client_that_was_asked_even_after_the_call() {
+async fn completion_is_announced_to_the_client_that_was_asked_even_after_the_call() {
     let (server, mut pages) = handing_out();
     let (mut asked, mut other) = (Wire::to(&server), Wire::to(&server));
     for wire in [&mut asked, &mut other] {

@@ -202,7 +202,7 @@ async fn a_prompt_that_cannot_be_made_is_an_internal_error() {
 
 // spec: PRMT-2
 #[tokio::test]
-async fn clients_are_told_what_a_prompt_is() {
+async fn clients_see_the_definition_of_a_prompt() {
     let prompt = Prompt::new("review", review)
         .title("Review")
         .describe("Review code")

@@ -79,7 +79,7 @@ async fn a_subscriber_is_acknowledged_and_then_told_of_changes() {
 
 // spec: SUB-2
 #[tokio::test]
-async fn a_subscriber_that_asked_for_nothing_is_told_nothing() {
+async fn a_subscriber_that_asked_for_nothing_gets_nothing() {
     let server = server();
     let peer = Peer::new(&server, Revision::LATEST);
     let filter = json!({ "notifications": { "toolsListChanged": false } });
@@ -91,7 +91,7 @@ async fn a_subscriber_that_asked_for_nothing_is_told_nothing() {
 }
 
 #[tokio::test]
-async fn changes_that_pile_up_are_told_once_and_none_is_lost() {
+async fn changes_that_pile_up_are_reported_once_and_none_is_lost() {
     let server = server();
     let peer = Peer::new(&server, Revision::LATEST);
     peer.inbox.set_full(true);
@@ -133,7 +133,7 @@ async fn a_session_is_not_notified_of_resources_that_the_server_does_not_have() 
 }
 
 #[tokio::test]
-async fn every_subscriber_is_told() {
+async fn every_subscriber_is_notified() {
     let server = server();
     let peers: Vec<_> = BOTH.map(|revision| Peer::new(&server, revision)).into();
     let filter = json!({ "notifications": { "toolsListChanged": true } });

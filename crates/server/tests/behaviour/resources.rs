@@ -133,7 +133,7 @@ fn adorned() -> Resource {
 
 // spec: RSRC-10, RSRC-13
 #[tokio::test]
-async fn clients_are_told_what_a_resource_is() {
+async fn clients_see_the_definition_of_a_resource() {
     let list = |revision| {
         let peer = Peer::new(&one(adorned()), revision);
         async move { peer.ask(Method::ResourcesList, json!({})).await.unwrap() }

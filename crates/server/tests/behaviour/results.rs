@@ -91,7 +91,7 @@ async fn a_structured_list_is_wrapped_where_only_objects_are_known() {
 
 // spec: TOOL-35
 #[tokio::test]
-async fn a_failure_is_told_to_the_model() {
+async fn a_failure_is_reported_to_the_model() {
     let fails = || async {
         let number: i64 = "x".parse()?;
         Ok::<_, Error>(number)

@@ -122,7 +122,7 @@ async fn changed_roots_are_fetched_again() {
 }
 
 #[tokio::test]
-async fn a_flood_of_changes_is_told_twice_at_most() {
+async fn a_flood_of_changes_is_reported_twice_at_most() {
     let (server, mut counts, heard) = watching();
     let mut wire = Wire::to(&server);
     wire.initialize(json!({ "roots": {} })).await;

@@ -133,7 +133,7 @@ async fn there_is_an_end_to_asking() {
 }
 
 #[tokio::test]
-async fn a_handler_whose_questions_change_is_told_so_when_asking_must_end() {
+async fn the_error_after_too_many_rounds_says_that_the_questions_changed() {
     let runs = Count::default();
     let counted = runs.clone();
     let tool = Tool::new("ask", move |ask: Ask| {

@@ -42,7 +42,7 @@ async fn lists_say_how_long_they_are_good_for() {
 
 // spec: TOOL-6
 #[tokio::test]
-async fn a_session_is_told_that_tools_changed() {
+async fn a_session_is_notified_that_tools_changed() {
     let server = server();
     let mut wire = Wire::to(&server);
     wire.initialize(json!({})).await;
@@ -91,7 +91,7 @@ async fn a_server_that_cannot_be_built_does_not_serve() {
 }
 
 #[tokio::test]
-async fn a_server_stops_when_it_is_told_to() {
+async fn a_server_stops_on_request() {
     let (_ours, theirs) = duplex();
     server().serve_until(theirs, async {}).await.unwrap();
 }

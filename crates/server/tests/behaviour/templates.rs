@@ -154,7 +154,7 @@ async fn no_value_leads_out_of_its_directory() {
 
 // spec: RSRC-10, RSRC-13
 #[tokio::test]
-async fn clients_are_told_what_a_family_is() {
+async fn clients_see_the_definition_of_a_template() {
     let family = profiles().name("profile").title("Profile").describe("Who a user is");
     let server = one(family);
     for (revision, title) in [(Revision::V2024_11_05, false), (Revision::LATEST, true)] {
