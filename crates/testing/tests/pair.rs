@@ -137,7 +137,7 @@ fn the_server_cancels_the_question_of_a_cancelled_call() {
     let answers = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&answers);
     let reply = Reply::new(move |answer: Result<RawJson, QuestionError>| {
-        heard.lock().unwrap().push(answer)
+        heard.lock().unwrap().push(answer);
     });
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
     pair.server.emit(exchange, Outgoing::Ask(Question { request, reply }));

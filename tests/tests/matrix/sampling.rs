@@ -116,7 +116,7 @@ async fn the_user_may_change_or_deny_a_sampling_request(t: Harness) {
         Ok(outcome) => assert!(outcome.is_error() && t.revision().has_server_requests()),
         // There is no answer for a retry.
         Err(error) => {
-            assert!(error.is_unanswered() && t.revision().has_input_requests(), "{error}")
+            assert!(error.is_unanswered() && t.revision().has_input_requests(), "{error}");
         }
     }
 }

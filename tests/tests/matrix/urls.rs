@@ -107,7 +107,7 @@ async fn a_call_that_needs_a_url_elicitation_first_fails_or_asks(t: Harness) {
     let client = t.connect(mailbox(signed_in.clone())).client(allowing).answering(visit).await;
     match client.call("open", ()).await {
         Ok(outcome) if t.revision().has_input_requests() => {
-            assert_eq!(outcome.text(), "no new mail")
+            assert_eq!(outcome.text(), "no new mail");
         }
         Ok(outcome) => assert!(outcome.is_error() && !t.revision().has_elicitation_modes()),
         Err(error) => {

@@ -29,7 +29,7 @@ async fn play(mut fake: FakeServer, revision: Revision, cancelled: Arc<Notify>) 
         let body = received.json();
         match (body["method"].as_str(), body["params"]["name"].as_str()) {
             (Some("initialize"), _) => {
-                received.initialize(&json!(revision.as_str()), Some("first"))
+                received.initialize(&json!(revision.as_str()), Some("first"));
             }
             (Some("tools/call"), Some("hold")) => held.push(received),
             (Some("tools/call"), _) => {
