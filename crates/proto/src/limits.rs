@@ -50,7 +50,8 @@ pub struct Limits {
     pub elicitations: usize,
     /// How long a question to the client (and its user) may stay open.
     pub question_timeout: Duration,
-    /// How many rounds of `input_required` a client answers for one call before it gives up.
+    /// How many rounds of `input_required` one call may take. Both sides enforce it: a client
+    /// answers no more, and a server fails a call whose handler asks once more.
     pub rounds: usize,
     /// How long a call of the client may take without an answer or progress. Progress restarts it.
     pub request_timeout: Duration,

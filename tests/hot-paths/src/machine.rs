@@ -118,7 +118,7 @@ impl Connection {
     /// A connection after the handshake of 2025-11-25.
     pub(crate) fn legacy(config: ServerConfig) -> Self {
         let mut connection = Self::new(config);
-        connection.machine.assume(Revision::LATEST_LEGACY);
+        connection.machine.open_without_handshake(Revision::LATEST_LEGACY);
         // Takes the subscription that a session opens for itself.
         while connection.machine.poll_event().is_some() {}
         connection

@@ -94,7 +94,7 @@ impl Change {
     }
 }
 
-/// Whether a URI is `other` or lies below it. A subscriber of `other` gets its changes too.
+/// Whether a URI is `whole` or lies below it. A subscriber of `whole` gets its changes too.
 pub fn is_part_of(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
@@ -105,12 +105,14 @@ pub fn is_part_of(uri: &str, whole: &str) -> bool {
 pub struct Question {
     /// The question.
     pub request: InputRequest,
-    /// Called once with the answer, or with the reason why there is none.
+    /// Takes the answer, or the reason why there is none.
     pub reply: Reply,
 }
 
-/// Takes the answer to a [`Question`]. It is dropped without a call only if the whole connection is
-/// dropped.
+/// Takes the answer to a [`Question`], or the reason why there is none.
+///
+/// It is dropped without being called if the call that asked ends before the answer, or if the
+/// connection is dropped.
 pub struct Reply(Box<dyn FnOnce(Result<RawJson, QuestionError>) + Send>);
 
 impl Reply {

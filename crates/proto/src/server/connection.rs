@@ -49,24 +49,25 @@ pub struct ServerConnection {
     session: Option<LegacySession>,
     /// The client that sent the last modern request.
     known_client: KnownClient,
-    slots: ExchangeTable<Slot>,
+    calls: ExchangeTable<ServiceCall>,
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
-    /// The rate limit of requests, unless the driver holds it
+    /// The rate limit of requests, unless the driver enforces it
     /// ([`without_pace`](Self::without_pace)).
     pace: Option<Pace>,
     /// Calls that run and do not wait for an answer of the client.
     running: usize,
-    last: u64,
+    /// The number of the newest call.
+    last_number: u64,
     events: VecDeque<ServerEvent>,
     transmits: VecDeque<Transmit>,
 }
 
-/// The purpose of a numbered call.
+/// What a call number stands for: a call of the service, by its purpose.
 #[derive(Debug)]
-enum Slot {
+enum ServiceCall {
     /// A call of the client.
-    Call { exchange: Exchange, batch: Option<BatchId>, state: State },
+    OfClient { exchange: Exchange, batch: Option<BatchId>, state: State },
     /// The `server/discover` call that answers `initialize`.
     Handshake(RequestId),
     /// The subscription that the connection holds on behalf of a legacy session.
@@ -78,7 +79,8 @@ enum Slot {
 /// How far a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Waiting,
+    /// In the backlog until fewer than [`in_flight`](crate::limits::Limits::in_flight) calls run.
+    WaitingForTurn,
     Running,
     /// Waits for this many answers of the client. Does not count as running.
     Asking(usize),
@@ -98,18 +100,18 @@ impl ServerConnection {
             attached: Extensions::default(),
             session: None,
             known_client: KnownClient::default(),
-            slots: ExchangeTable::default(),
+            calls: ExchangeTable::default(),
             backlog: VecDeque::new(),
             batches: Batches::default(),
             running: 0,
-            last: 0,
+            last_number: 0,
             events: VecDeque::new(),
             transmits: VecDeque::new(),
         }
     }
 
-    /// Switches the rate limit off, for a driver that holds [`Limits::requests_per_minute`] itself
-    /// because one caller uses several connections.
+    /// Switches the rate limit off, for a driver that enforces [`Limits::requests_per_minute`]
+    /// itself because one caller uses several connections.
     ///
     /// [`Limits::requests_per_minute`]: crate::limits::Limits::requests_per_minute
     #[must_use]
@@ -149,18 +151,18 @@ impl ServerConnection {
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.
     pub fn complete(&mut self, number: ExchangeId, response: Response) {
-        match self.slots.remove(number) {
-            Some(Slot::Call { exchange, batch, state }) => {
+        match self.calls.remove(number) {
+            Some(ServiceCall::OfClient { exchange, batch, state }) => {
                 if let (Ok(_), Some(session)) = (&response, &mut self.session) {
-                    session.agree(number);
+                    session.subscription_accepted(number);
                 }
                 let frame = exchange.answer(response, &self.config);
-                self.leave(number, state);
+                self.call_ended(number, state);
                 self.answer(Route::Exchange(number), batch, Some(frame));
             }
-            Some(Slot::Handshake(id)) => self.welcome(number, &id, response),
-            Some(Slot::Notice) => self.noticed(number),
-            Some(Slot::Standalone) | None => {}
+            Some(ServiceCall::Handshake(id)) => self.answer_handshake(number, &id, response),
+            Some(ServiceCall::Notice) => self.noticed(number),
+            Some(ServiceCall::Standalone) | None => {}
         }
     }
 
@@ -171,32 +173,32 @@ impl ServerConnection {
             Outgoing::ElicitationComplete(id) => return self.elicitation_complete(number, id),
             other => other,
         };
-        let frame = match (self.slots.get_mut(number), outgoing) {
-            (Some(Slot::Call { exchange, .. }), Outgoing::Progress(advance)) => {
+        let frame = match (self.calls.get_mut(number), outgoing) {
+            (Some(ServiceCall::OfClient { exchange, .. }), Outgoing::Progress(advance)) => {
                 exchange.progress(advance)
             }
-            (Some(Slot::Call { exchange, .. }), Outgoing::Log(message)) => {
+            (Some(ServiceCall::OfClient { exchange, .. }), Outgoing::Log(message)) => {
                 let level = self.session.as_ref().and_then(LegacySession::log_level);
                 exchange.log(&message, level, self.config.limits(), now)
             }
-            (Some(Slot::Call { exchange, .. }), Outgoing::Change(change)) => {
+            (Some(ServiceCall::OfClient { exchange, .. }), Outgoing::Change(change)) => {
                 Some(exchange.change(&change))
             }
-            (Some(Slot::Standalone), Outgoing::Change(change)) => {
+            (Some(ServiceCall::Standalone), Outgoing::Change(change)) => {
                 let wanted = self.session.as_ref().is_some_and(|session| session.wants(&change));
                 let (method, params) = described(&change);
                 wanted.then(|| splice::notification(method, &params))
             }
             _ => None,
         };
-        let route = match self.slots.get(number) {
-            Some(Slot::Standalone) => Route::Standalone,
+        let route = match self.calls.get(number) {
+            Some(ServiceCall::Standalone) => Route::Standalone,
             _ => Route::Exchange(number),
         };
         self.transmit(route, Role::Within, frame);
     }
 
-    /// Gives up questions that have timed out.
+    /// Fails the questions that have timed out with `TimedOut`, and cancels them at the client.
     pub fn handle_timeout(&mut self, now: Instant) {
         let expired = self.session.as_mut().map(|session| session.expire(now)).unwrap_or_default();
         for (number, frame) in expired {
@@ -208,15 +210,17 @@ impl ServerConnection {
     /// Ends every subscription from the side of the server: first the answer, then the cancellation
     /// that stdio requires.
     pub fn end_subscriptions(&mut self) {
-        let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
+        let listening = |call: &ServiceCall| {
+            matches!(call, ServiceCall::OfClient { state: State::Listening, .. })
+        };
         let numbers: Vec<_> = self
-            .slots
+            .calls
             .iter()
-            .filter(|(_, slot)| listening(slot))
+            .filter(|(_, call)| listening(call))
             .map(|(number, _)| number)
             .collect();
         for number in numbers {
-            if let Some(Slot::Call { exchange, .. }) = self.slots.remove(number) {
+            if let Some(ServiceCall::OfClient { exchange, .. }) = self.calls.remove(number) {
                 let params = format!("{{{}}}", splice::member("requestId", exchange.id()));
                 let notice = splice::notification(Method::Cancelled, &params);
                 self.transmit(
@@ -230,10 +234,11 @@ impl ServerConnection {
         }
     }
 
-    /// The client will send nothing more, so questions to it fail.
+    /// Fails the questions that are open now, because the client will send nothing more. A question
+    /// that a call asks later is still sent, and waits until it times out or the call is dropped.
     pub fn end_of_input(&mut self) {
         if let Some(session) = &mut self.session {
-            session.close();
+            session.fail_questions();
         }
     }
 
@@ -242,8 +247,8 @@ impl ServerConnection {
         self.end_of_input();
         self.backlog.clear();
         self.events.clear();
-        self.events.extend(self.slots.iter().map(|(number, _)| ServerEvent::Cancelled(number)));
-        self.slots.clear();
+        self.events.extend(self.calls.iter().map(|(number, _)| ServerEvent::Cancelled(number)));
+        self.calls.clear();
         self.running = 0;
     }
 
@@ -257,17 +262,17 @@ impl ServerConnection {
         self.transmits.pop_front()
     }
 
-    /// Opens a session without a handshake, because the client shook hands on another connection.
-    /// Its capabilities are not known, so it is never asked anything.
-    pub fn assume(&mut self, revision: Revision) {
+    /// Opens a session without a handshake, because the client did the handshake on another
+    /// connection. Its capabilities are not known, so it is never asked anything.
+    pub fn open_without_handshake(&mut self, revision: Revision) {
         self.restore(SessionSnapshot::new(revision, self.config.log_level()), 0);
     }
 
     /// Continues a session that began on another connection. Ids of questions to the client start
-    /// after `asked`: while calls run on both connections, no two questions may have the same id.
-    pub fn restore(&mut self, snapshot: SessionSnapshot, asked: i64) {
+    /// after `last_id`: while calls run on both connections, no two questions may have the same id.
+    pub fn restore(&mut self, snapshot: SessionSnapshot, last_id: i64) {
         let is_initialized = snapshot.is_initialized;
-        self.session = Some(LegacySession::restored(snapshot, asked, &self.config));
+        self.session = Some(LegacySession::restored(snapshot, last_id, &self.config));
         if is_initialized {
             self.initialized();
         }
@@ -277,9 +282,9 @@ impl ServerConnection {
     /// subscribed resources, and `notifications/initialized`. The result of the handshake stays.
     pub fn adopt(&mut self, snapshot: SessionSnapshot) {
         let Some(session) = &mut self.session else { return };
-        let is_news = snapshot.is_initialized && !session.is_initialized;
+        let is_newly_initialized = snapshot.is_initialized && !session.is_initialized;
         session.adopt(snapshot);
-        if is_news {
+        if is_newly_initialized {
             self.initialized();
         }
     }
@@ -296,7 +301,7 @@ impl ServerConnection {
 
     /// The number of the newest call. Calls that a message opens get higher numbers.
     pub fn last_exchange(&self) -> ExchangeId {
-        ExchangeId(self.last)
+        ExchangeId(self.last_number)
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout).
@@ -309,13 +314,13 @@ impl ServerConnection {
         self.backlog.len() < self.config.limits().backlog
     }
 
-    /// Whether a call runs that will end by itself.
+    /// Whether a call is open that is no subscription.
     pub fn is_busy(&self) -> bool {
-        let ends = |slot: &Slot| match slot {
-            Slot::Call { state, .. } => *state != State::Listening,
-            Slot::Handshake(_) | Slot::Notice => true,
-            Slot::Standalone => false,
+        let ends = |call: &ServiceCall| match call {
+            ServiceCall::OfClient { state, .. } => *state != State::Listening,
+            ServiceCall::Handshake(_) | ServiceCall::Notice => true,
+            ServiceCall::Standalone => false,
         };
-        self.slots.iter().any(|(_, slot)| ends(slot))
+        self.calls.iter().any(|(_, call)| ends(call))
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct LegacySession {
     /// The roots of the client changed again while the service handled the last change.
     pub(super) roots_changed_again: bool,
     pub(super) is_initialized: bool,
-    followed: SubscribedResources,
+    subscribed: SubscribedResources,
     questions: OutgoingRequests<OpenQuestion>,
 }
 
@@ -59,8 +59,9 @@ impl LegacySession {
     /// Reads `initialize` and chooses the revision: the requested one, or the newest of the server.
     pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
         let mut params: InitializeParams = parse(params)?;
-        let asked = params.protocol_version.parse::<Revision>().ok();
-        let spoken = asked.filter(|asked| !asked.is_modern() && config.revisions().contains(asked));
+        let requested = params.protocol_version.parse::<Revision>().ok();
+        let spoken = requested
+            .filter(|revision| !revision.is_modern() && config.revisions().contains(revision));
         let revision = spoken.or_else(|| config.newest_legacy()).ok_or_else(|| {
             ErrorObject::unsupported_version(&params.protocol_version, config.revisions())
         })?;
@@ -76,16 +77,16 @@ impl LegacySession {
             log_level: config.log_level(),
             roots_changed_again: false,
             is_initialized: false,
-            followed: SubscribedResources::default(),
+            subscribed: SubscribedResources::default(),
             questions: OutgoingRequests::new(config.limits().abandoned),
         })
     }
 
-    /// The session of a client that shook hands on another connection. Ids of questions start after
-    /// `asked`.
-    pub(super) fn restored(snapshot: SessionSnapshot, asked: i64, config: &ServerConfig) -> Self {
-        let mut followed = SubscribedResources::default();
-        followed.settle(snapshot.followed);
+    /// The session of a client that did the handshake on another connection. Ids of questions start
+    /// after `last_id`.
+    pub(super) fn restored(snapshot: SessionSnapshot, last_id: i64, config: &ServerConfig) -> Self {
+        let mut subscribed = SubscribedResources::default();
+        subscribed.settle(snapshot.followed);
         Self {
             revision: snapshot.revision,
             client: Arc::new(ClientProfile {
@@ -96,8 +97,8 @@ impl LegacySession {
             log_level: snapshot.log_level,
             roots_changed_again: false,
             is_initialized: false,
-            followed,
-            questions: OutgoingRequests::new(config.limits().abandoned).counting_on(asked),
+            subscribed,
+            questions: OutgoingRequests::new(config.limits().abandoned).counting_on(last_id),
         }
     }
 
@@ -109,7 +110,7 @@ impl LegacySession {
             client_capabilities: self.client.capabilities.clone(),
             server_capabilities: self.capabilities.clone(),
             log_level: self.log_level,
-            followed: self.followed.agreed().clone(),
+            followed: self.subscribed.agreed().clone(),
             is_initialized: self.is_initialized,
         }
     }
@@ -117,18 +118,22 @@ impl LegacySession {
     /// Takes over what the client set on another connection.
     pub(super) fn adopt(&mut self, snapshot: SessionSnapshot) {
         self.log_level = snapshot.log_level;
-        self.followed.settle(snapshot.followed);
+        self.subscribed.settle(snapshot.followed);
     }
 
     /// Makes the answer to the handshake from the `server/discover` result of the service.
-    pub(super) fn welcome(&mut self, discovered: &Success, config: &ServerConfig) -> Response {
+    pub(super) fn answer_handshake(
+        &mut self,
+        discovered: &Success,
+        config: &ServerConfig,
+    ) -> Response {
         let discovered: DiscoverResult = discovered.body().parse().map_err(|error| {
             ErrorObject::internal(format!("the server does not describe itself: {error}"))
         })?;
         self.capabilities = discovered.capabilities;
         self.capabilities.project(self.revision);
         if !config.keeps_sessions() {
-            take_back(&mut self.capabilities);
+            remove_session_capabilities(&mut self.capabilities);
         }
         let mut info = config.info().clone();
         info.project(self.revision);
@@ -163,12 +168,12 @@ impl LegacySession {
             Change::Tools => self.capabilities.supports_tools_list_changed(),
             Change::Prompts => self.capabilities.supports_prompts_list_changed(),
             Change::Resources => self.capabilities.supports_resources_list_changed(),
-            Change::Resource(uri) => self.followed.wants(uri),
+            Change::Resource(uri) => self.subscribed.wants(uri),
         }
     }
 
     /// Notes that a call subscribes to a resource. The service decides whether the resource exists.
-    pub(super) fn follow(
+    pub(super) fn subscribe(
         &mut self,
         params: &Members,
         call: ExchangeId,
@@ -178,28 +183,28 @@ impl LegacySession {
             return Err(not_offered(Method::ResourcesSubscribe, "resources.subscribe"));
         }
         let params: SubscribeParams = parse(params)?;
-        if self.followed.len() >= limits.subscribed_resources {
+        if self.subscribed.len() >= limits.subscribed_resources {
             let most = counted(limits.subscribed_resources, "resource");
             let message = format!("no more than {most} at a time; unsubscribe from one first");
             return Err(ErrorObject::invalid_request(message));
         }
-        if self.followed.bytes() + params.uri.len() > limits.subscribed_bytes {
+        if self.subscribed.bytes() + params.uri.len() > limits.subscribed_bytes {
             let most = counted(limits.subscribed_bytes, "byte");
             let message = format!(
                 "the URIs that a session follows have no more than {most} in all; unsubscribe from one first"
             );
             return Err(ErrorObject::invalid_request(message));
         }
-        self.followed.begin(params.uri, call);
+        self.subscribed.begin(params.uri, call);
         Ok(())
     }
 
     /// The service accepted the subscription of a call.
-    pub(super) fn agree(&mut self, call: ExchangeId) {
-        self.followed.agree(call);
+    pub(super) fn subscription_accepted(&mut self, call: ExchangeId) {
+        self.subscribed.agree(call);
     }
 
-    /// Asks the client. Gives the request to send; if it cannot be sent, the question is answered
+    /// Asks the client. Returns the request to send; if it cannot be sent, the question is answered
     /// with the reason.
     pub(super) fn ask(
         &mut self,
@@ -232,31 +237,33 @@ impl LegacySession {
         self.revision.has_elicitation_ids().then(announce)
     }
 
-    /// Takes a response. Gives the call whose question it answers.
+    /// Takes a response. Returns the call whose question it answers.
     pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
-        let Taken::Awaited(asked) = self.questions.take(&response.id?) else { return None };
-        asked.reply.deliver(response.outcome.map_err(QuestionError::Refused));
-        Some(asked.exchange)
+        let Taken::Awaited(question) = self.questions.take(&response.id?) else { return None };
+        question.reply.deliver(response.outcome.map_err(QuestionError::Refused));
+        Some(question.exchange)
     }
 
-    /// Gives up the open questions and subscriptions of a call that has ended. Gives the
-    /// cancellations to send.
+    /// Drops the open questions of a call that has ended, and its subscription if the service has
+    /// not accepted it. The replies of the questions are not called. Returns the cancellations to
+    /// send.
     pub(super) fn give_up(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
-        self.followed.end(exchange);
+        self.subscribed.end(exchange);
         let mut frames = Vec::new();
-        while let Some(id) = self.questions.find(|asked| asked.exchange == exchange) {
+        while let Some(id) = self.questions.find(|question| question.exchange == exchange) {
             self.questions.abandon(id);
             frames.push(cancellation(id, "the call that asked is over"));
         }
         frames
     }
 
-    /// Gives up the questions that have timed out.
+    /// Fails the questions that have timed out. Returns the cancellations to send, each with the
+    /// call that asked.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<(ExchangeId, Bytes)> {
         let mut expired = Vec::new();
-        while let Some(Expired { id, value: asked, .. }) = self.questions.expire(now) {
-            asked.reply.deliver(Err(QuestionError::TimedOut));
-            expired.push((asked.exchange, cancellation(id, "no answer in time")));
+        while let Some(Expired { id, value: question, .. }) = self.questions.expire(now) {
+            question.reply.deliver(Err(QuestionError::TimedOut));
+            expired.push((question.exchange, cancellation(id, "no answer in time")));
         }
         expired
     }
@@ -267,10 +274,10 @@ impl LegacySession {
     }
 
     /// Fails every open question: the client will not answer.
-    pub(super) fn close(&mut self) {
+    pub(super) fn fail_questions(&mut self) {
         for id in self.questions.ids() {
-            if let Some(asked) = self.questions.abandon(id) {
-                asked.reply.deliver(Err(QuestionError::Closed));
+            if let Some(question) = self.questions.abandon(id) {
+                question.reply.deliver(Err(QuestionError::Closed));
             }
         }
     }
@@ -291,13 +298,13 @@ impl LegacySession {
             return Err(not_offered(Method::ResourcesUnsubscribe, "resources.subscribe"));
         }
         let params: SubscribeParams = parse(params)?;
-        self.followed.stop(&params.uri);
+        self.subscribed.stop(&params.uri);
         Ok(())
     }
 }
 
 /// Removes the capabilities that need a server which keeps sessions.
-fn take_back(capabilities: &mut ServerCapabilities) {
+fn remove_session_capabilities(capabilities: &mut ServerCapabilities) {
     capabilities.logging = None;
     let lists = [&mut capabilities.tools, &mut capabilities.prompts];
     for list in lists.into_iter().flatten() {
@@ -309,7 +316,7 @@ fn take_back(capabilities: &mut ServerCapabilities) {
     }
 }
 
-/// The params of a question. Inside a result a question is `{method, params}`.
+/// A serialized question is `{method, params}`; returns `params`.
 fn params_of(request: &InputRequest) -> String {
     let question = Members::cut(splice::json(request).into()).unwrap_or_default();
     question.value("params").unwrap_or("{}").to_owned()

@@ -60,7 +60,7 @@ pub enum Taken<T> {
 }
 
 impl<T> OutgoingRequests<T> {
-    /// An empty table that remembers `most` ids of cancelled requests.
+    /// An empty table that remembers the ids of `remembered` cancelled requests.
     pub fn new(remembered: usize) -> Self {
         Self {
             waiting: HashMap::default(),

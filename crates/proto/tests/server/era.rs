@@ -58,7 +58,7 @@ fn a_server_that_cannot_describe_itself_has_no_session_and_may_be_asked_again() 
 #[test]
 fn a_client_that_shook_hands_elsewhere_may_call_and_is_asked_for_nothing() {
     let mut server = Server::default();
-    server.connection.assume(LEGACY);
+    server.connection.open_without_handshake(LEGACY);
     assert!(server.calls().is_empty(), "what the client has not opened is not open");
     let parts = server.call(1).parts;
     assert_eq!(parts.revision, LEGACY);

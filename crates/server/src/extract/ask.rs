@@ -192,7 +192,7 @@ impl Ask {
     ) -> Asking<T> {
         let call = self.0.clone();
         // Numbered now and not when first polled, so that the order is that of the code.
-        let key = call.rounds().map(Rounds::number);
+        let key = call.rounds().map(Rounds::next_key);
         Asking::of(async move {
             let required = request.required_capabilities();
             if let Some(lack) = Unsupported::by(call.parts(), &required) {

@@ -133,10 +133,11 @@ impl<C: Callee> Running<C> {
         Poll::Ready(response)
     }
 
-    /// The answer to a call whose handler waits for answers; `None` if it waits for anything else.
+    /// The answer that ends the round, if a question is open and no `once` step runs; otherwise
+    /// `None`, and the handler runs on.
     fn pause(&self, cx: &Context<'_>) -> Option<Response> {
-        let paused = self.call.rounds()?.pause(&self.call.shared().limits, cx.waker())?;
-        Some(match paused {
+        let ended = self.call.rounds()?.end_if_asking(&self.call.shared().limits, cx.waker())?;
+        Some(match ended {
             Ok(end) => self.ask(end),
             Err(reason) => self.callee.fail(reason, self.call.parts().revision),
         })

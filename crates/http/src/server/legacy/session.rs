@@ -146,7 +146,7 @@ impl HttpSession {
 
     /// Takes a handshake for granted, in this revision.
     pub(super) fn assume(&self, revision: Revision) {
-        self.lock().connection.assume(revision);
+        self.lock().connection.open_without_handshake(revision);
     }
 
     /// Takes a message of the client. `places` are slots for the calls that it opens to hold; `None`

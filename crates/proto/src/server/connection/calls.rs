@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::super::batch::BatchId;
 use super::super::exchange::{CallOrigin, Exchange};
-use super::{ServerConnection, ServerEvent, Slot, State};
+use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::request::{ExchangeId, Extensions, Question, QuestionError, Response};
 use crate::transmit::{Role, Route, Transmit};
@@ -29,7 +29,7 @@ impl ServerConnection {
         }
         let number = self.number();
         if let (Method::ResourcesSubscribe, Some(session)) = (method, &mut self.session) {
-            session.follow(&admitted.params, number, self.config.limits())?;
+            session.subscribe(&admitted.params, number, self.config.limits())?;
         }
         let attached = match batch {
             Some(_) => self.attached.clone(),
@@ -37,8 +37,8 @@ impl ServerConnection {
             None => std::mem::take(&mut self.attached),
         };
         let (exchange, request) = Exchange::open(number, admitted, self.origin(attached));
-        let state = if method.streams() { State::Listening } else { State::Waiting };
-        self.slots.insert(number, Slot::Call { exchange, batch, state });
+        let state = if method.streams() { State::Listening } else { State::WaitingForTurn };
+        self.calls.insert(number, ServiceCall::OfClient { exchange, batch, state });
         if state == State::Listening {
             self.events.push_back(ServerEvent::Call(Box::new(request)));
         } else {
@@ -52,7 +52,9 @@ impl ServerConnection {
     pub(super) fn start_next(&mut self) {
         while self.running < self.config.limits().in_flight {
             let Some(request) = self.backlog.pop_front() else { return };
-            if let Some(Slot::Call { state, .. }) = self.slots.get_mut(request.parts.exchange) {
+            if let Some(ServiceCall::OfClient { state, .. }) =
+                self.calls.get_mut(request.parts.exchange)
+            {
                 *state = State::Running;
                 self.running += 1;
                 self.events.push_back(ServerEvent::Call(request));
@@ -61,10 +63,12 @@ impl ServerConnection {
     }
 
     /// A call has ended: starts the next one, and gives up the questions that are still open.
-    pub(super) fn leave(&mut self, number: ExchangeId, state: State) {
+    pub(super) fn call_ended(&mut self, number: ExchangeId, state: State) {
         match state {
             State::Running => self.running -= 1,
-            State::Waiting => self.backlog.retain(|request| request.parts.exchange != number),
+            State::WaitingForTurn => {
+                self.backlog.retain(|request| request.parts.exchange != number);
+            }
             State::Asking(_) | State::Listening => {}
         }
         let frames =
@@ -79,18 +83,18 @@ impl ServerConnection {
     /// fails at once.
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
-        let session = match (self.slots.get(number), &mut self.session) {
-            (Some(Slot::Call { exchange, .. }), Some(session))
+        let session = match (self.calls.get(number), &mut self.session) {
+            (Some(ServiceCall::OfClient { exchange, .. }), Some(session))
                 if exchange.revision().has_server_requests() =>
             {
                 session
             }
-            (Some(Slot::Notice), Some(session)) => session,
+            (Some(ServiceCall::Notice), Some(session)) => session,
             _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
         };
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
         self.transmit(Route::Exchange(number), Role::Within, Some(frame));
-        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(number) {
+        if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
                 State::Asking(questions) => State::Asking(questions + 1),
                 _ => {
@@ -105,14 +109,14 @@ impl ServerConnection {
     /// Announces that an elicitation by URL is complete, whether its call still runs or not.
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
-        let is_open = self.slots.get(number).is_some();
+        let is_open = self.calls.get(number).is_some();
         let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
         self.transmit(route, Role::Within, frame);
     }
 
     /// An answer for a call has arrived. After the last one the call counts as running again.
     pub(super) fn resume(&mut self, number: ExchangeId) {
-        if let Some(Slot::Call { state, .. }) = self.slots.get_mut(number) {
+        if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
                 State::Asking(1) => {
                     self.running += 1;
@@ -125,9 +129,15 @@ impl ServerConnection {
     }
 
     /// Answers the handshake, once the service has described itself. An error ends the session.
-    pub(super) fn welcome(&mut self, number: ExchangeId, id: &RequestId, response: Response) {
+    pub(super) fn answer_handshake(
+        &mut self,
+        number: ExchangeId,
+        id: &RequestId,
+        response: Response,
+    ) {
         let Some(session) = &mut self.session else { return };
-        let response = response.and_then(|discovered| session.welcome(&discovered, &self.config));
+        let response =
+            response.and_then(|discovered| session.answer_handshake(&discovered, &self.config));
         if response.is_err() {
             self.session = None;
         }
@@ -168,14 +178,16 @@ impl ServerConnection {
 
     /// How many subscriptions of the client are open.
     pub(super) fn listening(&self) -> usize {
-        let listening = |slot: &Slot| matches!(slot, Slot::Call { state: State::Listening, .. });
-        self.slots.iter().filter(|(_, slot)| listening(slot)).count()
+        let listening = |call: &ServiceCall| {
+            matches!(call, ServiceCall::OfClient { state: State::Listening, .. })
+        };
+        self.calls.iter().filter(|(_, call)| listening(call)).count()
     }
 
     /// The number for the next call.
     pub(super) fn number(&mut self) -> ExchangeId {
-        self.last += 1;
-        ExchangeId(self.last)
+        self.last_number += 1;
+        ExchangeId(self.last_number)
     }
 
     /// What this connection knows of its calls.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::super::batch::BatchId;
 use super::super::exchange::Exchange;
 use super::super::legacy::LegacySession;
-use super::{ServerConnection, ServerEvent, Slot, State};
+use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
 use crate::classify::{Claim, SessionStep, classify, session_step};
 use crate::frame::{
@@ -141,13 +141,14 @@ impl ServerConnection {
         self.open(admitted, batch)
     }
 
-    /// Opens a session, and asks the service to describe itself. The answer follows in `welcome`.
+    /// Opens a session, and asks the service to describe itself. The answer follows in
+    /// `answer_handshake`.
     fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
         let session = LegacySession::open(&request.params, &self.config)?;
         let discover = own_call(&session, request.id.clone(), Method::ServerDiscover)?;
         self.session = Some(session);
         let number = self.number();
-        self.slots.insert(number, Slot::Handshake(request.id.clone()));
+        self.calls.insert(number, ServiceCall::Handshake(request.id.clone()));
         let mut extensions = std::mem::take(&mut self.attached);
         extensions.insert(Handshake);
         let (_, request) = Exchange::open(number, discover, self.origin(extensions));
@@ -175,18 +176,20 @@ impl ServerConnection {
     /// Cancels the call with this id. Does nothing if several calls have it, because the client
     /// could mean any of them.
     pub(super) fn cancel(&mut self, id: &RequestId) {
-        let named =
-            |slot: &Slot| matches!(slot, Slot::Call { exchange, .. } if exchange.id() == id);
+        let named = |call: &ServiceCall| match call {
+            ServiceCall::OfClient { exchange, .. } => exchange.id() == id,
+            _ => false,
+        };
         let number = {
-            let mut named = self.slots.iter().filter(|(_, slot)| named(slot));
+            let mut named = self.calls.iter().filter(|(_, call)| named(call));
             let (Some((number, _)), None) = (named.next(), named.next()) else { return };
             number
         };
-        if let Some(Slot::Call { batch, state, .. }) = self.slots.remove(number) {
-            if state != State::Waiting {
+        if let Some(ServiceCall::OfClient { batch, state, .. }) = self.calls.remove(number) {
+            if state != State::WaitingForTurn {
                 self.events.push_back(ServerEvent::Cancelled(number));
             }
-            self.leave(number, state);
+            self.call_ended(number, state);
             self.answer(Route::Exchange(number), batch, None);
         }
     }
@@ -195,7 +198,7 @@ impl ServerConnection {
     pub(super) fn initialized(&mut self) {
         let Some(session) = &mut self.session else { return };
         session.is_initialized = true;
-        let standing = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Standalone));
+        let standing = self.calls.iter().any(|(_, call)| matches!(call, ServiceCall::Standalone));
         if standing {
             return;
         }
@@ -209,14 +212,14 @@ impl ServerConnection {
         let mut extensions = Extensions::default();
         extensions.insert(EveryResource);
         let (_, request) = Exchange::open(number, listen, self.origin(extensions));
-        self.slots.insert(number, Slot::Standalone);
+        self.calls.insert(number, ServiceCall::Standalone);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
     /// The roots of the client changed: passes that to the service, unless it still handles an
     /// earlier change. So a flood of changes reaches the service at most twice.
     pub(super) fn roots_changed(&mut self) {
-        let is_handled = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Notice));
+        let is_handled = self.calls.iter().any(|(_, call)| matches!(call, ServiceCall::Notice));
         let Some(session) = &mut self.session else { return };
         if !session.client.capabilities.supports_roots() {
             return;
@@ -230,14 +233,14 @@ impl ServerConnection {
         };
         let number = self.number();
         let (_, request) = Exchange::open(number, notice, self.origin(Extensions::default()));
-        self.slots.insert(number, Slot::Notice);
+        self.calls.insert(number, ServiceCall::Notice);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
 
     /// The service has handled a change of the roots. If another came meanwhile, it is passed on
     /// now.
     pub(super) fn noticed(&mut self, number: ExchangeId) {
-        self.leave(number, State::Listening);
+        self.call_ended(number, State::Listening);
         if self.session.as_ref().is_some_and(|session| session.roots_changed_again) {
             self.roots_changed();
         }

@@ -20,7 +20,7 @@ pub(super) async fn ask<T>(
 ) -> Result<T, AskError> {
     let closed = AskError::Failed(QuestionError::Closed);
     let Some(rounds) = call.rounds() else { return Err(closed) };
-    let (pin, answer) = rounds.find(&key, &request);
+    let (fingerprint, answer) = rounds.find(&key, &request);
     if let Some(answer) = answer {
         match read(&answer) {
             Ok(value) => return Ok(value),
@@ -28,7 +28,7 @@ pub(super) async fn ask<T>(
             Err(AnswerError::Unfit(reason)) => complain(&mut request, &reason),
         }
     }
-    let _open = rounds.open(OpenQuestion { key, pin, request }, &call.shared().limits);
+    let _open = rounds.open(OpenQuestion { key, fingerprint, request }, &call.shared().limits);
     // If the handler itself asks, it is dropped here. A task that it started wakes when the call is
     // over.
     call.over().raised().await;

@@ -1,10 +1,12 @@
 //! Asking since 2026-07-28: the call is answered with its questions, and made again.
 //!
-//! Each run of a handler is one round. Its questions are numbered in the order of asking; a
-//! question whose answer is known resolves at once, all others stay open, and when the handler can
-//! get no further the round ends: the handler is dropped, and the open questions go to the client
-//! together with the [`Memory`] of the call, sealed. An answer belongs to the exact question that it
-//! was given to. If a handler asks something else on its next run, it asks anew.
+//! Each run of a handler is one round. Its questions are numbered in the order of asking. A question
+//! whose answer is known resolves at once; all others stay open. The round ends at the first poll
+//! that returns `Pending` while a question is open and no [`once`](super::Ask::once) step runs, even
+//! if another future that the handler joined could go on. Then the handler is dropped, and the open
+//! questions go to the client together with the sealed [`Memory`] of the call. An answer counts only
+//! for the exact question that it was given to: if the handler asks something else on its next run,
+//! the client is asked again.
 
 use std::sync::Mutex;
 use std::task::Waker;
@@ -33,11 +35,11 @@ struct Round {
     responses: InputResponses,
     /// How many questions were asked in this run.
     asked: usize,
-    /// Whether one of them is not the question that was asked in its place before.
+    /// Whether a question differs from the one with the same key before.
     has_changed: bool,
     /// Questions that wait for an answer.
     open: Vec<OpenQuestion>,
-    /// Steps that must not be interrupted.
+    /// How many `once` steps run; the round cannot end meanwhile.
     running: usize,
     /// Wakes the task that drives the handler.
     driver: Option<Waker>,
@@ -46,14 +48,14 @@ struct Round {
 /// What is remembered from round to round.
 #[derive(Debug, Serialize, Deserialize)]
 struct Memory {
-    /// The secret with which questions are pinned.
+    /// The secret with which fingerprints are made.
     secret: [u8; 32],
     /// How many rounds there were.
     rounds: usize,
     /// In how many of them the handler asked something else than in the one before.
     #[serde(default)]
     changed: usize,
-    /// What was asked in the last one, and what was answered before; no key twice.
+    /// Questions of the last round, and answered older ones; keys are unique.
     questions: Vec<RecordedQuestion>,
     steps: Vec<RecordedStep>,
 }
@@ -66,8 +68,10 @@ pub(super) struct Fingerprint(String);
 #[derive(Debug, Serialize, Deserialize)]
 struct RecordedQuestion {
     key: String,
-    pin: Fingerprint,
-    /// None if it was asked in the last round.
+    /// Serialized as `pin`, as in the states that clients hold already.
+    #[serde(rename = "pin")]
+    fingerprint: Fingerprint,
+    /// `None` until answered.
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     answer: Option<RawJson>,
 }
@@ -79,7 +83,7 @@ struct RecordedStep {
     result: RawJson,
 }
 
-/// Reads `null` as an answer, not as none.
+/// Reads `null` as `Some(null)`.
 fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJson>, D::Error> {
     RawJson::deserialize(deserializer).map(Some)
 }
@@ -88,7 +92,7 @@ fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJso
 #[derive(Debug)]
 pub(super) struct OpenQuestion {
     pub(super) key: String,
-    pub(super) pin: Fingerprint,
+    pub(super) fingerprint: Fingerprint,
     pub(super) request: InputRequest,
 }
 
@@ -112,8 +116,8 @@ impl Rounds {
         Ok(Self::new(memory, InputResponses::default()))
     }
 
-    /// A further round, with what an earlier one had sealed and what the client answers; none if the
-    /// memory is not one that we wrote.
+    /// A further round, from the opened memory of the last one and the client's answers. Returns
+    /// `None` if this server did not write the memory.
     pub(crate) fn next(memory: &[u8], responses: InputResponses) -> Option<Self> {
         let memory = text(memory).and_then(read).ok()?;
         Some(Self::new(memory, responses))
@@ -137,7 +141,7 @@ impl Rounds {
     /// # Errors
     ///
     /// If there were too many rounds, or the memory cannot be written.
-    pub(crate) fn pause(
+    pub(crate) fn end_if_asking(
         &self,
         limits: &Limits,
         driver: &Waker,
@@ -150,8 +154,8 @@ impl Rounds {
         Some(round.end(limits))
     }
 
-    /// The key of the next question.
-    pub(super) fn number(&self) -> String {
+    /// Counts one more question, and returns its key.
+    pub(super) fn next_key(&self) -> String {
         let mut round = lock(&self.0);
         round.asked += 1;
         format!("q{}", round.asked)
@@ -199,12 +203,12 @@ impl Rounds {
 impl Round {
     /// The fingerprint of a question, and its answer if there is one.
     fn find(&mut self, key: &str, request: &InputRequest) -> (Fingerprint, Option<RawJson>) {
-        let pin = self.memory.pin(request);
+        let fingerprint = self.memory.fingerprint(request);
         let before = self.memory.questions.iter().find(|known| known.key == key);
-        let known = before.filter(|before| before.pin == pin);
+        let known = before.filter(|before| before.fingerprint == fingerprint);
         self.has_changed |= before.is_some() && known.is_none();
         let answer = known.and_then(|known| known.answer.as_ref().or(self.responses.value(key)));
-        (pin, answer.cloned())
+        (fingerprint, answer.cloned())
     }
 
     /// Adds an open question, and returns the task to wake. Questions beyond the limit wait for the
@@ -224,9 +228,13 @@ impl Round {
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();
         let mut requests = InputRequests::new();
-        for OpenQuestion { key, pin, request } in std::mem::take(&mut self.open) {
+        for OpenQuestion { key, fingerprint, request } in std::mem::take(&mut self.open) {
             self.memory.questions.retain(|known| known.key != key);
-            self.memory.questions.push(RecordedQuestion { key: key.clone(), pin, answer: None });
+            self.memory.questions.push(RecordedQuestion {
+                key: key.clone(),
+                fingerprint,
+                answer: None,
+            });
             requests.insert(key, request).map_err(|error| error.to_string())?;
         }
         let memory = serde_json::to_vec(&self.memory).map_err(unwritable)?;
@@ -262,8 +270,8 @@ impl Memory {
 
     /// A keyed hash: a client that does not know the key cannot find two questions with the same
     /// fingerprint.
-    fn pin(&self, request: &InputRequest) -> Fingerprint {
-        // A question that cannot be written is not sent either.
+    fn fingerprint(&self, request: &InputRequest) -> Fingerprint {
+        // Empty if it cannot be serialized; then it is not sent.
         let question = serde_json::to_vec(request).unwrap_or_default();
         let mut hash = Poly1305::new(self.secret);
         hash.input(&question);
