@@ -1,8 +1,9 @@
 //! The log of a stream's events, for a client that resumes the stream.
 //!
-//! There is one log per stream. The server appends each event before it sends it, and the event's
-//! position is the cursor with which the client resumes. If the events after a cursor are no longer
-//! stored, the replay fails with [`ReplayError::Gap`]; events are never skipped silently.
+//! There is one log per stream. The server appends each event before it sends it, and the client
+//! resumes after the position of the last event that it received. If the events after a position
+//! are no longer stored, the replay fails with [`ReplayError::Gap`]; events are never skipped
+//! silently.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::backend::{Backend, BoxStream, Error, Key, LogItem, Position};
 const PAGE: usize = 64;
 
 /// How long the log of an open stream is kept after its last event. It is long, because a stream
-/// may be silent for a long time and its positions must not start again at 1. The owner of a stream
+/// may be silent for a long time and its positions must not start again at 1. The session
 /// [deletes](EventLog::delete) the log when it drops the stream.
 const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -44,7 +45,7 @@ pub struct EventLog {
     backend: Arc<dyn Backend>,
     log: Key,
     topic: Key,
-    kept: Duration,
+    kept_after_end: Duration,
 }
 
 /// One event of a stream.
@@ -61,21 +62,27 @@ pub struct StoredEvent {
 /// The reason why a replay cannot continue.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// Events after the cursor are no longer stored. Holds the position of the oldest one that is.
+    /// Events after the position are no longer stored, or the position was never given to an event.
+    /// Holds the position of the oldest event still stored.
     Gap(Position),
     /// The backend failed.
     Backend(Error),
 }
 
 impl EventLog {
-    /// The log of one stream of a session. It is kept for a time after its last event.
-    pub fn new(backend: Arc<dyn Backend>, session: &str, stream: u64, kept: Duration) -> Self {
+    /// The log of one stream of a session. It expires `kept_after_end` after its last event.
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        session: &str,
+        stream: u64,
+        kept_after_end: Duration,
+    ) -> Self {
         let stream = stream.to_string();
         Self {
             backend,
             log: Key::new(["events", session, &stream]),
             topic: Key::new(["news", session, &stream]),
-            kept,
+            kept_after_end,
         }
     }
 
@@ -93,9 +100,9 @@ impl EventLog {
         let mut value = BytesMut::with_capacity(message.len() + 1);
         value.put_u8(u8::from(is_last));
         value.put_slice(message);
-        let kept = if is_last { self.kept } else { WHILE_OPEN };
+        let kept = if is_last { self.kept_after_end } else { WHILE_OPEN };
         let position = self.backend.append(&self.log, value.freeze(), kept).await?;
-        self.nudge().await?;
+        self.wake_readers().await?;
         Ok(position)
     }
 
@@ -104,7 +111,7 @@ impl EventLog {
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn nudge(&self) -> Result<(), Error> {
+    pub async fn wake_readers(&self) -> Result<(), Error> {
         self.backend.publish(&self.topic, Bytes::new()).await
     }
 
@@ -113,11 +120,11 @@ impl EventLog {
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn ends_at(&self, position: Position) -> Result<bool, Error> {
+    pub async fn is_last_at(&self, position: Position) -> Result<bool, Error> {
         let Some(before) = position.0.checked_sub(1) else { return Ok(false) };
         let read = self.backend.read(&self.log, Position(before), 1).await?;
-        let is_there = |item: &LogItem| item.position == position && is_last(&item.value);
-        Ok(read.items.first().is_some_and(is_there))
+        let is_it = |item: &LogItem| item.position == position && is_last(&item.value);
+        Ok(read.items.first().is_some_and(is_it))
     }
 
     /// Deletes the log.
@@ -129,14 +136,15 @@ impl EventLog {
         self.backend.delete(&self.log).await.map(|_| ())
     }
 
-    /// Replays the events after a cursor: first the stored ones, then new ones as they come.
+    /// Replays the events after a position: first the stored ones, then new ones as they come.
     ///
     /// # Errors
     ///
-    /// If the events after the cursor are no longer stored, or the backend fails.
+    /// [`ReplayError::Gap`] if the events after the position are no longer stored, or if no event had
+    /// that position yet. [`ReplayError::Backend`] if the backend fails.
     pub async fn replay(&self, after: Position) -> Result<Replay, ReplayError> {
         // Listens before it reads, so that no event between the two is missed.
-        let mut replay = self.from(after).await.map_err(ReplayError::Backend)?;
+        let mut replay = self.start_after(after).await.map_err(ReplayError::Backend)?;
         replay.read().await?;
         Ok(replay)
     }
@@ -147,13 +155,13 @@ impl EventLog {
     ///
     /// If the backend fails.
     pub async fn follow(&self) -> Result<Replay, Error> {
-        let mut replay = self.from(Position(0)).await?;
+        let mut replay = self.start_after(Position(0)).await?;
         let read = self.backend.read(&self.log, Position(0), 0).await?;
         replay.after = Position(read.next.0.saturating_sub(1));
         Ok(replay)
     }
 
-    async fn from(&self, after: Position) -> Result<Replay, Error> {
+    async fn start_after(&self, after: Position) -> Result<Replay, Error> {
         let news = self.backend.listen(&self.topic).await?;
         Ok(Replay { log: self.clone(), news, after, ready: Vec::new().into_iter() })
     }
@@ -186,8 +194,8 @@ impl Replay {
         self.after = self.after.max(position);
     }
 
-    /// Whether events that were read from the backend are still waiting here.
-    pub fn has_more(&self) -> bool {
+    /// Whether events were read from the backend and not returned yet.
+    pub fn has_buffered(&self) -> bool {
         !self.ready.as_slice().is_empty()
     }
 
@@ -196,7 +204,7 @@ impl Replay {
     /// # Errors
     ///
     /// As [`next`](Self::next).
-    pub async fn known(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
+    pub async fn next_stored(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
         if self.ready.as_slice().is_empty() {
             self.read().await?;
         }
@@ -210,14 +218,14 @@ impl Replay {
     /// If events were dropped before they were read, or the backend fails.
     pub async fn next(&mut self) -> Result<StoredEvent, ReplayError> {
         loop {
-            if let Some(event) = self.known().await? {
+            if let Some(event) = self.next_stored().await? {
                 return Ok(event);
             }
             self.news().await.map_err(ReplayError::Backend)?;
         }
     }
 
-    /// Waits until [`known`](Self::known) may return an event. Cancel-safe.
+    /// Waits until [`next_stored`](Self::next_stored) may return an event. Cancel-safe.
     ///
     /// # Errors
     ///
@@ -231,7 +239,8 @@ impl Replay {
         let backend = &self.log.backend;
         let read = backend.read(&self.log.log, self.after, PAGE).await;
         let read = read.map_err(ReplayError::Backend)?;
-        // The cursor is older than the oldest event, or the log has expired and started again at 1.
+        // First: events after the position were dropped. Second: the log expired and its numbering
+        // restarted at 1, or no event ever had this position.
         if self.after.0.saturating_add(1) < read.oldest.0 || read.next <= self.after {
             return Err(ReplayError::Gap(read.oldest));
         }

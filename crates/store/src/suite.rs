@@ -190,7 +190,7 @@ async fn events_are_replayed_once_and_in_order(store: Arc<impl Backend>) {
         }
         let last = replay.next().await.unwrap();
         assert_eq!((&*last.message, last.is_last), (&b"last"[..], true));
-        assert!(replay.known().await.unwrap().is_none(), "no event follows the last");
+        assert!(replay.next_stored().await.unwrap().is_none(), "no event follows the last");
     }
 }
 
@@ -207,7 +207,10 @@ async fn the_end_and_a_gap_are_reported(store: Arc<impl Backend>) {
     let other = EventLog::new(log.backend().clone(), "session", 80, LONG);
     other.append(b"other", false).await.unwrap();
     let mut replay = log.replay(Position(0)).await.expect("an empty log has no gap");
-    assert!(replay.known().await.unwrap().is_none(), "events of another stream do not appear");
+    assert!(
+        replay.next_stored().await.unwrap().is_none(),
+        "events of another stream do not appear"
+    );
 }
 
 async fn put(store: &impl Backend, key: &Key, value: &str, expect: Expect) -> Option<Version> {

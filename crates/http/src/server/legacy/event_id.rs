@@ -7,14 +7,15 @@ use std::fmt;
 
 use bowline_store::backend::Position;
 
-/// The number of the GET stream, which belongs to no POST.
+/// The number of the GET stream, "stream 0" in other comments. It carries the standalone messages:
+/// those that belong to no call.
 pub(super) const STANDALONE: u64 = 0;
 
-/// Where a stream was left: the last event that the client has seen.
+/// The id of an event; in `Last-Event-ID`, of the last event that the client has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) stream: u64,
-    /// The event's position in the log of its stream. 0 is the place before the first event.
+    /// The event's position in the log of its stream. Position 0 is before the first event.
     pub(super) position: Position,
 }
 

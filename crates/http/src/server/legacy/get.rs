@@ -1,4 +1,5 @@
-//! GET: opens the stream of messages that belong to no call, or resumes any stream of a session.
+//! GET: opens the GET stream (stream 0) of messages that belong to no call, or resumes any stream of
+//! a session.
 //!
 //! The GET stream sends what is in its log, and appends to the log what comes on the standalone line.
 //! So a message survives from one connection to the next, even if the server has not noticed yet that
@@ -158,7 +159,7 @@ impl EventStream for GetStream {
             return None;
         }
         loop {
-            match self.replay.known().await {
+            match self.replay.next_stored().await {
                 Ok(Some(event)) => {
                     return match self.may_send(event.position).await {
                         true => Some((resume::event_text(STANDALONE, &event), self)),

@@ -48,7 +48,7 @@ pub(super) async fn open_session(
         return reply::json(StatusCode::OK, message);
     }
     if let Err(why) = sessions.insert(&session, &inbound.caller) {
-        return refusals::not_now(core, request_id.as_ref(), &why);
+        return refusals::unavailable(core, request_id.as_ref(), &why);
     }
     if let Err(error) = sessions.share(&session).await {
         sessions.remove(&session);

@@ -32,7 +32,7 @@ pub(super) async fn find(
                     let found = Box::pin(sessions.find(id, &owner, &inbound.caller)).await;
                     let request_id = || frame.and_then(Frame::id);
                     found.map_err(|why| {
-                        Box::new(refusals::not_now(&sessions.core, request_id(), &why))
+                        Box::new(refusals::unavailable(&sessions.core, request_id(), &why))
                     })?
                 }
             };

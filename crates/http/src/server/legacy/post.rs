@@ -142,11 +142,11 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
 /// The HTTP answer to a call whose line ended without an answer.
 fn unanswered(session: &HttpSession, text: &Bytes) -> Response<Body> {
     if session.core.is_stopping() {
-        refusals::unfinished(session, text, STOPPING)
+        refusals::outcome_lost(session, text, STOPPING)
     } else if session.is_over() {
         refusals::unknown_session()
     } else if session.is_closed() {
-        refusals::unfinished(session, text, "the session is served elsewhere")
+        refusals::outcome_lost(session, text, "the session is served elsewhere")
     } else {
         // The client cancelled the call and so expects no answer: the stream is empty.
         reply::events(StreamSource::new(EmptyStream), session.core.limits().keep_alive)

@@ -1,8 +1,11 @@
 //! The refusals of requests that concern sessions, and their texts.
 //!
-//! Two kinds differ in what the client may do. A request that was not served may be sent again, so
-//! its refusal carries `Retry-After` where time helps. A call that may have run must not be sent
-//! again, so its refusal ([`unfinished`]) says that it may have run.
+//! There are two kinds. A request that was not served may be sent again, so its refusal carries
+//! `Retry-After` if waiting may help. A call that may have run must not be sent again, so its refusal
+//! ([`outcome_lost`]) says that it may have run.
+//!
+//! [`gap_after`] is neither: the same GET would be refused again. Answers to earlier calls may be
+//! lost, and the client decides whether to send those calls again.
 
 use bowline_proto::frame::Frame;
 use bowline_proto::wire;
@@ -17,16 +20,16 @@ use super::super::core::Core;
 use super::super::{callers, reply};
 use super::event_id::EventId;
 use super::session::HttpSession;
-use super::sessions::{Full, NotNow};
+use super::sessions::{Full, SessionUnavailable};
 
-/// The refusal of a call beyond what may wait in one session.
+/// The refusal of a call when too many calls already wait in its session.
 pub(super) const TOO_MANY_CALLS: &str =
     "too many calls wait for their turn in this session; try again";
 
 /// The refusal of a request that comes after the server began to stop.
 pub(super) const STOPPING: &str = "the server is stopping";
 
-const STORE_FAILS: &str = "the store of sessions and events fails";
+const STORE_FAILED: &str = "the store of sessions and events failed";
 
 /// The session does not exist, or belongs to another owner.
 pub(super) fn unknown_session() -> Response<Body> {
@@ -45,7 +48,8 @@ pub(super) fn unknown_event() -> Response<Body> {
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }
 
-/// Events after `id` are lost. Not 404: the session still exists.
+/// Events after `id` are lost, so the stream cannot be resumed without a gap. Not 404: the session
+/// still exists.
 pub(super) fn gap_after(id: EventId) -> Response<Body> {
     let reason = format!(
         "what followed the event `{id}` is not kept any more; answers may be lost, ask again"
@@ -54,21 +58,27 @@ pub(super) fn gap_after(id: EventId) -> Response<Body> {
 }
 
 /// The session cannot be served at this moment.
-pub(super) fn not_now(core: &Core, id: Option<&RequestId>, why: &NotNow) -> Response<Body> {
+pub(super) fn unavailable(
+    core: &Core,
+    id: Option<&RequestId>,
+    why: &SessionUnavailable,
+) -> Response<Body> {
     match why {
-        NotNow::Full(Full::OfCaller) => {
+        SessionUnavailable::Full(Full::OfCaller) => {
             let most = counted(core.limits().sessions_per_caller, "session");
             reply::refuse(id, &callers::too_many(&format!("{most} of one caller")))
         }
-        NotNow::Store(error) => store_failed(id, error),
-        NotNow::Full(Full::OfAll) => reply::busy(id, "too many sessions are open; try again later"),
-        NotNow::Stopping => reply::busy(id, STOPPING),
+        SessionUnavailable::Store(error) => store_failed(id, error),
+        SessionUnavailable::Full(Full::OfAll) => {
+            reply::busy(id, "too many sessions are open; try again later")
+        }
+        SessionUnavailable::Stopping => reply::busy(id, STOPPING),
     }
 }
 
 /// The store failed before the request was served.
 pub(super) fn store_failed(id: Option<&RequestId>, error: &bowline_store::Error) -> Response<Body> {
-    reply::busy(id, &format!("{STORE_FAILS}: {error}"))
+    reply::busy(id, &format!("{STORE_FAILED}: {error}"))
 }
 
 /// The store failed after a call had begun.
@@ -78,13 +88,13 @@ pub(super) fn store_failed_after(
     text: &Bytes,
     error: &bowline_store::Error,
 ) -> Response<Body> {
-    unfinished(session, text, &format!("{STORE_FAILS}: {error}"))
+    outcome_lost(session, text, &format!("{STORE_FAILED}: {error}"))
 }
 
 /// A call has begun, and its outcome cannot be sent. Without `Retry-After`: the call may have run,
 /// so the client must not send it again by itself.
 #[cold]
-pub(super) fn unfinished(session: &HttpSession, text: &Bytes, why: &str) -> Response<Body> {
+pub(super) fn outcome_lost(session: &HttpSession, text: &Bytes, why: &str) -> Response<Body> {
     let error = ErrorObject::internal(format!("{why}; the call may have run"));
     // Parsed again for its id: keeping the id would cost every other answer a copy.
     let frame = Frame::parse(text, session.core.server.limits()).ok();

@@ -1,7 +1,8 @@
-//! Resumes the stream of a POST from the event that the client saw last.
+//! Resumes the stream of a POST after the event that the client saw last.
 //!
-//! What a client missed is sent completely, or the request is refused: a gap is an error, never
-//! skipped.
+//! The server sends every missed event, or refuses the request. If a gap appears later, while the
+//! stream is being sent, the stream ends. The GET stream is resumed in `get.rs`, which uses
+//! [`replay_after`] and [`event_text`] too.
 
 use std::sync::Arc;
 
@@ -17,10 +18,11 @@ use super::event_id::EventId;
 use super::refusals;
 use super::session::{HttpSession, SessionUse, StreamState};
 
-/// Answers a GET whose `Last-StoredEvent-ID` names an event of a POST's stream.
+/// Answers a GET whose `Last-Event-ID` names an event of a POST's stream.
 pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<Body> {
-    // Asked before the log is read: a stream that ends in between has its last event in the log.
-    let is_open = match session.stream_state(id.stream).await {
+    // Asked before the log is read: if the stream ends between these two steps, the log has its
+    // last event.
+    let may_grow = match session.stream_state(id.stream).await {
         Ok(StreamState::Open) => true,
         Ok(StreamState::Ended) => false,
         Ok(StreamState::Unknown) => return refusals::unknown_event(),
@@ -30,21 +32,25 @@ pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<B
         Ok(replay) => replay,
         Err(refusal) => return *refusal,
     };
-    // A stream that has ended has a last event, unless the store refused it.
-    if !is_open && !replay.has_more() {
-        match session.log(id.stream).ends_at(id.position).await {
+    // The stream has ended and no event follows. If the client did not see the last event, it is
+    // lost: the store failed to save it, or the log has expired.
+    if !may_grow && !replay.has_buffered() {
+        match session.log(id.stream).is_last_at(id.position).await {
             Ok(true) => {}
             Ok(false) => return refusals::gap_after(id),
             Err(error) => return refusals::store_failed(None, &error),
         }
     }
     let keep_alive = session.core.limits().keep_alive;
-    let stream = ResumedStream::new(session, id.stream, replay, is_open);
+    let stream = ResumedStream::new(session, id.stream, replay, may_grow);
     reply::events(StreamSource::new(stream), keep_alive)
 }
 
-/// The events of a stream after the one that the client saw last. Refused if some of them are not
-/// kept any more.
+/// The events of a stream after the one that the client saw last. Serves the GET stream too.
+///
+/// # Errors
+///
+/// The refusal to send, if some of the events are not kept any more or the store failed.
 pub(super) async fn replay_after(
     session: &HttpSession,
     id: EventId,
@@ -56,7 +62,7 @@ pub(super) async fn replay_after(
     }
 }
 
-/// An event of a stream as text.
+/// An event of a POST's stream or of the GET stream, as server-sent event.
 pub(super) fn event_text(stream: u64, event: &StoredEvent) -> Bytes {
     let mut text = BytesMut::new();
     let id = EventId::new(stream, event.position).to_string();
@@ -64,66 +70,73 @@ pub(super) fn event_text(stream: u64, event: &StoredEvent) -> Bytes {
     text.freeze()
 }
 
-/// The stream of a POST, sent again from its log. It never touches the calls: their driver, or the
-/// task that took over from it, writes the log.
+/// The stream of a POST, sent again from its log. It only reads the log. The driver, or the task
+/// that replaced it, writes it.
 struct ResumedStream {
     session: Arc<HttpSession>,
     number: u64,
     replay: Replay,
     /// Whether events may come that are not in the log yet.
-    is_open: bool,
-    is_over: bool,
-    closed: BoxFuture<()>,
-    /// Resolves when the stream has ended.
-    ended: BoxFuture<()>,
+    may_grow: bool,
+    /// Whether the last event was sent.
+    sent_last: bool,
+    /// Resolves when the session is closed.
+    session_closed: BoxFuture<()>,
+    /// Resolves when the stream has ended, or the endpoint that writes it is gone.
+    stream_ended: BoxFuture<()>,
     _use: SessionUse,
 }
 
 impl ResumedStream {
-    fn new(session: Arc<HttpSession>, number: u64, replay: Replay, is_open: bool) -> Self {
-        let (closed, ended) = (session.closed(), session.stream_ended(number));
+    fn new(session: Arc<HttpSession>, number: u64, replay: Replay, may_grow: bool) -> Self {
+        let (session_closed, stream_ended) = (session.closed(), session.stream_ended(number));
         let _use = SessionUse::new(session.clone());
-        Self { session, number, replay, is_open, is_over: false, closed, ended, _use }
+        let sent_last = false;
+        Self { session, number, replay, may_grow, sent_last, session_closed, stream_ended, _use }
     }
 
-    /// The next event. `None` at the end, which the last event usually marks; but the store may have
-    /// refused that event.
+    /// The next event. `None` at the end. Usually the last event marks the end, but the store may have
+    /// failed to save it.
+    ///
+    /// `None` also after a gap or a failure of the store: the status of the answer is already sent, so
+    /// the stream just ends. The client comes back with `Last-Event-ID`, and [`resume`] sends the rest
+    /// or refuses with the reason.
     async fn next(&mut self) -> Option<StoredEvent> {
         loop {
-            if let Some(event) = self.replay.known().await.ok()? {
+            if let Some(event) = self.replay.next_stored().await.ok()? {
                 return Some(event);
             }
-            if !self.is_open {
+            if !self.may_grow {
                 return None;
             }
             tokio::select! {
                 news = self.replay.news() => news.ok()?,
-                () = &mut self.closed => return None,
-                () = &mut self.ended => {
+                () = &mut self.session_closed => return None,
+                () = &mut self.stream_ended => {
                     // The log is read once more: the last event was written before the end.
-                    self.is_open = false;
+                    self.may_grow = false;
                     continue;
                 }
             }
-            let event = self.replay.known().await.ok()?;
+            let event = self.replay.next_stored().await.ok()?;
             if event.is_some() {
                 return event;
             }
             // Woken without a new event: the stream may have ended at another endpoint.
             let state = self.session.stream_state(self.number).await.ok()?;
-            self.is_open = state == StreamState::Open;
+            self.may_grow = state == StreamState::Open;
         }
     }
 }
 
 impl EventStream for ResumedStream {
     async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
-        if self.is_over {
+        if self.sent_last {
             return None;
         }
         let event = self.next().await?;
-        self.is_over = event.is_last;
-        // An empty last event ends the stream of a call that was cancelled.
+        self.sent_last = event.is_last;
+        // A cancelled call has an empty last event; it is not sent.
         if event.message.is_empty() {
             return None;
         }

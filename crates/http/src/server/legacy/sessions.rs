@@ -33,8 +33,8 @@ pub(in super::super) struct OpenSessions {
 
 /// Why a session cannot be served at this moment, although it may exist.
 #[derive(Debug)]
-pub(super) enum NotNow {
-    /// The store fails.
+pub(super) enum SessionUnavailable {
+    /// The store failed.
     Store(Error),
     /// There are too many sessions, and all are in use.
     Full(Full),
@@ -42,13 +42,13 @@ pub(super) enum NotNow {
     Stopping,
 }
 
-impl From<Error> for NotNow {
+impl From<Error> for SessionUnavailable {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Full> for NotNow {
+impl From<Full> for SessionUnavailable {
     fn from(full: Full) -> Self {
         Self::Full(full)
     }
@@ -100,7 +100,7 @@ impl OpenSessions {
         id: &str,
         owner: &Owner,
         caller: &Caller,
-    ) -> Result<Option<Arc<HttpSession>>, NotNow> {
+    ) -> Result<Option<Arc<HttpSession>>, SessionUnavailable> {
         match self.known(id, owner, SessionKind::Streamable) {
             Some(session) if session.refresh().await? => Ok(Some(session)),
             Some(session) => {
@@ -118,9 +118,9 @@ impl OpenSessions {
         id: &str,
         owner: &Owner,
         caller: &Caller,
-    ) -> Result<Option<Arc<HttpSession>>, NotNow> {
+    ) -> Result<Option<Arc<HttpSession>>, SessionUnavailable> {
         if self.core.is_stopping() {
-            return Err(NotNow::Stopping);
+            return Err(SessionUnavailable::Stopping);
         }
         self.receive_broadcasts().await?;
         let Some(session) = HttpSession::restore(id, owner, &self.core).await? else {
@@ -133,9 +133,9 @@ impl OpenSessions {
                 }
                 Ok(Some(kept))
             }
-            Err(not_now) => {
+            Err(unavailable) => {
                 session.close_here();
-                Err(not_now)
+                Err(unavailable)
             }
         }
     }
@@ -176,7 +176,7 @@ impl OpenSessions {
         &self,
         session: &Arc<HttpSession>,
         caller: &Caller,
-    ) -> Result<Arc<HttpSession>, NotNow> {
+    ) -> Result<Arc<HttpSession>, SessionUnavailable> {
         let evicted = {
             let mut table = lock(&self.table);
             if let Some(kept) = table.get(&session.id) {

@@ -38,7 +38,7 @@ pub(super) fn open(sessions: &Arc<OpenSessions>, inbound: &Inbound) -> Response<
     let line = session.standalone();
     let driver = Driver::of_line(SessionUse::new(session.clone()), line.clone());
     if let Err(why) = sessions.insert(&session, &inbound.caller) {
-        return refusals::not_now(core, None, &why);
+        return refusals::unavailable(core, None, &why);
     }
     let address = format!("{}?{QUERY}{}", inbound.parts.uri.path(), session.id);
     let open = OpenUntilDropped { sessions: sessions.clone(), session };

@@ -106,7 +106,7 @@ impl StreamLog {
             self.session.unmark_stream(self.number).await;
             if position.is_none() {
                 // Wakes other endpoints that follow the log, so that they see that it has ended.
-                let _ = self.log.nudge().await;
+                let _ = self.log.wake_readers().await;
             }
         }
         position
