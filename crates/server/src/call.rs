@@ -34,11 +34,11 @@ struct Inner {
     over: Signal,
 }
 
-/// What is target, and with what.
+/// What is called, and with which arguments.
 pub(crate) enum CallTarget {
-    /// A tool, with JSON. What that has to be goes by the name of the tool.
+    /// A tool, with its arguments as JSON. The validator knows the tool's name and schemas.
     Tool { validator: Arc<ToolValidator>, arguments: Bytes },
-    /// Something else, with texts by name: a prompt, or what a URI names.
+    /// Anything else, such as a prompt or a resource, with its arguments as texts by name.
     Other { name: Arc<str>, arguments: TextArguments },
 }
 
@@ -53,7 +53,7 @@ impl Call {
         &self.0.parts
     }
 
-    /// The name of the tool or prompt that is target, or the URI of the resource that is read.
+    /// The name of the tool or prompt that is called, or the URI of the resource that is read.
     pub fn name(&self) -> &str {
         match &self.0.target {
             CallTarget::Tool { validator, .. } => validator.name(),
@@ -121,7 +121,7 @@ impl Call {
         self.0.rounds.get().map(|rounds| &**rounds)
     }
 
-    /// Makes sure that there are answers so far, if only none.
+    /// Prepares the record of answers: creates an empty record if there is none.
     pub(crate) fn begin_rounds(&self) -> Result<()> {
         if self.rounds().is_none() {
             self.set_rounds(Rounds::first()?);

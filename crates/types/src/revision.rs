@@ -180,7 +180,7 @@ impl Revision {
 
     /// `structuredContent` may be any JSON value and `outputSchema` any schema. Before, both were
     /// objects at their root.
-    pub fn has_any_structured_output(self) -> bool {
+    pub fn has_structured_output_of_any_type(self) -> bool {
         V2026_07_28 <= self
     }
 }

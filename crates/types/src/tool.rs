@@ -116,17 +116,17 @@ impl ToolDefinition {
     }
 
     /// The hints about the effects of a call, with the defaults of the specification where the tool
-    /// gives none. A server that is not trusted may send any hints.
+    /// gives none. Do not rely on hints from an untrusted server.
     pub fn hints(&self) -> &ToolAnnotations {
-        static UNSAID: ToolAnnotations = ToolAnnotations::new();
-        self.annotations.as_ref().unwrap_or(&UNSAID)
+        static NO_HINTS: ToolAnnotations = ToolAnnotations::new();
+        self.annotations.as_ref().unwrap_or(&NO_HINTS)
     }
 
     /// Whether a call may run as a task of the core protocol (2025-11-25). Forbidden if the tool
     /// does not say.
     pub fn task_support(&self) -> TaskSupport {
-        let said = self.execution.as_ref().and_then(|execution| execution.task_support.clone());
-        said.unwrap_or(TaskSupport::Forbidden)
+        let declared = self.execution.as_ref().and_then(|execution| execution.task_support.clone());
+        declared.unwrap_or(TaskSupport::Forbidden)
     }
 }
 
@@ -155,12 +155,12 @@ open_enum! {
 /// The longest tool name that every client must accept, in characters.
 pub const MAX_TOOL_NAME: usize = 128;
 
-/// Checks a tool name against the recommendation of the specification: 1 to 128 characters out of
-/// `A–Z`, `a–z`, `0–9`, `_`, `-` and `.`.
+/// Checks a tool name against the recommendation of the specification: 1 to 128 characters, each
+/// one of `A–Z`, `a–z`, `0–9`, `_`, `-` and `.`.
 ///
 /// # Errors
 ///
-/// Names the rule that the name breaks.
+/// Says which rule is broken.
 pub fn check_name(name: &str) -> Result<(), InvalidToolName> {
     let length = name.chars().count();
     let is_fine = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -248,23 +248,23 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// A success with these blocks.
+    /// A successful result with these content blocks.
     pub fn new(content: Vec<Content>) -> Self {
         Self { content, ..Self::default() }
     }
 
-    /// A success with one text.
+    /// A successful result with one text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self::new(vec![Content::text(text)])
     }
 
-    /// A failure, with a text for the model.
+    /// A failed result, with a text for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::from_text(text) }
     }
 
-    /// A success with structured content, and the same JSON as text for clients that do not read
-    /// structured content.
+    /// A successful result with structured content, and the same JSON as text for clients that do
+    /// not read structured content.
     ///
     /// # Errors
     ///

@@ -90,7 +90,7 @@ fn running(revision: Revision) -> Value {
     let audio = if revision.has_audio() { "audio" } else { "text" };
     let link = if revision.has_resource_links() { "resource_link" } else { "text" };
     let numbers = match () {
-        () if revision.has_any_structured_output() => json!([1, 2, 3]),
+        () if revision.has_structured_output_of_any_type() => json!([1, 2, 3]),
         () if revision.has_structured_output() => json!({ "result": [1, 2, 3] }),
         () => Value::Null,
     };

@@ -50,7 +50,7 @@ async fn structured_output_may_be_any_json(t: Harness) {
         let expected = match &value {
             _ if !t.revision().has_structured_output() => None,
             Value::Object(_) => Some(value),
-            _ if t.revision().has_any_structured_output() => Some(value),
+            _ if t.revision().has_structured_output_of_any_type() => Some(value),
             _ => Some(json!({ "result": value })),
         };
         assert_eq!(structured, expected);
@@ -91,7 +91,7 @@ async fn the_list_of_tools_has_the_members_of_the_revision(t: Harness) {
         }
     };
     let expected = match t.revision() {
-        revision if revision.has_any_structured_output() => "array",
+        revision if revision.has_structured_output_of_any_type() => "array",
         revision if revision.has_structured_output() => "object",
         _ => "nothing",
     };

@@ -196,7 +196,7 @@ impl Project for CompleteResult {
     fn project(&mut self, _: Revision) {}
 }
 
-/// Clears a member that the revision does not know.
+/// Keeps the member if the revision knows it, else clears it.
 fn keep_if<T: Default>(member: &mut T, is_known: bool) {
     if !is_known {
         *member = T::default();

@@ -65,7 +65,7 @@ impl Completers {
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, who: &str, states: &States) -> Result<(), BuildError> {
         self.0.iter().try_for_each(|completer| {
-            let who = format!("the {} of {who}", completer.title());
+            let who = format!("the {} of {who}", completer.label());
             completer.signature.check_states(&who, states)
         })
     }
@@ -96,7 +96,7 @@ impl Completer {
 impl Callee for Completer {
     type Output = Completion;
 
-    fn title(&self) -> String {
+    fn label(&self) -> String {
         format!("completion of `{}`", self.argument)
     }
 
@@ -120,7 +120,7 @@ impl Callee for Completer {
     }
 
     fn fail(&self, reason: String, _: Revision) -> Response {
-        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.label())))
     }
 }
 

@@ -45,21 +45,21 @@ impl NotificationHandler {
     ///
     /// Says what is missing or wrong.
     pub(crate) fn check(&self, states: &States) -> Result<(), BuildError> {
-        let title = self.title();
+        let label = self.label();
         if let Some(problem) = self.signature.problem(Purpose::Notification) {
-            return Err(BuildError::new(format!("{title} {problem}")));
+            return Err(BuildError::new(format!("{label} {problem}")));
         }
         if self.signature.input().is_some() {
-            return Err(BuildError::new(format!("{title} takes `Args`, but there are none")));
+            return Err(BuildError::new(format!("{label} takes `Args`, but there are none")));
         }
-        self.signature.check_states(&title, states)
+        self.signature.check_states(&label, states)
     }
 }
 
 impl Callee for NotificationHandler {
     type Output = ();
 
-    fn title(&self) -> String {
+    fn label(&self) -> String {
         format!("handler of {}", self.title)
     }
 
@@ -79,7 +79,7 @@ impl Callee for NotificationHandler {
     }
 
     fn fail(&self, reason: String, _: Revision) -> Response {
-        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.label())))
     }
 }
 

@@ -25,11 +25,11 @@ use crate::shared::ServerShared;
 
 /// What can be called: a tool, a prompt, the reader of a resource, the completer of an argument.
 pub(crate) trait Callee: Send + Sync + 'static {
-    /// What its handler gives.
+    /// What its handler returns.
     type Output: Send + 'static;
 
-    /// What it is, and its name.
-    fn title(&self) -> String;
+    /// Its kind and name for error texts, such as ``tool `add` ``.
+    fn label(&self) -> String;
 
     /// Checks a call.
     ///
@@ -54,7 +54,7 @@ pub(crate) trait Callee: Send + Sync + 'static {
 
     /// The answer to a call whose handler panicked. The panic message is not sent to the peer.
     fn panicked(&self) -> ErrorObject {
-        ErrorObject::internal(format!("the {} panicked", self.title()))
+        ErrorObject::internal(format!("the {} panicked", self.label()))
     }
 }
 
@@ -106,9 +106,9 @@ impl<C: Callee> Running<C> {
         mut request: Request,
         shared: Arc<ServerShared>,
     ) -> Result<Self, Response> {
-        let called = callee.admit(&request)?;
+        let target = callee.admit(&request)?;
         let input = request.parts.input.take();
-        let call = Call::new(request, called, shared);
+        let call = Call::new(request, target, shared);
         if let Some(input) = input {
             resume(&call, *input).map_err(Err)?;
         }
@@ -145,7 +145,7 @@ impl<C: Callee> Running<C> {
 
     fn ask(&self, end: RoundEnd) -> Response {
         let failed = |error: &dyn std::fmt::Display| {
-            ErrorObject::internal(format!("the {} cannot ask: {error}", self.callee.title()))
+            ErrorObject::internal(format!("the {} cannot ask: {error}", self.callee.label()))
         };
         let binding = binding(&self.call).map_err(|error| failed(&error))?;
         let sealer = &self.call.shared().sealer;

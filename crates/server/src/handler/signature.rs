@@ -21,7 +21,7 @@ pub struct HandlerSignature {
     output: Option<OutputSchema>,
     states: Vec<NeededState>,
     logs: bool,
-    lingers: bool,
+    may_clean_up: bool,
     tells_callers_apart: bool,
     /// How many variables of a template are taken by their place.
     variables: usize,
@@ -78,9 +78,9 @@ impl HandlerSignature {
         self.logs = true;
     }
 
-    /// The handler goes on for a while after its call was cancelled.
+    /// The handler goes on for a while after its call was cancelled, to clean up.
     pub fn may_linger(&mut self) {
-        self.lingers = true;
+        self.may_clean_up = true;
     }
 
     /// The handler may answer one caller otherwise than another, so a cached answer must not be shown
@@ -135,8 +135,8 @@ impl HandlerSignature {
         self.logs
     }
 
-    pub(crate) fn lingers(&self) -> bool {
-        self.lingers
+    pub(crate) fn may_clean_up(&self) -> bool {
+        self.may_clean_up
     }
 
     pub(crate) fn may_tell_callers_apart(&self) -> bool {

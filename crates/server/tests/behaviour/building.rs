@@ -80,7 +80,7 @@ fn arguments_that_are_marked_wrongly_are_refused() {
     ] {
         let schema = with(properties);
         let error = problem_of(Tool::new("hand", || async {}).input_schema(schema));
-        assert!(error.contains("tool `hand` marks an argument wrongly"), "{error}");
+        assert!(error.contains("tool `hand` has an invalid header mark on an argument"), "{error}");
         assert!(error.contains(reason), "{error}");
     }
 }

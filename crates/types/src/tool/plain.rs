@@ -34,10 +34,11 @@ impl CallToolResult {
     /// The JSON, if the result is one long text that needs no escapes. Written into the text's own
     /// buffer.
     fn long_text(&mut self) -> Option<String> {
-        let is_plain = self.structured_content.is_none() && self.meta.is_empty();
+        let has_only_content = self.has_only_content();
         let [block] = &mut self.content[..] else { return None };
         let length = block.plain_text()?.len();
-        if !is_plain || length < LONG || plain_run(block.plain_text()?.as_bytes()) < length {
+        if !has_only_content || length < LONG || plain_run(block.plain_text()?.as_bytes()) < length
+        {
             return None;
         }
         let Content::Text(block) = block else { return None };
@@ -51,13 +52,11 @@ impl CallToolResult {
 
     /// The JSON, if the result contains only texts.
     fn texts(&self) -> Option<String> {
-        // Without `..`, so that a new member fails to compile here.
-        let Self { content, structured_content, is_error, meta } = self;
-        let is_plain = structured_content.is_none() && meta.is_empty();
-        if !is_plain || !content.iter().all(|block| block.plain_text().is_some()) {
+        let is_plain = |block: &Content| block.plain_text().is_some();
+        if !self.has_only_content() || !self.content.iter().all(is_plain) {
             return None;
         }
-        let texts = || content.iter().filter_map(Content::plain_text);
+        let texts = || self.content.iter().filter_map(Content::plain_text);
         let length: usize = texts().map(|text| text.len() + AROUND).sum();
         let mut json = String::with_capacity(MESSAGE + length);
         json.push_str("{\"content\":[");
@@ -67,8 +66,15 @@ impl CallToolResult {
             quote(&mut json, text);
             json.push('}');
         }
-        json.push_str(if *is_error { "],\"isError\":true}" } else { "]}" });
+        json.push_str(if self.is_error { "],\"isError\":true}" } else { "]}" });
         Some(json)
+    }
+
+    /// Whether the result has no members but those that this file writes: `content` and `isError`.
+    fn has_only_content(&self) -> bool {
+        // Without `..`: a new member fails to compile here, so that no result loses it.
+        let Self { content: _, is_error: _, structured_content, meta } = self;
+        structured_content.is_none() && meta.is_empty()
     }
 }
 

@@ -14,7 +14,7 @@ use bowline_types::resource::ResourceBody;
 use bowline_types::revision::Revision;
 
 use super::content::{json_text, left_out, link_text, replace_by_text, trim};
-use super::tool::object_value;
+use super::tool::wrap_in_object;
 use super::{Project, keep_if, project_meta};
 
 impl Project for InputRequest {
@@ -141,7 +141,7 @@ fn project_turn(content: &mut [Content], revision: Revision) {
                 Some(json_text(block))
             }
             Content::ToolResult(result) => {
-                result.structured_content = result.structured_content.take().map(object_value);
+                result.structured_content = result.structured_content.take().map(wrap_in_object);
                 result.content.project(revision);
                 None
             }

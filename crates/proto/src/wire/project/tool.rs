@@ -15,8 +15,9 @@ impl Project for ListToolsResult {
 
 impl Project for ToolDefinition {
     fn project(&mut self, revision: Revision) {
+        // The one member that the latest revision lacks.
         keep_if(&mut self.execution, revision.has_core_tasks());
-        if revision.is_modern() {
+        if revision.is_latest() {
             return;
         }
         if !revision.has_titles()
@@ -46,7 +47,8 @@ impl Project for CallToolParams {
 
 impl Project for CallToolResult {
     fn project(&mut self, revision: Revision) {
-        if revision.is_modern() {
+        if revision.is_latest() {
+            // The type has the shape of the latest revision.
             return;
         }
         if !revision.has_structured_output()
@@ -56,13 +58,14 @@ impl Project for CallToolResult {
             // Older clients read only the text, so it is added if the handler gave none.
             self.content.push(Content::text(json.as_str()));
         }
-        self.structured_content = self.structured_content.take().map(object_value);
+        self.structured_content = self.structured_content.take().map(wrap_in_object);
         self.content.project(revision);
     }
 }
 
-/// Wraps a value that is not an object, as [`schema::object_output`] declares it.
-pub(super) fn object_value(json: RawJson) -> RawJson {
+/// Writes a value that is not an object as `{"result": value}`, like the schema of
+/// [`schema::object_output`].
+pub(super) fn wrap_in_object(json: RawJson) -> RawJson {
     if json.is_object() {
         return json;
     }

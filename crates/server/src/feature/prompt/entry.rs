@@ -63,8 +63,8 @@ impl PromptEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.prompt.core.check_states(&self.title(), states)?;
-        self.completers().check_states(&self.title(), states)
+        self.prompt.core.check_states(&self.label(), states)?;
+        self.completers().check_states(&self.label(), states)
     }
 
     /// Whether the prompt may send log messages.
@@ -102,7 +102,7 @@ impl PromptEntry {
 impl Callee for PromptEntry {
     type Output = GetPromptResult;
 
-    fn title(&self) -> String {
+    fn label(&self) -> String {
         format!("prompt `{}`", self.name)
     }
 
@@ -111,8 +111,8 @@ impl Callee for PromptEntry {
         let params: GetPromptParams =
             request.params.parse_all().map_err(|error| Err(ErrorObject::misread_params(error)))?;
         if let Some(name) = self.missing(&params) {
-            let title = self.title();
-            return Err(refused(format!("`arguments.{name}`: missing; the {title} requires it")));
+            let label = self.label();
+            return Err(refused(format!("`arguments.{name}`: missing; the {label} requires it")));
         }
         let words = TextArguments::of_prompt(
             params.arguments.into_iter().collect(),
@@ -141,11 +141,11 @@ impl Callee for PromptEntry {
     }
 
     fn fail(&self, reason: String, _: Revision) -> Response {
-        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.label())))
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.prompt.core.signature.lingers().then_some(GRACE)
+        self.prompt.core.signature.may_clean_up().then_some(GRACE)
     }
 }
 

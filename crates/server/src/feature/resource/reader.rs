@@ -50,7 +50,7 @@ impl ResourceReader {
         let mut reader = Self { resource, template, variables, terms };
         match reader.problem() {
             None => Ok(reader),
-            Some(problem) => Err(BuildError::new(format!("{} {problem}", reader.title()))),
+            Some(problem) => Err(BuildError::new(format!("{} {problem}", reader.label()))),
         }
     }
 
@@ -95,8 +95,8 @@ impl ResourceReader {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.resource.core.check_states(&self.title(), states)?;
-        self.completers().check_states(&self.title(), states)
+        self.resource.core.check_states(&self.label(), states)?;
+        self.completers().check_states(&self.label(), states)
     }
 
     /// Whether the resource may send log messages.
@@ -149,7 +149,7 @@ impl ResourceReader {
 impl Callee for ResourceReader {
     type Output = ReadResourceResult;
 
-    fn title(&self) -> String {
+    fn label(&self) -> String {
         let what = match self.resource.kind {
             Kind::One => "resource",
             Kind::Family => "resource template",
@@ -191,11 +191,11 @@ impl Callee for ResourceReader {
     }
 
     fn fail(&self, reason: String, _: Revision) -> Response {
-        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.title())))
+        Err(ErrorObject::internal(format!("the {} failed: {reason}", self.label())))
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.resource.core.signature.lingers().then_some(GRACE)
+        self.resource.core.signature.may_clean_up().then_some(GRACE)
     }
 }
 

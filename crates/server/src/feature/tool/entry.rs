@@ -35,21 +35,23 @@ pub(crate) struct ToolEntry {
 }
 
 impl ToolEntry {
-    /// Checks all of a tool but its state.
+    /// Checks everything except the state that the tool needs.
     ///
     /// # Errors
     ///
     /// Says what is wrong with the tool.
     pub(crate) fn check(tool: Tool) -> Result<Self, BuildError> {
         check_name(tool.name()).map_err(|error| BuildError::new(error.to_string()))?;
-        let wrong = |reason: &str| BuildError::new(format!("tool `{}` {reason}", tool.name()));
+        let build_error =
+            |reason: &str| BuildError::new(format!("tool `{}` {reason}", tool.name()));
         if let Some(problem) = &tool.core.problem {
-            return Err(wrong(problem));
+            return Err(build_error(problem));
         }
         let validator = ToolValidator::new(tool.name(), &tool.input, tool.output.as_ref())
-            .map_err(|error| wrong(&format!("has a schema that cannot be used: {error}")))?;
-        let mirrored = x_mcp_header::mirrored(&tool.definition.input_schema)
-            .map_err(|error| wrong(&format!("marks an argument wrongly: {error}")))?;
+            .map_err(|error| build_error(&format!("has a schema that cannot be used: {error}")))?;
+        let mirrored = x_mcp_header::mirrored(&tool.definition.input_schema).map_err(|error| {
+            build_error(&format!("has an invalid header mark on an argument: {error}"))
+        })?;
         Ok(Self { tool, validator: Arc::new(validator), mirrored })
     }
 
@@ -59,7 +61,7 @@ impl ToolEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.tool.core.check_states(&self.title(), states)
+        self.tool.core.check_states(&self.label(), states)
     }
 
     /// Whether the tool may send log messages.
@@ -78,7 +80,7 @@ impl ToolEntry {
         else {
             return Ok(());
         };
-        // What cannot be read is refused for that.
+        // Unreadable arguments are refused later.
         let arguments = Members::cut(arguments.clone()).unwrap_or_default();
         headers.check(&self.mirrored, &arguments)
     }
@@ -96,11 +98,12 @@ impl ToolEntry {
 impl Callee for ToolEntry {
     type Output = CallToolResult;
 
-    fn title(&self) -> String {
+    fn label(&self) -> String {
         format!("tool `{}`", self.validator.name())
     }
 
     fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
+        // `map_err(Err)` makes a refusal into a `Response`, which is a `Result`.
         let arguments = arguments(&request.params).map_err(Err)?;
         self.check_headers(request, &arguments).map_err(Err)?;
         if let Err(reason) = self.validator.check_arguments(&arguments) {
@@ -122,7 +125,7 @@ impl Callee for ToolEntry {
         if !result.is_error {
             let output = result.structured_content.as_ref();
             self.validator.check_output(output).map_err(|reason| {
-                ErrorObject::internal(format!("the {} failed: {reason}", self.title()))
+                ErrorObject::internal(format!("the {} failed: {reason}", self.label()))
             })?;
         }
         Success::complete(result, revision)
@@ -133,7 +136,7 @@ impl Callee for ToolEntry {
     }
 
     fn grace(&self) -> Option<Duration> {
-        self.tool.core.signature.lingers().then_some(self.tool.grace)
+        self.tool.core.signature.may_clean_up().then_some(self.tool.grace)
     }
 }
 
@@ -166,7 +169,7 @@ impl fmt::Debug for ToolEntry {
     }
 }
 
-/// The arguments of a call; none given means none needed.
+/// The arguments of a call; missing or `null` counts as `{}`.
 fn arguments(params: &Members) -> Result<Bytes, ErrorObject> {
     match params.bytes("arguments") {
         None => Ok(Bytes::from_static(b"{}")),
