@@ -81,7 +81,7 @@ impl Modules {
         }
     }
 
-    /// The module at which a path begins, and what is left of the path.
+    /// The module at which a path begins, and the remaining segments of the path.
     fn anchor<'p>(&self, own: &[String], path: &'p [String]) -> Option<(Path, &'p [String])> {
         let (first, mut rest) = path.split_first()?;
         match first.as_str() {
