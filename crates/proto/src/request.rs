@@ -5,6 +5,8 @@
 //! Transports call `tower_service::Service<Request, Response = Response, Error = Infallible>`, and
 //! servers, clients and layers implement it.
 
+mod access;
+mod claims;
 mod extensions;
 mod outbox;
 mod response;
@@ -20,6 +22,8 @@ use bowline_types::input::InputResponses;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
+pub use self::access::Access;
+pub use self::claims::Claims;
 pub use self::extensions::Extensions;
 pub use self::outbox::{
     Change, ConnectionId, Outbox, Outgoing, ProgressUpdate, Question, QuestionError, Reply, Sink,

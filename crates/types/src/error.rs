@@ -14,7 +14,7 @@ use crate::read::ReadError;
 use crate::revision::Revision;
 use crate::text::excerpt;
 
-/// The error codes of JSON-RPC, of the specification, and two of this library.
+/// The error codes of JSON-RPC, of the specification, and three of this library.
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
@@ -41,6 +41,8 @@ pub mod code {
     /// The client sends more requests than it may. The specification has no code for this, so this
     /// library uses the number of the HTTP status, which JSON-RPC does not reserve.
     pub const TOO_MANY_REQUESTS: i64 = 429;
+    /// The credential of the caller lacks a scope. The number of the HTTP status, as above.
+    pub const INSUFFICIENT_SCOPE: i64 = 403;
     /// The server cannot take the request now, for a reason that is not the client's. The number of
     /// the HTTP status, as above.
     pub const UNAVAILABLE: i64 = 503;
@@ -156,6 +158,16 @@ impl ErrorObject {
         Self::new(code::UNAVAILABLE, message).with_data(&data)
     }
 
+    /// The credential of the caller lacks a scope. The data lists all scopes that the request needs.
+    pub fn insufficient_scope<S: Into<String>>(
+        message: impl Into<String>,
+        required: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let data =
+            InsufficientScope { required_scopes: required.into_iter().map(Into::into).collect() };
+        Self::new(code::INSUFFICIENT_SCOPE, message).with_data(&data)
+    }
+
     /// The data, read into a type. `None` if there is no data or it has another shape.
     pub fn parse_data<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         self.data.as_ref()?.parse().ok()
@@ -202,6 +214,14 @@ pub struct TooManyRequests {
     pub retry_after_ms: u64,
 }
 
+/// `data` of [`code::INSUFFICIENT_SCOPE`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InsufficientScope {
+    /// All scopes that the request needs, granted or not.
+    pub required_scopes: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,10 +252,18 @@ mod tests {
             ErrorObject::resource_not_found("", Revision::V2026_07_28),
             ErrorObject::too_many_requests("", Duration::ZERO),
             ErrorObject::unavailable(""),
+            ErrorObject::insufficient_scope("", ["admin"]),
         ];
         assert!(errors.iter().all(|error| !made_up.contains(&error.code)), "{errors:?}");
         // The one exception is required by the revisions before 2026-07-28.
         assert!(made_up.contains(&code::RESOURCE_NOT_FOUND));
+    }
+
+    #[test]
+    fn the_error_for_a_missing_scope_names_all_scopes_that_the_request_needs() {
+        let error = ErrorObject::insufficient_scope("`purge` needs more", ["mcp", "admin"]);
+        assert_eq!(error.code, 403);
+        assert_eq!(error.data.unwrap().as_str(), r#"{"requiredScopes":["mcp","admin"]}"#);
     }
 
     // spec: RSRC-18, RSRC-19, ERR-11
