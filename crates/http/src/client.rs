@@ -11,6 +11,12 @@
 //! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
 //! * `failure` — every kind of failure, as a sentence;
 //! * `address`, `fetch`, `connector` — URLs, the HTTP client behind a trait, and the default one.
+//!
+//! A call goes top-down: the driver of a connection hands a message to [`HttpWriter`]; a task runs
+//! a `ClientExchange` for it; that sends the request through `Shared` and `Fetch`, reads the reply,
+//! and delivers messages to the queue of [`HttpReader`], where the driver finds them. So to the
+//! state machine of the client, HTTP looks like any other channel, except that single messages may
+//! fail.
 
 mod address;
 mod connector;

@@ -56,6 +56,9 @@ pub use self::limits::HttpLimits;
 pub use self::listener::{BindError, Listener};
 
 /// An answer with status 500 and a reason, for a server that cannot be built.
+///
+/// The facade answers every request with it when the settings of a server contradict each other, so
+/// that the mounting program starts and its log and its clients see the reason.
 pub fn failed(reason: &str) -> http::Response<Body> {
     reply::refused(http::StatusCode::INTERNAL_SERVER_ERROR, reason)
 }

@@ -1,4 +1,8 @@
 //! The address of a server, and its origin.
+//!
+//! Everything that the client sends, headers with secrets included, goes to one origin only. So an
+//! address is checked once when it is parsed, and what a server names later (a redirect, the URL of
+//! 2024-11-05) is resolved here and compared by [`Address::is_same_origin`].
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,6 +17,8 @@ use http::uri::Scheme;
 pub(super) struct Address(Arc<Uri>);
 
 impl Address {
+    /// Checks a URL. The fragment is cut off, since HTTP does not send it. User and password are
+    /// refused: they would appear in logs.
     pub(super) fn parse(url: &str) -> Result<Self, InvalidAddress> {
         let invalid = |reason: &str| InvalidAddress { url: shown(url), reason: reason.to_owned() };
         let (url, _) = url.split_once('#').unwrap_or((url, ""));
@@ -31,7 +37,8 @@ impl Address {
         Ok(Self(Arc::new(uri)))
     }
 
-    /// Resolves a reference that the server sent, relative to this address.
+    /// Resolves a reference that the server sent, relative to this address. Covers the forms of RFC
+    /// 3986, 5.2: absolute, `//host`, `/path`, `?query`, a relative path, and the empty reference.
     pub(super) fn join(&self, reference: &str) -> Result<Self, InvalidAddress> {
         let (reference, _) = reference.split_once('#').unwrap_or((reference, ""));
         let scheme = self.0.scheme_str().unwrap_or_default();
@@ -56,6 +63,7 @@ impl Address {
         Self::parse(&format!("{scheme}://{authority}{}", without_dots(&joined)))
     }
 
+    /// Compares scheme, host and port, where a missing port is the usual one of the scheme.
     pub(super) fn is_same_origin(&self, other: &Self) -> bool {
         self.0.scheme() == other.0.scheme()
             && self.port() == other.port()
@@ -106,6 +114,7 @@ impl fmt::Display for Address {
     }
 }
 
+/// Leaves out the query.
 fn shown(url: &str) -> String {
     match url.split_once('?') {
         Some((front, _)) => format!("{front}?…"),
@@ -142,6 +151,7 @@ fn without_dots(path_and_query: &str) -> String {
 /// A URL that is not a valid address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidAddress {
+    /// Without its query.
     url: String,
     reason: String,
 }

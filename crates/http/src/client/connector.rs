@@ -1,4 +1,9 @@
 //! The default HTTP client: HTTP/1.1 and HTTP/2, pooled connections, the proxy of the environment.
+//!
+//! Made when the transport is split into reader and writer. Nothing is connected before the first
+//! request. What cannot work (a malformed proxy variable, no certificates) is not an error here:
+//! the client is then one whose every request fails with that reason, so the user reads it where a
+//! connection fails.
 
 mod pool;
 mod proxy;
@@ -124,6 +129,7 @@ fn add_plain_headers(address: &Address, matcher: &Matcher, headers: &mut HeaderM
     }
 }
 
+/// Sets the bounds of both protocols. HTTP/2 is spoken if TLS negotiates it.
 fn pooled<C>(connector: C, address: &Address, limits: &HttpClientLimits) -> Arc<dyn Fetch>
 where
     C: Service<Uri, Error = BoxError> + Clone + Send + Sync + 'static,

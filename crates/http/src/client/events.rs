@@ -1,4 +1,8 @@
 //! The body of a response: an event stream, or one message.
+//!
+//! A response without end would fill the memory or block a call forever. So a body read whole is
+//! bounded in bytes, an event is bounded by the reader, and both are bounded in silence, where
+//! silence means something.
 
 use std::fmt;
 use std::pin::pin;
@@ -16,9 +20,13 @@ use super::fetch::{BoxError, Incoming};
 use super::limits::HttpClientLimits;
 
 /// An event stream.
+///
+/// One connection's part of a stream. A resumed stream is a new `EventStream` with the same
+/// [`Resumption`](super::legacy::Resumption).
 pub(super) struct EventStream {
     body: Incoming,
     reader: SseReader,
+    /// How long it may be silent, if the server sends comments.
     idle: Duration,
     /// How many comments came. The first may only open the stream; after a second one, the server is
     /// taken to keep the stream alive with comments.
@@ -27,11 +35,13 @@ pub(super) struct EventStream {
 
 /// One event.
 pub(super) struct StreamEvent {
+    /// `None` for messages.
     pub(super) name: Option<String>,
     pub(super) unit: Unit,
 }
 
-/// Why a body ended.
+/// Why a body ended. After a silence, attempts to resume are counted anew. Otherwise the kind only
+/// decides what the user reads.
 #[derive(Debug)]
 pub(super) enum Ended {
     /// The server ended it.
@@ -71,7 +81,8 @@ impl EventStream {
         }
     }
 
-    /// Reads the next message; named events are skipped.
+    /// Reads the next message; named events are skipped. Messages have no event name, or the name
+    /// `message`, which the reader leaves out.
     pub(super) async fn message(&mut self) -> Result<Unit, Ended> {
         loop {
             let event = self.next().await?;

@@ -1,4 +1,12 @@
 //! One message to the server, and its answer.
+//!
+//! The answer to a POST is JSON or a stream (HTTP-14). A stream carries other messages before the
+//! answer, and may break; with a handshake it is resumed by GET with the id of its last event
+//! (RESUME-4), on 2026-07-28 the call fails (HTTP-36).
+//!
+//! A request that is not idempotent, such as a tool call, is never sent again if the server may
+//! have run it. What failed and why is reported as a [`SendFailure`], whose kind tells the caller
+//! whether repeating is safe.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -28,16 +36,18 @@ const LINGER: Duration = Duration::from_secs(1);
 /// How often a message is sent again because its session was replaced.
 const SESSIONS: usize = 3;
 
-/// One message to the server.
+/// One message to the server. Made by the writer, owned by its task.
 pub(super) struct ClientExchange {
     pub(super) shared: Arc<Shared>,
+    /// Id, method and revision of the message, and what its headers repeat.
     pub(super) mirror: Mirror,
     pub(super) message: Bytes,
 }
 
 impl ClientExchange {
     /// Sends a request, and delivers its answer and what comes before it. Dropping this closes the
-    /// connection, which cancels the request in 2026-07-28.
+    /// connection, which cancels the request in 2026-07-28. It takes one of the turns that bound
+    /// the requests in flight, and returns it before it waits for the end of the stream.
     pub(super) async fn ask(&self) {
         // Fails only if the semaphore is closed, which never happens.
         let turn = self.shared.turns.acquire().await;
@@ -66,6 +76,9 @@ impl ClientExchange {
     ///
     /// Calls wait until the server has answered the GET. Servers send questions on that stream, and
     /// some drop questions that arise before it is open.
+    ///
+    /// A server that delays the head of that answer holds up calls for
+    /// [`HttpClientLimits::opening`](super::HttpClientLimits::opening) at most.
     pub(super) async fn begin(self, session: ClientSession) {
         let shared = &*self.shared;
         shared.set_revision(self.mirror.revision);
@@ -107,6 +120,10 @@ impl ClientExchange {
         }
     }
 
+    /// Sends `initialize`, which is also how the client finds out that a server speaks only the
+    /// transport of 2024-11-05: that one refuses the POST, and then a GET brings an `endpoint`
+    /// event (BC-3 to BC-5). This task then reads the stream of that transport for as long as the
+    /// connection lasts.
     async fn handshake(&self) -> Result<Option<Box<EventStream>>, SendFailure> {
         let reply = self.shared.post(&self.shared.address, &self.mirror, None, &self.message);
         let mut reply = reply.await?;
@@ -137,6 +154,10 @@ impl ClientExchange {
 
     /// Sends the message in the current session; in the next one, if the session was replaced before
     /// the message arrived.
+    ///
+    /// A 404 means that the server has forgotten the session (SESS-9), so it has not processed the
+    /// message. If another call has noticed that before and a new session is open, the message is
+    /// sent in that one. Otherwise it fails, and the state machine begins a new handshake.
     async fn post(&self, session: &mut ClientSession) -> Result<Reply, SendFailure> {
         for _ in 0..SESSIONS {
             let reply = self.post_within(session).await?;
@@ -177,7 +198,8 @@ impl ClientExchange {
         Ok(())
     }
 
-    /// Delivers an answer in JSON.
+    /// Delivers an answer in JSON. A refusal may hold the JSON-RPC answer to this very request,
+    /// which is then delivered like any other, whatever the status.
     async fn read(&self, reply: &mut Reply) -> Result<(), SendFailure> {
         let body = match reply.whole(&self.shared).await {
             Ok(body) => body,
@@ -239,6 +261,9 @@ impl ClientExchange {
     }
 
     /// Reads a stream to its end, which should come right after the answer.
+    ///
+    /// A connection whose body is read to the end can be used again. A server that keeps the stream
+    /// open costs a second and the connection.
     async fn linger(&self, mut events: Box<EventStream>) {
         let rest = async {
             while let Ok(unit) = events.message().await {
@@ -265,6 +290,9 @@ impl ClientExchange {
 
 /// Whether the server may have refused the handshake because it speaks 2024-11-05, where this URL
 /// supports only GET.
+///
+/// Only 400, 404 and 405 count (BC-4), and only without an error code of a modern server, because
+/// such a server has understood the request (BC-5).
 fn may_speak_2024(failure: &SendFailure) -> bool {
     const MODERN: [i64; 3] = [
         code::HEADER_MISMATCH,

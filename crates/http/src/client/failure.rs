@@ -1,4 +1,9 @@
 //! Every way in which a message can fail, as a sentence for the user.
+//!
+//! A sentence names the request, what came back, and where possible what to do. It may quote the
+//! server, shortened and on one line, but no header and no query of the address, which may hold
+//! secrets. The [`FailureKind`] beside it is for programs: it says whether the server can have
+//! processed the message.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
@@ -17,7 +22,8 @@ use super::peek;
 /// How many characters of a body are quoted.
 const EXCERPT: usize = 200;
 
-/// Method and address of a request, which begin every failure.
+/// Method and address of a request, which begin every failure. Its methods make the failures; each
+/// stands for one way in which a request goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestLine<'a> {
     pub(super) method: &'a Method,
@@ -32,6 +38,9 @@ impl fmt::Display for RequestLine<'_> {
 
 impl RequestLine<'_> {
     /// No response came.
+    ///
+    /// [`FailureKind::NotSent`] only if that is certain: the connection was never made, or the
+    /// server reported that it has not seen the request.
     pub(super) fn unanswered(self, error: &BoxError) -> SendFailure {
         if let Some(unreachable) = error.downcast_ref::<Unreachable>() {
             return failure(FailureKind::NotSent, format!("{self}: {}", with_causes(unreachable)));
@@ -83,7 +92,8 @@ impl RequestLine<'_> {
         }
     }
 
-    /// The server does not know the session of the message any more.
+    /// The server does not know the session of the message any more. The message was not processed.
+    /// The client opens a new session and may send it again.
     pub(super) fn session_lost(self, body: &Bytes) -> SendFailure {
         let said = StatusAndBody { status: StatusCode::NOT_FOUND, body };
         let reason = format!("{self}: the session is gone: {said}");

@@ -1,4 +1,8 @@
 //! The HTTP client behind one trait: any tower service.
+//!
+//! The rest of the client needs one thing of HTTP: a request goes out, a response with a body in
+//! pieces comes back. The built-in client (`connector`) and the service of a caller both come
+//! behind this trait, so neither their types nor their errors reach further.
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -13,7 +17,8 @@ use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use tower_service::Service;
 
-/// The error of an HTTP client.
+/// The error of an HTTP client. `failure.rs` looks for the few that it knows, and prints the others
+/// with their causes.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The body of a request: one message, or nothing.
@@ -46,7 +51,8 @@ impl http_body::Body for RequestBody {
     }
 }
 
-/// Sends HTTP requests.
+/// Sends HTTP requests. Shared by all exchanges of a transport. Redirects are followed by
+/// `Shared::send`, not here.
 pub(super) trait Fetch: Send + Sync {
     fn fetch(
         self: Arc<Self>,
@@ -79,6 +85,9 @@ where
 }
 
 /// The body of a response.
+///
+/// With the built-in client, dropping it before its end closes the connection, or over HTTP/2 the
+/// stream. That is how a call is cancelled on 2026-07-28.
 pub(super) struct Incoming(Pin<Box<dyn Pieces>>);
 
 impl Incoming {
@@ -101,7 +110,7 @@ impl Incoming {
     }
 }
 
-/// A body that comes in pieces.
+/// A body that comes in pieces. Erases the type of the body, which depends on the HTTP client.
 trait Pieces: Send {
     fn poll_piece(
         self: Pin<&mut Self>,

@@ -1,4 +1,9 @@
 //! Servers with a handshake: the GET stream, resumption, and the transport of 2024-11-05.
+//!
+//! The GET stream carries what the server sends outside of calls: changes, and for some servers
+//! questions (HTTP-41). Having none is fine: such a server answers 405. A stream that was open and
+//! cannot be opened again is reported, since the application would otherwise miss changes without
+//! knowing.
 
 mod pauses;
 mod resume;
@@ -12,8 +17,9 @@ use super::shared::Shared;
 /// Statuses of servers that have no GET stream.
 const NO_STREAM: [u16; 4] = [400, 404, 405, 501];
 
-/// Reads the GET stream and delivers its messages, as long as the server has one. Calls `tried` after
-/// each GET, successful or not.
+/// Reads the GET stream and delivers its messages, as long as the server has one. Calls `tried`
+/// after each GET, successful or not. Returns only when the stream is gone for good; the task that
+/// runs it ends with the session.
 pub(super) async fn listen(shared: &Shared, tried: impl Fn()) {
     let mut resumption = Resumption::default();
     let mut is_new = true;

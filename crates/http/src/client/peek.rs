@@ -1,4 +1,9 @@
 //! Finds out whether a message is the answer that an exchange awaits.
+//!
+//! An exchange has to recognize its own answer among the messages of a stream, in order to stop
+//! reading. Usually the parse that the client needs anyway gives the id. A text that is no valid
+//! message is looked at once more, loosely: if it carries the awaited id, the call must fail now
+//! instead of waiting for its time-out.
 
 use bowline_proto::codec::Unit;
 use bowline_proto::frame::{Frame, Message};
@@ -10,17 +15,19 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// The members that tell which kind of message it is.
+/// The members that tell which kind of message it is. Unlike [`Frame`] it takes almost anything.
 #[derive(Deserialize)]
 struct Outline<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
+    /// Present in requests and notifications only.
     method: Option<IgnoredAny>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
-/// Parses a text; returns whether it holds the answer to the request with this id.
+/// Parses a text; returns whether it holds the answer to the request with this id. The parsed
+/// response travels with its text in the [`Unit`], so the state machine does not parse it again.
 pub(super) fn answer(text: Bytes, id: Option<i64>, limits: &Limits) -> (Unit, bool) {
     match Frame::parse(&text, limits) {
         Ok(Frame::Message(Message::Response(response))) => {
@@ -46,7 +53,7 @@ fn answers(text: &Bytes, id: i64) -> bool {
     }
 }
 
-/// The JSON-RPC error in a text, if it has no id.
+/// The JSON-RPC error in a text, if it has no id. Servers refuse HTTP requests so (HTTP-12).
 pub(super) fn error_without_id(text: &[u8]) -> Option<ErrorObject> {
     let outline: Outline<'_> = serde_json::from_slice(text).ok()?;
     let is_nameless = outline.id.is_none_or(|id| id.get() == "null");

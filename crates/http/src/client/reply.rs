@@ -15,7 +15,8 @@ use super::fetch::Incoming;
 use super::limits::HttpClientLimits;
 use super::shared::Shared;
 
-/// A response whose body has not been read.
+/// A response whose body has not been read. `address` is where the answer came from in the end,
+/// after redirects. Dropping it unread closes an HTTP/1.1 connection.
 pub(super) struct Reply {
     pub(super) method: Method,
     pub(super) address: Address,
@@ -31,7 +32,8 @@ impl Reply {
         self.response.status()
     }
 
-    /// Whether it is a success with an event stream as its body.
+    /// Whether it is a success with an event stream as its body. Anything else is read whole and
+    /// taken for JSON.
     pub(super) fn is_stream(&self) -> bool {
         let kind = self.response.headers().get(header::CONTENT_TYPE);
         let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
@@ -62,6 +64,7 @@ impl Reply {
     }
 
     /// Reads the rest of the body, so that the connection can be reused, and waits for the pause.
+    /// The pause begins when the head has come; reading counts as part of it.
     pub(super) async fn wait(mut self, pause: Duration, shared: &Shared) {
         let pause = sleep(pause);
         let _ = timeout(shared.limits.shortest_pause, self.whole(shared)).await;
@@ -75,7 +78,9 @@ impl Reply {
 /// A server that answers 429 or 503 with `Retry-After` has not processed the message.
 #[derive(Default)]
 pub(super) struct BusyPauses {
+    /// Pauses so far.
     count: usize,
+    /// Their sum.
     total: Duration,
 }
 
@@ -101,6 +106,13 @@ impl BusyPauses {
 }
 
 /// The target of a redirect, if it may be followed: 307 or 308 within the origin.
+///
+/// 301, 302 and 303 are not followed, because HTTP clients turn the POST into a GET there.
+///
+/// # Errors
+///
+/// If the redirect may not be followed. The failure says where it leads, so that the user can
+/// connect there.
 pub(super) fn redirected(
     asked: RequestLine<'_>,
     response: &Response<Incoming>,

@@ -1,4 +1,8 @@
 //! What all exchanges with one server share: its address, the session, and how to send requests.
+//!
+//! A client has one origin and at most one session at a time. Tasks of exchanges read the session
+//! here before each POST. While a handshake runs, other requests and notifications wait for it,
+//! because the server would refuse them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -35,9 +39,11 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// What all exchanges with one server share.
+/// What all exchanges with one server share. Lives until the last task ends, so that a message
+/// under way can still be delivered or fail.
 pub(super) struct Shared {
     pub(super) address: Address,
+    /// Of every request: those of the caller, and `Host` where the connector needs it.
     pub(super) headers: HeaderMap,
     pub(super) limits: HttpClientLimits,
     /// The limits of one message.
@@ -45,17 +51,22 @@ pub(super) struct Shared {
     pub(super) fetch: Arc<dyn Fetch>,
     /// Bounds the requests that are in flight.
     pub(super) turns: Semaphore,
+    /// To the reader; `None` ends the connection.
     units: mpsc::Sender<Option<Unit>>,
     /// False during a handshake; exchanges wait until it is true.
     open: watch::Sender<bool>,
     session: Mutex<ClientSession>,
+    /// Saves building a map of headers for each message.
     session_headers: Mutex<SessionHeaders>,
 }
 
-/// The session of a server with a handshake; empty for a server of 2026-07-28.
+/// The session of a server with a handshake; empty for a server of 2026-07-28. Cloned by each
+/// exchange, which thereby notices later that the session was replaced.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClientSession {
+    /// `Mcp-Session-Id` as the server sent it; some servers have none.
     pub(super) id: Option<HeaderValue>,
+    /// Known after the handshake.
     revision: Option<Revision>,
     /// Where messages are posted, if the server speaks the transport of 2024-11-05.
     pub(super) post_to: Option<Address>,
@@ -77,6 +88,7 @@ struct SessionHeaders {
 struct OutgoingRequest<'a> {
     method: Method,
     address: &'a Address,
+    /// Empty for GET and DELETE.
     message: &'a Bytes,
     /// Whether sending it twice has the same effect as sending it once.
     is_idempotent: bool,
@@ -105,7 +117,8 @@ impl Shared {
         }
     }
 
-    /// Delivers a message to the [`HttpReader`](super::transport::HttpReader).
+    /// Delivers a message to the [`HttpReader`](super::transport::HttpReader). Waits while the
+    /// queue is full, so a client that reads slowly slows down the server.
     pub(super) async fn deliver(&self, unit: Unit) {
         // If the channel is closed, the reader was dropped.
         if let Err(TrySendError::Full(unit)) = self.units.try_send(Some(unit)) {
@@ -159,7 +172,8 @@ impl Shared {
         self.session().clone()
     }
 
-    /// Takes the session id from the answer to a handshake.
+    /// Takes the session id from the answer to a handshake. The id is a secret (SESS-4), so it is
+    /// marked as sensitive.
     pub(super) fn set_session(&self, headers: &HeaderMap) {
         let mut id = headers.get(&SESSION_ID).cloned();
         if let Some(id) = &mut id {
@@ -177,12 +191,18 @@ impl Shared {
         self.session().id.clone()
     }
 
-    /// Sends all further messages to another address.
+    /// Sends all further messages to another address. For servers of 2024-11-05, whose first event
+    /// names it. It is within the origin.
     pub(super) fn post_to(&self, address: Address) {
         self.session().post_to = Some(address);
     }
 
     /// Sends a message; if the server is busy, sends it again after the time that the server names.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached, answers too late, or redirects somewhere else. Any other
+    /// status is a [`Reply`], which the caller judges.
     pub(super) async fn post(
         &self,
         address: &Address,
@@ -239,12 +259,14 @@ impl Shared {
         }
     }
 
+    /// A GET or DELETE.
     fn without_message(&self, method: Method) -> OutgoingRequest<'_> {
         static NONE: Bytes = Bytes::new();
         let (address, patience) = (&self.address, Some(self.limits.answer));
         OutgoingRequest { method, address, message: &NONE, is_idempotent: true, patience }
     }
 
+    /// The headers of a GET or DELETE: the session id and the revision (SESS-5, PV-1).
     fn headers_without_message(&self) -> HeaderMap {
         let ClientSession { id, revision, .. } = self.current();
         self.headers_of_session(revision, id.as_ref())
@@ -295,6 +317,7 @@ impl Shared {
         cached.headers.clone()
     }
 
+    /// The caller's own headers, and those that name the revision and the session.
     fn headers_of_session(
         &self,
         revision: Option<Revision>,
@@ -312,6 +335,10 @@ impl Shared {
 
     /// Sends a request. Follows redirects within the origin. Sends it again if a reused connection
     /// was cut, provided that the request is idempotent or the server has not seen it.
+    ///
+    /// Redirects to another origin are refused, because the request carries credentials. A request
+    /// that is not idempotent, such as a tool call, is sent again only if the server is known not
+    /// to have seen it.
     async fn send(
         &self,
         sending: &OutgoingRequest<'_>,
@@ -360,6 +387,8 @@ impl Shared {
     }
 }
 
+/// A request with these headers. The message is shared and not copied, so that sending it again is
+/// cheap.
 fn request(
     method: &Method,
     address: &Address,

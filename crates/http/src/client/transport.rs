@@ -1,4 +1,9 @@
 //! HTTP as a transport: every message is an HTTP request, and all answers go into one queue.
+//!
+//! The writer starts a task for each message and never waits for a server, so one slow call delays
+//! no other. What makes a message a request, a cancellation or a part of the handshake is its
+//! [`Role`] and its method. The order of answers is the order in which they come; the state machine
+//! matches them by id.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -43,10 +48,21 @@ const OWN_USER_AGENT: HeaderValue =
 ///
 /// Nothing is sent before [`connect`](bowline_transport::connect::connect). Headers are sent to the
 /// origin of the address only.
+///
+/// ```
+/// use bowline_http::client::HttpTransport;
+/// use http::{HeaderValue, header::AUTHORIZATION};
+///
+/// let secret = HeaderValue::from_static("Bearer abc");
+/// let transport = HttpTransport::new("http://127.0.0.1:3000/mcp")?.with_header(AUTHORIZATION, secret);
+/// assert!(HttpTransport::new("ftp://example.com").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct HttpTransport {
     address: Address,
     headers: HeaderMap,
     limits: HttpClientLimits,
+    /// `None` for the built-in client, which is made when it is needed.
     fetch: Option<Arc<dyn Fetch>>,
 }
 
@@ -86,7 +102,8 @@ impl HttpTransport {
     }
 
     /// Adds a header to every request, such as `Authorization`. Headers of the protocol itself
-    /// cannot be set.
+    /// cannot be set. The value is marked as sensitive, so HTTP/2 does not index it and `Debug`
+    /// does not show it.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
@@ -138,9 +155,13 @@ impl Transport for HttpTransport {
 }
 
 /// The receiving half: the messages of all exchanges.
+///
+/// Ends when the transport of 2024-11-05 loses its stream, or when the writer and all of its tasks
+/// are gone. A broken connection of Streamable HTTP ends nothing: it fails single messages.
 #[derive(Debug)]
 pub struct HttpReader {
     received: mpsc::Receiver<Option<Unit>>,
+    /// Set after `None` was read, since the channel may live on.
     has_ended: bool,
 }
 
@@ -156,6 +177,9 @@ impl Reader for HttpReader {
 }
 
 /// The sending half: runs a task for every message.
+///
+/// [`close`](Writer::close) aborts what runs, sends what must still be sent, and ends the session.
+/// Dropping it aborts everything, and ends the session in a task.
 pub struct HttpWriter {
     shared: Arc<Shared>,
     /// The tasks of requests by exchange; some may have finished since the last check.
@@ -168,6 +192,7 @@ pub struct HttpWriter {
     notifications: JoinSet<()>,
     /// The task that ends the handshake and then reads the GET stream.
     session: Option<AbortHandle>,
+    /// Whether [`close`](Writer::close) has been called, so that `drop` has nothing left to do.
     is_closed: bool,
 }
 
@@ -201,6 +226,14 @@ impl Writer for HttpWriter {
 }
 
 impl HttpWriter {
+    /// Starts the task of one message, by what the message does:
+    ///
+    /// * A request gets a task that reads its answer. `initialize` forgets the old session first.
+    /// * A cancellation aborts that task, which closes the connection. On 2026-07-28 this is the
+    ///   cancellation; before, a disconnect cancels nothing (HTTP-27), so `notifications/cancelled`
+    ///   is sent too.
+    /// * `notifications/initialized` gets the task that reads the GET stream afterwards.
+    /// * Everything else is posted, and only a failure is reported.
     fn start(&mut self, transmit: Transmit) {
         let Transmit { route, role, frame: message, mirror } = transmit;
         let none = || Mirror { id: None, method: None, revision: None, name: None, params: vec![] };
@@ -233,6 +266,8 @@ impl HttpWriter {
         }
     }
 
+    /// Starts a request. Its task is found by the number of the exchange when the call is
+    /// cancelled.
     fn ask(&mut self, route: Route, exchange: ClientExchange) {
         // Boxed, because Tokio moves the future of a task about a dozen times.
         let exchange = tokio::spawn(Box::pin(async move { exchange.ask().await }));
@@ -248,6 +283,7 @@ impl HttpWriter {
         self.running.values().chain(&self.others)
     }
 
+    /// Aborts the task of a request, which closes its connection.
     fn abort(&mut self, route: Route) {
         if let Route::Exchange(number) = route
             && let Some(exchange) = self.running.remove(&number)

@@ -1,4 +1,7 @@
 //! The body of an HTTP answer, which keeps its request in flight until HTTP has taken all of it.
+//!
+//! [`Connections`](super::connections::Connections) must not close a connection while an answer is
+//! being written. The handler may have ended long before, so the guard travels with the body.
 
 use std::pin::Pin;
 #[cfg(feature = "http2")]
@@ -14,15 +17,19 @@ use super::connection_use::InFlight;
 use super::flow::Flow;
 
 /// The body of an answer, with the request that it keeps in flight.
+///
+/// The listener wraps every [`Body`] into one. Over HTTP/2 it also holds back the next piece until
+/// the client has taken the last one. Only so the server knows how much the client reads.
 pub(super) struct Answer {
     body: Body,
     /// Dropped with the answer.
     _in_flight: InFlight,
+    /// `None` over HTTP/1.1.
     #[cfg(feature = "http2")]
     flow: Option<Arc<Flow>>,
 }
 
-/// Why an answer breaks off.
+/// Why an answer breaks off. Over HTTP/1.1 the socket fails instead of the answer.
 #[cfg(feature = "http2")]
 pub(super) type Failure = super::flow::Stalled;
 #[cfg(not(feature = "http2"))]
@@ -84,7 +91,8 @@ impl http_body::Body for Answer {
     }
 }
 
-/// A piece of an answer.
+/// A piece of an answer. hyper advances it as it writes, which is how [`Flow`](super::flow::Flow)
+/// learns what the client has taken.
 pub(super) struct Piece {
     bytes: Bytes,
     #[cfg(feature = "http2")]

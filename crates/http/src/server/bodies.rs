@@ -36,23 +36,26 @@ pub(super) fn free(version: Version, limits: &HttpLimits) -> usize {
     }
 }
 
-/// The room that all bodies share.
+/// The room that all bodies share. One for each endpoint. Counts in units of [`BODY_UNIT`] bytes.
 pub(super) struct Bodies {
     /// A permit is a free unit.
     room: Semaphore,
     units: usize,
+    /// How long a body may keep others out.
     crowded: Duration,
     arriving: Mutex<Arriving>,
 }
 
-/// The bodies that count and have not arrived completely, oldest first.
+/// The bodies that count and have not arrived completely, oldest first. A number for each body
+/// keeps the order, because two may begin at the same instant.
 #[derive(Default)]
 struct Arriving {
+    /// When each began, and how to give it up.
     by_age: BTreeMap<u64, (Instant, oneshot::Sender<NoRoom>)>,
     last: u64,
 }
 
-/// There is no room for a body.
+/// There is no room for a body. Its request is answered 503, and the client may send it again.
 #[derive(Debug)]
 pub(super) struct NoRoom;
 
@@ -100,6 +103,9 @@ impl Bodies {
 }
 
 /// The room that one body holds. Dropping it returns the room.
+///
+/// Made when the body grows beyond its free bytes. It outlives the reading: the text of an arrived
+/// body keeps it until the request is answered.
 pub(super) struct BodyShare {
     bodies: Arc<Bodies>,
     number: u64,
@@ -131,6 +137,9 @@ impl BodyShare {
         Ok(())
     }
 
+    /// Waits until other bodies return their room. Whenever `crowded` passes without enough of it,
+    /// the body that has been arriving longest is given up. Fails once that is this body: then
+    /// requests that run hold the room.
     async fn wait(&mut self, more: u32) -> Result<(), NoRoom> {
         let Self { bodies, no_room, .. } = self;
         bodies.end_oldest();
@@ -178,7 +187,9 @@ impl Drop for BodyShare {
 /// A body that has arrived completely.
 struct Arrived {
     text: Bytes,
+    /// Returns the room of the endpoint.
     _share: BodyShare,
+    /// Returns the room of the caller.
     _of_caller: HeldBody,
 }
 

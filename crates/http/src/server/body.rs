@@ -1,4 +1,7 @@
 //! The body of an HTTP answer: nothing, one message, or a stream of events.
+//!
+//! The body is polled by the HTTP server (hyper, or the server of an outer program). It is pulled
+//! and never pushed: nothing is made before the client has room for it.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,12 +17,17 @@ use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The body of an answer: nothing, one JSON message, or a stream of server-sent events.
+///
+/// Its errors are [`Infallible`]: a stream that cannot go on just ends, and the client resumes it
+/// or sends its request again.
 pub struct Body {
     kind: Kind,
 }
 
+/// JSON has a known length, so it is sent with `Content-Length`; a stream has none.
 enum Kind {
     Empty,
+    /// Given out as one piece, then empty.
     Full(Bytes),
     Events(Box<Events>),
 }
@@ -28,10 +36,12 @@ enum Kind {
 struct Events {
     source: Box<dyn EventSource>,
     interval: Duration,
+    /// Runs from the last piece; at its end a comment is sent.
     silence: Pin<Box<Sleep>>,
 }
 
-/// Where the events of a stream come from. Dropped when the client hangs up.
+/// Where the events of a stream come from. Dropped when the client hangs up. Dropping it is how a
+/// source learns that the client is gone.
 pub(super) trait EventSource: Send {
     /// The next piece of text for the wire, or `None` at the end. Layers around the endpoint may poll
     /// again after the end.
@@ -67,6 +77,7 @@ impl Events {
         Poll::Ready(Some(Bytes::from_static(sse::KEEP_ALIVE)))
     }
 
+    /// Every piece, a comment too, begins the silence anew.
     fn restart(&mut self) {
         self.silence.as_mut().reset(Instant::now() + self.interval);
     }
@@ -116,6 +127,9 @@ impl fmt::Debug for Body {
 }
 
 /// A stream of events that is written as an async function.
+///
+/// The streams of sessions are written so, because they wait for the store; a modern stream only
+/// polls and implements [`EventSource`] itself.
 pub(super) trait EventStream: Sized + Send + 'static {
     /// The next piece and the stream after it, or `None` at the end. If the client hangs up, the
     /// future is dropped at any of its await points.
@@ -125,7 +139,8 @@ pub(super) trait EventStream: Sized + Send + 'static {
     fn next_piece(self: Box<Self>) -> impl Future<Output = Option<(Bytes, Box<Self>)>> + Send;
 }
 
-/// An [`EventSource`] that polls an [`EventStream`].
+/// An [`EventSource`] that polls an [`EventStream`]. The next piece is begun as soon as one was
+/// taken, but runs only when polled.
 pub(super) struct StreamSource<T> {
     /// The piece that is being made. `None` after the end.
     next: Option<NextPiece<T>>,
@@ -140,6 +155,7 @@ impl<T: EventStream> StreamSource<T> {
 }
 
 impl<T: EventStream> EventSource for StreamSource<T> {
+    /// The next piece of the source, or a comment if the source has been silent for `interval`.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(next) = &mut self.next else { return Poll::Ready(None) };
         let (piece, stream) = std::task::ready!(next.as_mut().poll(cx)).unzip();

@@ -2,6 +2,11 @@
 //! bytes of its bodies.
 //!
 //! A caller is an identity with verified credentials, or else an address.
+//!
+//! The counters of a caller last longer than its connections, so a client gains nothing by
+//! reconnecting. The table has room for [`HttpLimits::callers`]; all further callers share one set
+//! of counters. A flood of addresses can therefore slow down other newcomers, but none of the
+//! callers that are known, and it cannot fill the memory.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -29,11 +34,13 @@ pub(super) fn body_units(bytes: usize) -> usize {
 /// When to try again for a slot that is taken.
 const RETRY: TooManyRequests = TooManyRequests { retry_after_ms: 1000 };
 
-/// The callers of an endpoint.
+/// The callers of an endpoint. The endpoint has one. Connections and calls hold clones of a
+/// [`Caller`] out of it.
 pub(super) struct Callers {
     table: Mutex<callers::Callers<Caller>>,
     /// Stands for all callers beyond [`HttpLimits::callers`].
     newcomers: Caller,
+    /// The bounds that every new caller gets.
     limits: CallerLimits,
 }
 
@@ -42,11 +49,13 @@ pub(super) struct Callers {
 struct CallerLimits {
     requests_per_minute: usize,
     calls: usize,
+    /// Open `subscriptions/listen`.
     subscriptions: usize,
     body_units: usize,
 }
 
 impl Callers {
+    /// An empty table. The bounds of one caller come from both sets of limits.
     pub(super) fn new(message: &Limits, http: &HttpLimits) -> Self {
         let limits = CallerLimits {
             requests_per_minute: message.requests_per_minute,
@@ -59,7 +68,8 @@ impl Callers {
         Self { table, newcomers, limits }
     }
 
-    /// The counters of a caller, new ones if it is not known yet.
+    /// The counters of a caller, new ones if it is not known yet. If the table is full of callers
+    /// that may not be forgotten yet, the counters that all newcomers share.
     pub(super) fn find(&self, id: CallerId) -> Caller {
         let mut table = lock(&self.table);
         table.count(id, now(), || Caller::new(self.limits)).clone()
@@ -84,6 +94,7 @@ pub(super) fn too_many(most: &str) -> ErrorObject {
 #[derive(Clone)]
 pub(super) struct Caller(Arc<Counts>);
 
+/// All are atomic, except for the pace, a token bucket behind a lock.
 struct Counts {
     pace: Mutex<Pace>,
     calls: Slots,
@@ -126,6 +137,9 @@ impl Caller {
 
     /// Counts the body of a request until the guard is dropped. `None` if the other bodies of this
     /// caller leave no room for it.
+    ///
+    /// Called once a long body has arrived completely; the bytes that are still arriving count only
+    /// for the endpoint as a whole (see `bodies`).
     pub(super) fn hold_body(&self, units: usize) -> Option<HeldBody> {
         self.0.body_units.take(units).then(|| HeldBody { caller: self.clone(), units })
     }
@@ -143,6 +157,7 @@ impl Drop for HeldBody {
     }
 }
 
+/// Two callers are the same if they share their counters. So all newcomers are one caller.
 impl PartialEq for Caller {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -1,4 +1,7 @@
 //! The settings of an HTTP server.
+//!
+//! Programs that use the `bowline` crate set them through its `Http`. They are fixed when the
+//! [`Endpoint`](super::Endpoint) is made.
 
 use std::sync::Arc;
 
@@ -8,6 +11,8 @@ use super::gate::Gate;
 use super::limits::HttpLimits;
 
 /// Whether clients that shake hands (until 2025-11-25) get a session.
+///
+/// 2026-07-28 knows no sessions (SESS-17), so the choice concerns older clients only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sessions {
     /// Each client gets a session, until it deletes the session or is idle for too long.
@@ -19,11 +24,21 @@ pub enum Sessions {
 }
 
 /// The settings of an HTTP server. The defaults are safe on a developer's machine and in production.
+///
+/// ```
+/// use bowline_http::server::{Gate, HttpConfig, Sessions};
+///
+/// let gate = Gate::loopback().with_public_url("https://mcp.example.com/mcp")?;
+/// let config = HttpConfig::new().with_gate(gate).with_sessions(Sessions::None);
+/// assert!(config.limits().calls_per_caller < config.limits().calls);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct HttpConfig {
     pub(super) gate: Gate,
     pub(super) limits: HttpLimits,
     pub(super) sessions: Sessions,
+    /// Whether the two endpoints of 2024-11-05 are served.
     pub(super) sse2024: bool,
     #[cfg(feature = "http2")]
     pub(super) http2: bool,
@@ -48,7 +63,8 @@ impl HttpConfig {
         }
     }
 
-    /// Sets which hosts and origins requests may name.
+    /// Sets which hosts and origins requests may name. A client or page that the gate admits may
+    /// call without credentials, unless an outer layer demands them.
     #[must_use]
     pub fn with_gate(mut self, gate: Gate) -> Self {
         self.gate = gate;

@@ -2,6 +2,10 @@
 //!
 //! Its task notes what happens; [`Connections`](super::connections::Connections) reads it from time
 //! to time.
+//!
+//! All counters are relaxed atomics: a check that reads an old value decides one interval later.
+//! Only `is_ending` orders memory, together with the lock of the waker, since a missed wake-up
+//! would leave the connection open until its client acts.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +16,8 @@ use bowline_proto::sync::lock;
 use super::endpoint::Endpoint;
 use super::socket::Traffic;
 
-/// The use of one connection, shared by its task, its answers and the table of connections.
+/// The use of one connection, shared by its task, its answers and the table of connections. Made
+/// when the connection is accepted; the last answer or the table drops it.
 pub(super) struct ConnectionUse {
     /// Answers its requests.
     pub(super) endpoint: Endpoint,
@@ -22,13 +27,17 @@ pub(super) struct ConnectionUse {
     requests: AtomicUsize,
     /// Those of them that are being answered.
     in_flight: AtomicUsize,
+    /// Known after the first bytes, if HTTP/2 is served at all.
     is_http2: AtomicBool,
+    /// Never reset: a connection that was asked to end takes no further request after those that
+    /// have come.
     is_ending: AtomicBool,
     /// The task that serves it, once there is one.
     task: Mutex<Option<Waker>>,
 }
 
-/// A request that is being answered, from its head until HTTP has taken the last byte of the answer.
+/// A request that is being answered, from its head until HTTP has taken the last byte of the
+/// answer. The body of the answer holds it.
 pub(super) struct InFlight(Arc<ConnectionUse>);
 
 impl ConnectionUse {

@@ -18,10 +18,12 @@ use tokio::task::AbortHandle;
 use super::connection_use::ConnectionUse;
 use super::limits::HttpLimits;
 
-/// The open connections. Dropping it cuts them all.
+/// The open connections. Dropping it cuts them all. The accept loop owns it; tasks hold their
+/// [`TableEntry`].
 #[derive(Default)]
 pub(super) struct Connections {
     table: Arc<Table>,
+    /// The number of the connection that was accepted last.
     last: u64,
 }
 
@@ -30,15 +32,20 @@ type Table = Mutex<HashMap<u64, Open>>;
 /// How often the connections are checked within the shortest time that one may be unused.
 const CHECKS: u32 = 2;
 
-/// How often connections are checked, and at how many checks in a row one may be unused.
+/// How often connections are checked, and at how many checks in a row one may be unused. Time is
+/// counted in checks, so a connection is ended at most one interval late.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checks {
     pub(super) interval: Duration,
+    /// In checks: how long a head may take.
     head: u128,
+    /// In checks: how long a connection may be idle.
     idle: u128,
 }
 
 impl Checks {
+    /// The interval follows the shorter of the two limits, so both are kept with the same
+    /// precision.
     pub(super) fn new(limits: &HttpLimits) -> Self {
         let interval = (limits.head.min(limits.idle) / CHECKS).max(Duration::from_millis(1));
         let looks = |limit: Duration| limit.as_nanos().div_ceil(interval.as_nanos());
@@ -86,7 +93,8 @@ impl Connections {
         });
     }
 
-    /// Cuts the connections that `is_cut` picks: aborts their tasks.
+    /// Cuts the connections that `is_cut` picks: aborts their tasks. Tasks are aborted after the
+    /// table is unlocked: an aborted task drops its entry, which locks the table.
     fn cut(&self, mut is_cut: impl FnMut(&mut Open) -> bool) {
         let tasks: Vec<_> = {
             let mut table = lock(&self.table);
@@ -98,7 +106,8 @@ impl Connections {
         tasks.iter().for_each(AbortHandle::abort);
     }
 
-    /// Asks every connection to end once it has answered what has come.
+    /// Asks every connection to end once it has answered what has come. Each then finishes the
+    /// requests in flight. Over HTTP/1.1 it closes after them, over HTTP/2 it sends GOAWAY.
     pub(super) fn end(&self) {
         for open in lock(&self.table).values() {
             open.used.end();
@@ -127,7 +136,8 @@ impl Drop for TableEntry {
 /// What the checks know of one connection.
 struct Open {
     used: Arc<ConnectionUse>,
-    /// `None` until the task has begun.
+    /// `None` until the task has begun. It is set right after the task was spawned, outside of the
+    /// lock.
     task: Option<AbortHandle>,
     /// How many requests had come at the last check.
     before: usize,
@@ -140,6 +150,9 @@ struct Open {
 }
 
 /// What a check decides about a connection.
+///
+/// An idle connection is asked to end first, and cut if it has not ended after a further time for a
+/// head. One in the middle of a head of HTTP/1.1 is cut at once.
 enum Verdict {
     Keep,
     /// End it in the way of its protocol.
@@ -187,7 +200,9 @@ impl Open {
 }
 
 /// Drives a connection to its end, or ends it early when it is asked to ([`ConnectionUse::end`]).
-/// Holds `held` until then.
+///
+/// `held` is the entry and the permit of the connection. They are released when the future ends or
+/// is dropped, not when the client closes its side, so that the bound counts what really exists.
 pub(super) async fn drive<C: GracefulConnection, T>(
     mut connection: Pin<Box<C>>,
     used: Arc<ConnectionUse>,

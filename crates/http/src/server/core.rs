@@ -1,4 +1,7 @@
 //! What every request of an endpoint needs, with or without a session.
+//!
+//! One `Core` exists for each [`Endpoint`](super::Endpoint), shared by its clones, its sessions and
+//! its calls. Nothing in it changes after `new` except the counters and the phase of the shutdown.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,23 +18,29 @@ use super::config::{HttpConfig, Sessions};
 use super::limits::HttpLimits;
 use super::slots::Slots;
 
-/// The service, the settings and the counters of an endpoint.
+/// The service, the settings and the counters of an endpoint. Lives until the last call has ended,
+/// even if the endpoint is dropped before.
 pub(super) struct Core {
+    /// Clones the service for a call, waits until it is ready, and calls it.
     serve: Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>,
+    /// The revisions and limits of messages. With `Sessions::None`, a copy that says so.
     pub(super) server: Arc<ServerConfig>,
     pub(super) config: HttpConfig,
     /// Calls under way.
     pub(super) calls: Slots,
     /// Open subscriptions (`subscriptions/listen`).
     pub(super) streams: Slots,
+    /// What each caller has under way, and its pace.
     pub(super) callers: Callers,
+    /// The memory that request bodies share.
     pub(super) bodies: Arc<Bodies>,
     /// The number of the last exchange that belongs to no session.
     last: AtomicU64,
+    /// Calls and streams wait on it to learn that they have to end.
     phase: watch::Sender<Phase>,
 }
 
-/// How far the shutdown of an endpoint has come.
+/// How far the shutdown of an endpoint has come. It only ever moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// Requests are served.
@@ -78,7 +87,8 @@ impl Core {
         }
     }
 
-    /// Moves to a later phase. An earlier one is ignored.
+    /// Moves to a later phase and wakes everything that waits for it. An earlier phase is ignored,
+    /// so `stop` and `give_up` may be called in any order and more than once.
     pub(super) fn enter(&self, next: Phase) {
         self.phase.send_if_modified(|phase| {
             let is_later = *phase < next;
@@ -92,7 +102,8 @@ impl Core {
         (self.serve)(request)
     }
 
-    /// A number for an exchange that belongs to no session.
+    /// A number for an exchange that belongs to no session. Sessions number their exchanges
+    /// themselves; these numbers are for modern calls, whose exchange is alone on its HTTP answer.
     pub(super) fn number(&self) -> ExchangeId {
         ExchangeId(self.last.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -106,6 +117,7 @@ impl Core {
         self.config.sessions == Sessions::Kept && self.server.newest_legacy().is_some()
     }
 
+    /// Whether the endpoint opens no more sessions.
     pub(super) fn is_stopping(&self) -> bool {
         *self.phase.borrow() >= Phase::Stopping
     }
@@ -120,6 +132,7 @@ impl Core {
         self.reached(Phase::Over)
     }
 
+    /// Holds no reference to the core, so a waiting call does not keep the endpoint alive.
     fn reached(&self, wanted: Phase) -> BoxFuture<()> {
         let mut phase = self.phase.subscribe();
         Box::pin(async move {

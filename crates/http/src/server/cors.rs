@@ -26,12 +26,14 @@ const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
 /// Chromium takes. An origin that is removed meanwhile is refused by the gate all the same.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
+/// Chromium asks with it before a page of a public site may call a server in a private network.
 const REQUEST_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// Whether a request is a preflight: the browser asks what a page may send.
+/// Whether a request is a preflight: the browser asks what a page may send. A plain OPTIONS,
+/// without the header, comes from a program and is answered with `Allow` only.
 pub(super) fn is_preflight(parts: &Parts) -> bool {
     parts.method == Method::OPTIONS
         && parts.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)

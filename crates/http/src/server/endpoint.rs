@@ -1,5 +1,14 @@
 //! Sends each HTTP request to the place that serves it: POST by the era of its message, GET and
 //! DELETE to the sessions, OPTIONS to the answers that browsers and proxies ask for.
+//!
+//! The order of a request is the order of the functions here. [`Endpoint::answer_to`] lets the gate
+//! check `Host` and `Origin`. `serve` finds the caller and looks at the HTTP method. `post` checks
+//! the headers, reads the body and decides the era. A check that costs less, or that protects what
+//! follows, comes first: no body is read for a request that the gate refuses, and no slot is taken
+//! for a message that is malformed.
+//!
+//! Errors before the message is known are HTTP statuses with a JSON-RPC error without an id
+//! (HTTP-12). As soon as the id of the request is known, the error carries it.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -35,6 +44,11 @@ use super::{bodies, cors, head, modern, reply};
 /// What outer layers put into the extensions of a request reaches handlers within its
 /// [`http::request::Parts`]. An [`Owner`] there says on whose behalf the request is made, and a
 /// [`Peer`] which address it comes from.
+///
+/// An endpoint lives as long as its last clone. Its sessions are closed when the last clone is
+/// dropped and no stream of 2024-11-05 is open. A [`Listener`](super::Listener) calls
+/// [`stop`](Self::stop) when it ends. A program that mounts the service elsewhere calls it itself,
+/// or else open streams keep the HTTP server from stopping.
 #[derive(Clone)]
 pub struct Endpoint {
     core: Arc<Core>,
@@ -43,6 +57,9 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint whose requests `service` answers.
+    ///
+    /// `server` says which revisions are spoken and how long messages may be. `config` has the
+    /// settings of HTTP. Nothing is started here: tasks begin with the first session.
     pub fn new<S>(service: S, server: Arc<ServerConfig>, config: HttpConfig) -> Self
     where
         S: tower_service::Service<Request, Response = Outcome, Error = Infallible>
@@ -57,6 +74,10 @@ impl Endpoint {
     }
 
     /// How many sessions are open at this endpoint.
+    ///
+    /// Sessions that serve a single request ([`Sessions::None`](super::Sessions::None)) are not
+    /// counted. With a shared store, a session that other endpoints serve counts here only while
+    /// this endpoint has a copy.
     pub fn sessions(&self) -> usize {
         self.sessions.count()
     }
@@ -67,13 +88,15 @@ impl Endpoint {
         self.core.bodies.bytes()
     }
 
-    /// Ends what would never end by itself: answers subscriptions and closes the streams of sessions.
-    /// Calls run on to their end.
+    /// Ends what would never end by itself: answers subscriptions and closes the streams of
+    /// sessions. Calls run on to their end. Requests that arrive later are still answered, but no
+    /// session is opened any more. May be called more than once.
     pub fn stop(&self) {
         self.core.enter(Phase::Stopping);
     }
 
-    /// Ends everything that still goes on: answers calls with an error and closes sessions.
+    /// Ends everything that still goes on: answers calls with an error and closes sessions. The
+    /// listener calls it when [`HttpLimits::drain`](super::HttpLimits::drain) is over.
     pub(super) fn give_up(&self) {
         self.core.enter(Phase::Over);
         self.sessions.close();
@@ -83,13 +106,17 @@ impl Endpoint {
         &self.core.config
     }
 
-    /// The counters of a caller without credentials, known by its address.
+    /// The counters of a caller without credentials, known by its address. A listener asks once for
+    /// each connection; [`find_caller`](Self::find_caller) asks again where credentials say more.
     pub(super) fn caller(&self, peer: Peer) -> Caller {
         self.core.callers.find(peer.into())
     }
 
     /// Answers one request. An outer layer that knows the address that it comes from puts it into
     /// the extensions as a [`Peer`].
+    ///
+    /// Without one, the request counts for the caller that all requests without address and
+    /// credentials share, so they also share its pace and its slots.
     pub async fn answer<B>(&self, request: http::Request<B>) -> Response<Body>
     where
         B: http_body::Body,
@@ -103,7 +130,8 @@ impl Endpoint {
         self.answer_to(&mut inbound, pin!(body)).await
     }
 
-    /// Answers one request.
+    /// Answers one request: the gate first, then the rest. A request from a web page that the gate
+    /// allows gets the headers that let the page read the answer.
     ///
     /// Every open connection stores this future. So large values are borrowed, work that does not
     /// wait is done in plain functions, and rare work is boxed.
@@ -134,6 +162,9 @@ impl Endpoint {
     }
 
     /// Answers a request that passed the gate.
+    ///
+    /// GET and DELETE exist only with sessions (up to 2025-11-25). Without them both are answered
+    /// 405, which the protocol allows (HTTP-40, SESS-11).
     async fn serve<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body,
@@ -154,6 +185,10 @@ impl Endpoint {
     }
 
     /// Replaces the caller known by address with the one known by credentials, if there are any.
+    ///
+    /// The caller known by address was found when the connection was opened. If the table was full
+    /// at that time, the connection was counted among the newcomers; each request then looks
+    /// whether there is room now.
     fn find_caller(&self, inbound: &mut Inbound) {
         let callers = &self.core.callers;
         if let Some(id) = inbound.parts.extensions.get::<Owner>().and_then(CallerId::known) {
@@ -172,12 +207,16 @@ impl Endpoint {
         response
     }
 
-    /// The HTTP methods that messages and streams need.
+    /// The HTTP methods that messages and streams need. They go into `Allow` and into the answer to
+    /// a preflight.
     fn methods(&self) -> &'static str {
         if self.core.keeps_sessions() { "GET, POST, DELETE" } else { "POST" }
     }
 
     /// Whether a GET or DELETE can be about a session. 2026-07-28 has none.
+    ///
+    /// A header that names an unknown revision passes: `legacy::check_version` refuses it with the
+    /// list of revisions that the server speaks.
     fn has_sessions(&self, inbound: &Inbound) -> bool {
         let version = head::version(&inbound.parts.headers).required("MCP-Protocol-Version");
         let version = version.ok().and_then(|version| version.parse::<Revision>().ok());
@@ -206,6 +245,9 @@ impl Endpoint {
     }
 
     /// Answers a message: reads it whole, then serves it in its era.
+    ///
+    /// Everything between the body and the first wait is in `begin`, a plain function, which keeps
+    /// this future small.
     async fn post<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body,
@@ -244,6 +286,14 @@ impl Endpoint {
     }
 
     /// Decides the era of a message, and begins to serve it there.
+    ///
+    /// 1. The text is parsed. What is no message is answered 400, with the id if it could be read.
+    /// 2. The caller's pace is held, before anything is looked up: requests that are refused later
+    ///    count too.
+    /// 3. A request is classified by its `_meta` and its headers. Every other message has an era
+    ///    too ([`era_of`]): `_meta` decides for a notification that names its revision there, and
+    ///    otherwise the header `MCP-Protocol-Version`.
+    /// 4. A modern request is admitted and takes a slot here. A legacy one goes to its session.
     fn begin(&self, inbound: &mut Inbound, text: &Bytes) -> Begun {
         let core = &self.core;
         let frame = match Frame::parse(text, core.server.limits()) {
@@ -286,7 +336,8 @@ impl Endpoint {
     }
 }
 
-/// Answers a modern message that is no request.
+/// Answers a modern message that is no request. A client may send a notification (HTTP-7), which
+/// gets 202; it must not send an answer (HTTP-8) or an array (HTTP-9), which get 400.
 fn modern_without_request(frame: &Frame) -> Response<Body> {
     match frame {
         // There is none that a server acts on.
@@ -302,14 +353,20 @@ fn modern_without_request(frame: &Frame) -> Response<Body> {
     }
 }
 
-/// How far a message gets without waiting.
+/// How far a message gets without waiting. The caller of [`Endpoint::begin`] awaits the rest.
 enum Begun {
+    /// Refused, or a notification that needs no further work.
     Answered(Response<Body>),
+    /// Admitted, with a slot taken. Its handler has not been polled.
     Modern(modern::ModernCall),
+    /// For a session. Nothing but the pace has been counted.
     Legacy(LegacyFrame),
 }
 
 /// Refuses a POST that is not plain JSON, or whose client does not take both kinds of answers.
+///
+/// The protocol obliges clients to send these headers (HTTP-4, HTTP-15). `Content-Type` is also a
+/// protection: a web page cannot send JSON to another origin without a preflight.
 fn check_types(inbound: &Inbound) -> Result<(), Box<Response<Body>>> {
     let headers = &inbound.parts.headers;
     if !head::is_json(headers) {
@@ -327,6 +384,9 @@ fn check_types(inbound: &Inbound) -> Result<(), Box<Response<Body>>> {
 }
 
 /// The refusal of a request whose body was not read.
+///
+/// The rest of the body may still be on its way. On a connection of our own listener,
+/// `WatchedSocket` reads and discards it, so that the client sees the answer and not a reset.
 fn unread(why: &BodyError, most: usize) -> Response<Body> {
     match why {
         BodyError::Bytes => {

@@ -20,6 +20,9 @@ tokio::task_local! {
 }
 
 /// Runs the streams of a connection, each in a task that watches it.
+///
+/// hyper spawns a future for each stream and needs an executor for that; this one wraps each future
+/// into [`watch`] and gives it a [`Flow`].
 #[derive(Clone, Debug)]
 pub(super) struct Streams(pub(super) MinimumPace);
 
@@ -33,7 +36,8 @@ where
     }
 }
 
-/// Serves a stream to its end, or until the client has read too little of the answer.
+/// Serves a stream to its end, or until the client has read too little of the answer. Other streams
+/// of the connection go on.
 async fn watch(stream: impl Future, flow: Arc<Flow>, minimum: MinimumPace) {
     let mut stream = pin!(stream);
     let mut pace = ReadPace::new(minimum);
@@ -56,10 +60,12 @@ async fn watch(stream: impl Future, flow: Arc<Flow>, minimum: MinimumPace) {
     .await;
 }
 
-/// How many bytes of an answer wait for the client of one stream.
+/// How many bytes of an answer wait for the client of one stream. Shared by the task of the stream,
+/// its [`Answer`](super::answer::Answer) and the pieces that hyper holds.
 #[derive(Debug, Default)]
 pub(super) struct Flow(Mutex<State>);
 
+/// Locked for a moment by each piece that is given to hyper or written.
 #[derive(Debug, Default)]
 struct State {
     /// Bytes that wait.
@@ -72,7 +78,8 @@ struct State {
 }
 
 impl Flow {
-    /// The flow of the stream that this task serves.
+    /// The flow of the stream that this task serves. `None` over HTTP/1.1, whose requests are not
+    /// served in a task of their own.
     pub(super) fn current() -> Option<Arc<Self>> {
         FLOW.try_with(Arc::clone).ok()
     }
@@ -100,6 +107,7 @@ impl Flow {
         Poll::Pending
     }
 
+    /// Whether HTTP holds bytes that are not written yet.
     pub(super) fn is_waiting(&self) -> bool {
         self.lock().waiting > 0
     }
@@ -109,6 +117,7 @@ impl Flow {
         std::mem::take(&mut self.lock().taken)
     }
 
+    /// From now on [`poll_taken`](Self::poll_taken) fails.
     fn cut(&self) {
         self.lock().is_cut = true;
     }
@@ -118,7 +127,8 @@ impl Flow {
     }
 }
 
-/// Bytes that HTTP has and the client has not taken. Dropping it counts them as taken.
+/// Bytes that HTTP has and the client has not taken. Dropping it counts them as taken. Part of each
+/// piece, so it is dropped when hyper discards the piece, and the count stays true.
 pub(super) struct WaitingBytes {
     flow: Arc<Flow>,
     left: usize,

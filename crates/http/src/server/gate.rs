@@ -3,6 +3,14 @@
 //! A web page can make a browser send requests to a server on the same machine, under any name that
 //! the page's owner lets resolve to it (DNS rebinding). The browser says which page such a request
 //! comes from (`Origin`) and which name it was sent to (`Host`), so both are checked.
+//!
+//! The protocol demands the check of `Origin` of every server (HSEC-1), and `Host` closes the other
+//! half: a page that reaches this server under a foreign name sends that name. Programs send no
+//! `Origin`, so for them only `Host` counts. A refusal is 403 and names the setting that would
+//! allow the request, or 400 if the headers contradict each other.
+//!
+//! The gate is the first thing that the endpoint does with a request, so a page that may not call
+//! learns nothing about the server, not even which paths its listener has.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -13,13 +21,24 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderName, StatusCode};
 
 /// Which names this server answers to, and which pages may call it.
+///
+/// ```
+/// use bowline_http::server::Gate;
+///
+/// let gate = Gate::loopback().with_host("mcp.internal:8080")?.with_origin("https://app.example.com")?;
+/// let request = |host: &str| http::Request::get("/mcp").header("host", host).body(()).unwrap();
+/// assert!(gate.check(&request("mcp.internal:8080").into_parts().0).is_ok());
+/// assert!(gate.check(&request("evil.example").into_parts().0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
     hosts: Vec<Host>,
     origins: Vec<Origin>,
 }
 
-/// A name that requests may be sent to.
+/// A name that requests may be sent to. The name is in lower case, and without the dot at its end
+/// that DNS allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host {
     name: String,
@@ -27,14 +46,15 @@ struct Host {
     port: Option<u16>,
 }
 
-/// An origin whose pages may call.
+/// An origin whose pages may call. Scheme, host and port have to agree, as in a browser; only names
+/// of this machine are allowed on every port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     scheme: String,
     host: Host,
 }
 
-/// Why a request may not pass.
+/// Why a request may not pass. `reply.rs` turns it into the HTTP answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The HTTP status of the refusal.
@@ -43,6 +63,7 @@ pub struct Refusal {
     pub reason: String,
 }
 
+/// Browsers set it themselves; a page cannot forge it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 impl Gate {
@@ -61,6 +82,10 @@ impl Gate {
     }
 
     /// Answers also to the address that is listened on, if it is one of the network's.
+    ///
+    /// A listener on all addresses (`0.0.0.0`) adds none: its clients use names that only the
+    /// operator knows, so [`with_public_url`](Self::with_public_url) or
+    /// [`with_host`](Self::with_host) has to say which.
     #[must_use]
     pub fn at(mut self, address: SocketAddr) -> Self {
         if !address.ip().is_loopback() && !address.ip().is_unspecified() {
@@ -75,6 +100,9 @@ impl Gate {
 
     /// Answers also to the address that clients outside know, such as
     /// `https://mcp.example.com/mcp`, and to pages from there.
+    ///
+    /// A proxy in front of the server has to pass on the `Host` that the client sent, which is this
+    /// name, or one that [`with_host`](Self::with_host) allows.
     ///
     /// # Errors
     ///
@@ -108,6 +136,8 @@ impl Gate {
     }
 
     /// Lets web pages of this origin call and read the answers, such as `https://app.example.com`.
+    /// Schemes other than `http` and `https` are taken too, for browser extensions and desktop
+    /// applications.
     ///
     /// # Errors
     ///
@@ -119,6 +149,7 @@ impl Gate {
         Ok(self)
     }
 
+    /// Adds a name as host, and its pages as origins.
     fn admit(&mut self, name: &str, port: Option<u16>, schemes: &[&str]) {
         let host = Host { name: name.to_ascii_lowercase(), port };
         for scheme in schemes {
@@ -141,6 +172,7 @@ impl Gate {
         self.check_origin(&parts.headers)
     }
 
+    /// A name without a port stands for port 80 or 443.
     fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
         let named = named_host(parts)?;
         // A proxy that terminates TLS omits port 443 from `Host`, although we speak plain HTTP.
@@ -169,6 +201,8 @@ impl Gate {
         is_named && parts.uri.authority().is_none()
     }
 
+    /// `null`, which browsers send for files and sandboxed frames, is no known origin and is
+    /// refused.
     fn check_origin<'a>(&self, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, Refusal> {
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(written) = origins.next() else { return check_site(headers).map(|()| None) };
@@ -198,7 +232,8 @@ fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// The one name that a request was sent to: `:authority`, the absolute form of the target, or the
-/// `Host` header. If there are several, they must agree.
+/// `Host` header. If there are several, they must agree. A proxy that looks at one of them and a
+/// server that looks at the other would disagree on where the request goes.
 fn named_host(parts: &Parts) -> Result<Host, Refusal> {
     let mut headers = parts.headers.get_all(header::HOST).iter();
     let header = headers.next();
@@ -250,6 +285,9 @@ impl Host {
     }
 
     /// Whether a `Host` header is this name, written the same way, with a port.
+    ///
+    /// The fast path of [`Gate::is_plain`]: compares bytes and allocates nothing. A name in
+    /// capitals or without a port takes the slow path and may still pass.
     fn is_written(&self, text: &[u8]) -> bool {
         let Some([b':', port @ ..]) = text.strip_prefix(self.name.as_bytes()) else { return false };
         let port = std::str::from_utf8(port).ok().filter(|port| !port.starts_with('+'));
@@ -298,6 +336,8 @@ impl Origin {
     }
 }
 
+/// The port of a URL without one. `None` for schemes of extensions and applications, which have no
+/// ports.
 fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" => Some(80),
@@ -316,7 +356,8 @@ impl Refusal {
     }
 }
 
-/// A setting that is no host, origin or URL.
+/// A setting that is no host, origin or URL. The text quotes the setting and says what it should
+/// look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSetting(String);
 

@@ -1,4 +1,9 @@
 //! Reads the headers of a request that the protocol defines.
+//!
+//! A header of the protocol that comes twice, or is not visible ASCII, is neither ignored nor
+//! guessed at: it is reported as [`HeaderField::Repeated`] or [`HeaderField::Unreadable`], and the
+//! rule that needs the header refuses the request. A proxy that looked at the other copy would have
+//! routed it differently.
 
 use bowline_proto::mirror::{self, Head, HeaderField, ParamHeaders};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -24,7 +29,8 @@ pub(super) fn version(headers: &HeaderMap) -> HeaderField<'_> {
     field(headers, &VERSION)
 }
 
-/// The `Mcp-Param-…` headers, which repeat arguments of a tool call.
+/// The `Mcp-Param-…` headers, which repeat arguments of a tool call. The server compares them with
+/// the body of the call (2026-07-28), since a proxy may have decided by them.
 pub(super) fn params(headers: &HeaderMap) -> ParamHeaders {
     let mut params = ParamHeaders::default();
     for (name, value) in headers {
@@ -55,7 +61,8 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     value == JSON.as_bytes() || essence(value).eq_ignore_ascii_case(JSON.as_bytes())
 }
 
-/// Whether the body is sent without a coding such as `gzip`.
+/// Whether the body is sent without a coding such as `gzip`. The server reads none, because a short
+/// coded body can become a long one.
 pub(super) fn is_plain(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
     values.all(|value| {
@@ -80,7 +87,8 @@ pub(super) fn accepts<const N: usize>(headers: &HeaderMap, wanted: [&str; N]) ->
     !taken.contains(&false)
 }
 
-/// Whether a media range covers a media type.
+/// Whether a media range covers a media type. Besides the type itself, `*/*` and `application/*`
+/// cover it. Weights (`q=0`) are not read.
 fn is_within(range: &[u8], wanted: &str) -> bool {
     let is_family = |family: &[u8]| {
         let wanted = wanted.as_bytes().get(..=family.len()).and_then(|it| it.strip_suffix(b"/"));

@@ -16,12 +16,16 @@ use super::callers::Caller;
 ///
 /// It is large, so functions borrow it. Only [`attach`](Self::attach) moves its content, into the
 /// call that the request becomes.
+///
+/// The listener, or [`Endpoint::answer`](super::Endpoint::answer), makes one for each request. It
+/// lives until the head of the answer is ready, not until its body has been sent.
 pub(super) struct Inbound {
     /// Method, target, headers and the extensions that outer layers set.
     pub(super) parts: Parts,
     /// Whose pace and slots the request counts for. The address decides until
     /// [`Owner`] is looked at.
     pub(super) caller: Caller,
+    /// What the connection knows of its peer, cloned for each request.
     sender: Sender,
 }
 
@@ -65,6 +69,9 @@ impl Inbound {
     }
 
     /// Admits the modern request that its body holds.
+    ///
+    /// What the client said of itself is remembered for the connection, so that the next request
+    /// with the same text is not parsed again.
     ///
     /// # Errors
     ///

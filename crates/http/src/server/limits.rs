@@ -1,5 +1,10 @@
 //! The bounds of an HTTP server. [`Limits`] has those of single messages.
 //!
+//! Every length, count and duration that a client controls is bounded here or there. Most come in
+//! pairs, one for all clients together and a smaller one for each caller, so that one caller cannot
+//! take what all share. Calls and sessions beyond the bound of all are answered 503, beyond the
+//! bound of one caller 429.
+//!
 //! [`Limits`]: bowline_proto::limits::Limits
 
 use std::time::Duration;

@@ -2,6 +2,15 @@
 //!
 //! Writers push under the lock of their session, and a reader takes. Both are woken outside of the
 //! line's lock.
+//!
+//! A line connects the code that speaks to a client (handlers, the state machine of a session) with
+//! the code that writes one HTTP answer. The bound is soft: what the state machine of a session
+//! sends, such as an answer, is always queued. While the line is full, progress and logs are
+//! dropped, and a handler waits for [room](Line::poll_room) before it sends anything else. So what
+//! waits is the bound and a little more.
+//!
+//! In a session the line also counts the calls that may still speak ([`Line::open`],
+//! [`Line::release`]). The reader knows from that when the answer is complete.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -16,14 +25,19 @@ pub(super) trait Weigh {
 }
 
 /// A queue from the calls that speak on it to the reader of one answer or stream.
+///
+/// A POST in a session has one, a modern call has one, and each session has one for standalone
+/// messages. `T` is an item that the reader acts on.
 pub(super) struct Line<T> {
     state: Mutex<State<T>>,
     /// Bytes that may wait before writers have to wait.
     most: usize,
 }
 
+/// What the lock of a line guards. Wakers are called after it is released.
 struct State<T> {
     items: Queue<T>,
+    /// The sum of what the items weigh.
     bytes: usize,
     /// How many calls may still speak here.
     open: usize,
@@ -95,7 +109,8 @@ impl<T: Weigh> Line<T> {
         self.lock().open += 1;
     }
 
-    /// Notes that a call speaks no more. The last one ends the line.
+    /// Notes that a call speaks no more. The last one ends the line. The reader is woken, so that
+    /// it can see [`is_over`](Self::is_over).
     pub(super) fn release(&self) {
         self.wake_readers(|state| state.open = state.open.saturating_sub(1));
     }
@@ -110,7 +125,9 @@ impl<T: Weigh> Line<T> {
         });
     }
 
-    /// Puts back, to the front, an item that was taken and not sent.
+    /// Puts back, to the front, an item that was taken and not sent. For a reader that is dropped
+    /// between taking a message and recording it: the next reader gets the message, and order is
+    /// kept.
     pub(super) fn put_back(&self, item: T) {
         self.wake_readers(|state| {
             state.bytes += item.bytes();
@@ -123,7 +140,8 @@ impl<T: Weigh> Line<T> {
         self.wake_readers(|_| ());
     }
 
-    /// Drops the oldest items until there is room. For a line without a reader.
+    /// Drops the oldest items until there is room. For a line without a reader. Standalone messages
+    /// wait there until the client opens a GET stream, which it may never do.
     pub(super) fn drop_oldest(&self) {
         self.wake_blocked(|state| {
             while state.bytes > self.most
@@ -143,7 +161,8 @@ impl<T: Weigh> Line<T> {
         })
     }
 
-    /// Notes that the reader is gone. Writers that wait for room go on.
+    /// Notes that the reader is gone. Writers that wait for room go on. What waits is dropped, and
+    /// a closed line is never full again.
     pub(super) fn close(&self) {
         let items = self.wake_blocked(|state| {
             state.is_closed = true;
@@ -165,6 +184,9 @@ impl<T: Weigh> Line<T> {
     }
 
     /// Whether nothing waits and no call may speak any more.
+    ///
+    /// The reader then ends its answer. A line that never had a call is over at once when it is
+    /// empty, which is how a POST without requests is recognized.
     pub(super) fn is_over(&self) -> bool {
         let state = self.lock();
         state.items.is_empty() && state.open == 0
@@ -190,7 +212,8 @@ impl<T: Weigh> Line<T> {
         Poll::Pending
     }
 
-    /// Changes the state, then wakes the readers.
+    /// Changes the state, then wakes the readers. Wakers run after the lock is released: a woken
+    /// task may poll the line at once.
     fn wake_readers(&self, change: impl FnOnce(&mut State<T>)) {
         let readers = {
             let mut state = self.lock();
@@ -218,6 +241,7 @@ impl<T: Weigh> Line<T> {
 }
 
 impl<T> State<T> {
+    /// A closed line takes everything, because no reader will ever make room.
     fn is_full(&self, most: usize) -> bool {
         !self.is_closed && self.bytes >= most
     }

@@ -1,4 +1,13 @@
 //! The accept loop: HTTP on a socket of our own, with time limits and a graceful shutdown.
+//!
+//! [`Listener::serve`] is one future: it accepts, checks the connections from time to time, and
+//! ends them at the end. Each connection runs in a task of its own. The number of connections is
+//! bounded by permits, and a permit is taken *before* a connection is accepted; so beyond the bound
+//! clients wait in the queue of the system and cost this process nothing.
+//!
+//! How a connection becomes an answer: [`tcp::prepare`] sets its options, [`WatchedSocket`] watches
+//! that the client reads, [`protocol::serve`] speaks HTTP on it, and for each request the
+//! endpoint's `answer_to` runs.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -33,13 +42,19 @@ const PAUSE: Duration = Duration::from_millis(100);
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// Listens on an address and serves an endpoint to every client that connects.
+///
+/// It is for programs that serve nothing else. To serve other paths too, mount the [`Endpoint`] in
+/// an HTTP server such as axum instead.
 pub struct Listener {
     listener: TcpListener,
+    /// Every other path is answered 404.
     path: String,
 }
 
 impl Listener {
     /// Listens on an address, such as `127.0.0.1:3000`. The endpoint is served under this path.
+    ///
+    /// With port 0 the system chooses a free one, which [`address`](Self::address) returns.
     ///
     /// # Errors
     ///
@@ -64,6 +79,11 @@ impl Listener {
     /// answered with an error.
     ///
     /// [`HttpLimits::drain`]: super::HttpLimits::drain
+    ///
+    /// The steps of the end: the socket is closed, so that a new process can bind the address; the
+    /// endpoint stops; every connection is asked to end once it has answered what has come; after
+    /// [`HttpLimits::drain`] calls are answered with an error, and connections get half a second to
+    /// write it. Dropping this future cuts all connections at once.
     pub async fn serve(self, endpoint: Endpoint, stop: impl Future<Output = ()>) {
         let limits = endpoint.config().limits().clone();
         let places = u32::try_from(limits.connections).unwrap_or(u32::MAX);
@@ -113,9 +133,11 @@ impl Listener {
     }
 }
 
+/// What the task of a connection needs, moved into it when it begins.
 struct Connection {
     endpoint: Endpoint,
     path: Arc<str>,
+    /// The other end of the connection; a proxy, if there is one in front.
     peer: SocketAddr,
     used: Arc<ConnectionUse>,
     /// Its entry in the table and its permit; both are released when it ends.
@@ -123,6 +145,8 @@ struct Connection {
 }
 
 impl Connection {
+    /// The caller is looked up once for the connection, by address. A request whose credentials
+    /// name an owner is counted for that owner instead.
     fn serve(self, stream: TcpStream) -> BoxFuture<()> {
         let Self { endpoint, path, peer, used, held } = self;
         let limits = endpoint.config().limits();

@@ -3,6 +3,14 @@
 //!
 //! There is no task and no channel. The HTTP server polls the answer, which polls the handler. When
 //! the client hangs up, the HTTP server drops the answer, and the handler with it.
+//!
+//! An exchange is stateless (2026-07-28): no session, no resumption (HTTP-36), no request from the
+//! server (HTTP-32). Everything that the call needs came in its one POST, and everything that it
+//! sends goes into the answer to that POST, notifications before the answer (HTTP-30, HTTP-31). A
+//! client cancels by closing the connection, and the server then abandons the work (HTTP-37).
+//!
+//! `endpoint.rs` calls [`open`], awaits [`ModernCall::next`] once and passes what came to
+//! [`ModernCall::answer`].
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -28,6 +36,14 @@ use super::places::Places;
 use super::{calls, head, reply};
 
 /// Begins to serve a modern request. Refused if it is not admitted, or no slot is free.
+///
+/// `inbound` is emptied: its head moves into the extensions of the call, where handlers can read
+/// it.
+///
+/// # Errors
+///
+/// The refusal to send, with the id of the request. No handler has run then, so the client may send
+/// the request again.
 pub(super) fn open(
     core: &Arc<Core>,
     request: RequestMessage,
@@ -62,19 +78,24 @@ pub(super) fn open(
 }
 
 /// A call under way, and the messages that it sends.
+///
+/// Owned by the future of the request, later by the stream that its answer becomes. Dropping it
+/// cancels: the handler is dropped, and its slot is free.
 pub(super) struct ModernCall {
     /// `None` when the call has ended.
     call: Option<BoxFuture<Outcome>>,
     /// Set when the call has ended.
     outcome: Option<Outcome>,
+    /// Shared with the handler's outbox.
     sink: Arc<ModernSink>,
     exchange: Exchange,
     /// Resolves when the server ends the call. Made when the call is pending for the first time.
     end: Option<BoxFuture<()>>,
+    /// The slot of the call, and the core.
     places: Places,
 }
 
-/// What a call sends next.
+/// What a call sends next. The first one decides the form of the HTTP answer.
 pub(super) enum Next {
     /// A notification before the answer.
     Notice(Bytes),
@@ -88,7 +109,8 @@ impl ModernCall {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The HTTP answer, which what comes first decides: JSON or a stream.
+    /// The HTTP answer, which what comes first decides: JSON or a stream. As a stream the status is
+    /// 200, whatever the outcome of the call will be: the head is sent before the outcome is known.
     pub(super) fn answer(self, first: Next) -> Response<Body> {
         match first {
             Next::Answer(status, message) => reply::json(status, message),
@@ -105,6 +127,9 @@ impl ModernCall {
         self.places.core()
     }
 
+    /// Polls the handler, then the line that it writes to. The order matters at three places: a
+    /// call that ends in this poll still sends its notifications first; an outcome wins over the
+    /// shutdown of the server; and the line is looked at again after the task has been registered.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Next> {
         loop {
             if let Some(call) = &mut self.call
@@ -154,11 +179,16 @@ impl ModernCall {
         self.last(StatusCode::SERVICE_UNAVAILABLE, Err(error))
     }
 
+    /// The answer with this outcome, stamped as the revision demands.
     fn last(&self, status: StatusCode, outcome: Outcome) -> Next {
         Next::Answer(status, self.exchange.answer(outcome, &self.core().server))
     }
 
     /// Writes a notification. `None` if the client did not ask for it, or the era has none.
+    ///
+    /// A question cannot be asked here. On 2026-07-28 the server layer ends the round and sends
+    /// questions as its result, so one that arrives at this place fails at once instead of waiting
+    /// forever.
     fn notice(&mut self, outgoing: Outgoing) -> Option<Bytes> {
         match outgoing {
             Outgoing::Progress(advance) => self.exchange.progress(advance),
@@ -184,8 +214,12 @@ impl Drop for ModernCall {
 }
 
 /// How the handler of a call sends to its client.
+///
+/// The queue holds values and not text: what the client did not ask for, such as progress without a
+/// token, is dropped before it is written as JSON.
 struct ModernSink(Line<Outgoing>);
 
+/// The number of the exchange is ignored, since the line carries one call only.
 impl Sink for ModernSink {
     fn poll_ready(&self, _: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
         self.0.poll_room(cx)
@@ -204,6 +238,7 @@ impl Sink for ModernSink {
     }
 }
 
+/// An estimate of the memory, because the text on the wire is made later.
 impl Weigh for Outgoing {
     fn bytes(&self) -> usize {
         let text = match self {
@@ -217,7 +252,7 @@ impl Weigh for Outgoing {
     }
 }
 
-/// The answer of a call as a stream.
+/// The answer of a call as a stream. The HTTP server polls it whenever it can write more.
 struct ModernStream {
     /// `None` once the answer has been sent.
     call: Option<ModernCall>,
@@ -225,7 +260,9 @@ struct ModernStream {
     text: BytesMut,
 }
 
-/// How many bytes of notifications are collected into one piece of the body.
+/// How many bytes of notifications are collected into one piece of the body. A handler that sends
+/// many small notifications at once causes few writes, and hardly more than this is buffered beside
+/// the line.
 const PIECE: usize = 64 * 1024;
 
 impl EventSource for ModernStream {

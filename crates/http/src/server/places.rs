@@ -1,4 +1,8 @@
 //! The slots that calls and subscriptions hold while they run.
+//!
+//! A slot is taken before a call starts and returned when its [`Places`] is dropped, in whatever
+//! way the call ends: answered, cancelled, cut off by the server, or panicked. There is no other
+//! way to return one, so no path can forget it.
 
 use std::sync::Arc;
 
@@ -12,6 +16,10 @@ use super::slots::Slots;
 
 /// Slots of calls, or of one subscription: each counts once for the endpoint and once for its caller.
 /// Dropping it returns them.
+///
+/// A modern call holds its own. In a session, the use of the session by a POST holds the slots of
+/// all calls in the message, and passes them on to the task that drives them to their end. In the
+/// transport of 2024-11-05 a POST is answered at once, so the session holds the slots of each call.
 pub(super) struct Places {
     core: Arc<Core>,
     caller: Caller,
@@ -22,7 +30,9 @@ pub(super) struct Places {
 /// What holds the slots.
 #[derive(Clone, Copy)]
 enum Kind {
+    /// A handler runs: bounded by `HttpLimits::calls` and `calls_per_caller`.
     Call,
+    /// A stream waits for changes: bounded by `HttpLimits::streams` and `Limits::subscriptions`.
     Subscription,
 }
 
@@ -49,6 +59,8 @@ impl Places {
         Self::take(core, caller, Kind::Subscription, 1)
     }
 
+    /// The slots of the caller are taken first: a caller above its own bound must not take a slot
+    /// of the endpoint from others, not even for a moment.
     fn take(
         core: &Arc<Core>,
         caller: &Caller,
@@ -80,7 +92,8 @@ impl Drop for Places {
 }
 
 impl Kind {
-    /// The slots of a caller, and those of the endpoint.
+    /// The slots of a caller, and those of the endpoint. Subscriptions only wait, so they have
+    /// slots of their own and keep no call out.
     fn slots<'a>(self, core: &'a Core, caller: &'a Caller) -> (&'a Slots, &'a Slots) {
         match self {
             Self::Call => (caller.calls(), &core.calls),
@@ -88,6 +101,7 @@ impl Kind {
         }
     }
 
+    /// Answered 429 for calls: this caller alone has too many.
     #[cold]
     fn too_many_of_caller(self, core: &Core) -> ErrorObject {
         match self {
@@ -100,6 +114,7 @@ impl Kind {
         }
     }
 
+    /// Answered 503: the endpoint is full, for every caller.
     #[cold]
     fn too_many(self) -> ErrorObject {
         ErrorObject::unavailable(match self {

@@ -1,4 +1,9 @@
 //! Serves HTTP/1.1 on a connection, and HTTP/2 too if the server is configured so.
+//!
+//! hyper speaks the protocol. What this file adds are the bounds: the size of a head, the windows
+//! of HTTP/2, the number of streams. How long a head may take, a connection be idle or a client not
+//! read is not left to hyper: [`Connections`](super::connections::Connections) and
+//! [`WatchedSocket`] watch that.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -45,6 +50,7 @@ where
     Box::pin(drive(connection, used, held))
 }
 
+/// HTTP/1.1 with bounded heads. Requests on one connection are served one after the other.
 fn http1() -> http1::Builder {
     let mut protocol = http1::Builder::new();
     // `Connections` watches how long a head takes.
@@ -55,6 +61,9 @@ fn http1() -> http1::Builder {
 }
 
 /// Serves the protocol that the client chooses.
+///
+/// HTTP/2 without TLS has no negotiation, so the first bytes decide (prior knowledge, RFC 9113,
+/// 3.3). Upgrades from HTTP/1.1 are not served; RFC 9113 has removed them.
 #[cfg(feature = "http2")]
 mod http2 {
     use std::future::poll_fn;
@@ -70,6 +79,8 @@ mod http2 {
         TcpStream, TokioIo, TokioTimer, WatchedSocket, drive, http1,
     };
 
+    /// Waits for the first bytes, then serves HTTP/1.1 or HTTP/2 to the end. A client that sends
+    /// nothing is ended like one that sends no head.
     pub(super) async fn serve<S>(
         limits: HttpLimits,
         mut socket: WatchedSocket<TcpStream>,
@@ -109,6 +120,9 @@ mod http2 {
         .await
     }
 
+    /// The windows bound what a client may send unread, `max_send_buf_size` what is written unsent
+    /// for one stream. Pings keep the connection alive while streams are silent, and end it if the
+    /// client does not answer for `stall`.
     fn builder(limits: &HttpLimits) -> http2::Builder<Streams> {
         // The window is how many bytes a client may send before the server has read any.
         const WINDOW: u32 = BUFFER as u32;

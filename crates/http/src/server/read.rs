@@ -1,4 +1,9 @@
 //! The body of a request, read whole and bounded.
+//!
+//! The bounds work in this order: a claimed length above the limit is refused before a byte is
+//! read; then the bytes that have come are counted, whatever was claimed; a timer begins only if
+//! the body has not arrived already. Long bodies also take [room](super::bodies) that all of them
+//! share.
 
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -13,7 +18,7 @@ use http_body::Body;
 use super::bodies::{Bodies, BodyShare, NoRoom};
 use super::callers::Caller;
 
-/// Why a body was not read.
+/// Why a body was not read. `endpoint.rs` turns each into a status: 413, 408, 503 or 400.
 #[derive(Debug)]
 pub(super) enum BodyError {
     /// It is longer than the limit.
@@ -32,7 +37,7 @@ impl From<NoRoom> for BodyError {
     }
 }
 
-/// The bounds of one body.
+/// The bounds of one body. Made for each POST from the limits of messages and of HTTP.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
     /// How many bytes it may have.
@@ -48,6 +53,11 @@ pub(super) struct Bounds<'a> {
 }
 
 /// Reads a body within its bounds. One whose `Content-Length` exceeds them is not read at all.
+///
+/// # Errors
+///
+/// If the body is too long, comes too slowly, finds no room or breaks off. What was read is
+/// dropped, with its room.
 pub(super) async fn whole<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, BodyError>
 where
     B: Body,
@@ -66,6 +76,9 @@ where
     }
 }
 
+/// Collects the pieces without a timer. One piece is passed on without a copy; only a second piece
+/// begins a buffer. A body takes room only for the bytes beyond `free`, so short messages touch no
+/// shared counter.
 async fn collect<B>(body: B, bounds: Bounds<'_>) -> Result<Bytes, BodyError>
 where
     B: Body,

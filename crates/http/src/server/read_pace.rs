@@ -1,4 +1,7 @@
 //! Whether a client reads what waits for it fast enough.
+//!
+//! Used by the socket of a connection and by each HTTP/2 stream. A limit on silence alone would not
+//! do: a client that takes one byte every few seconds would hold its answer forever.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +12,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::limits::HttpLimits;
 
-/// How much a client has to read at minimum: so many bytes within so much time.
+/// How much a client has to read at minimum: so many bytes within so much time. From
+/// `HttpLimits::pace` and `HttpLimits::stall`: by default 20 KiB within 10 s. At least one byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinimumPace {
     pub(super) bytes: usize,
@@ -23,7 +27,8 @@ impl MinimumPace {
     }
 }
 
-/// Measures how fast a client reads. Time counts only while bytes wait for it.
+/// Measures how fast a client reads. Time counts only while bytes wait for it. It looks once per
+/// `within`, not at each byte. So a client that stalls is noticed after one to two of these times.
 pub(super) struct ReadPace {
     minimum: MinimumPace,
     /// Runs while bytes wait.

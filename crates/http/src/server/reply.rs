@@ -1,4 +1,12 @@
 //! Builds every HTTP answer.
+//!
+//! All answers are made here, so that every refusal has the same form: a status, and a JSON-RPC
+//! error as its body (HTTP-12), which clients show to their users. The texts say what the client
+//! should send instead.
+//!
+//! Which function a refusal uses depends on one question: may the client send the message again?
+//! [`refuse`] and [`busy`] say that the message was not served, and carry `Retry-After` if waiting
+//! helps. A call that may have run is refused by `refusals::outcome_lost` of the sessions.
 
 use std::time::Duration;
 
@@ -12,13 +20,14 @@ use http::{HeaderName, Response, StatusCode};
 use super::body::{Body, EventSource};
 use super::gate::Refusal;
 
-/// The header that names a session.
+/// The header that names a session. Among answers, only those to `initialize` carry it (SESS-1);
+/// 2026-07-28 has no session ids (SESS-17).
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// One message as JSON.
+/// One message as JSON. The usual answer to a request, and the body of every refusal.
 pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::full(message));
     *response.status_mut() = status;
@@ -27,6 +36,8 @@ pub(super) fn json(status: StatusCode, message: Bytes) -> Response<Body> {
 }
 
 /// A stream of events. Its headers ask proxies not to buffer, cache or change it.
+/// `X-Accel-Buffering: no` is for nginx (HTTP-33). A comment is sent after `keep_alive` of silence
+/// (HTTP-34).
 pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Response<Body> {
     let mut response = Response::new(Body::events(source, keep_alive));
     let headers = response.headers_mut();
@@ -38,7 +49,8 @@ pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Resp
     response
 }
 
-/// 202: the message was taken, and has no answer.
+/// 202: the message was taken, and has no answer. For notifications and for answers of the client
+/// (HTTP-10).
 pub(super) fn accepted() -> Response<Body> {
     status(StatusCode::ACCEPTED)
 }
@@ -55,7 +67,8 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// A JSON-RPC error without an id: it answers no request, or one whose id could not be read.
+/// A JSON-RPC error without an id: it answers no request, or one whose id could not be read. The
+/// client cannot match it with a request, so it uses the status.
 #[cold]
 pub(super) fn refusal(status: StatusCode, error: &ErrorObject) -> Response<Body> {
     json(status, wire::refusal(None, error))
@@ -116,6 +129,7 @@ pub(super) fn options(methods: &str) -> Response<Body> {
     response
 }
 
+/// The header `Allow`, which HTTP demands of every 405.
 fn allow(methods: &str) -> Option<(HeaderName, HeaderValue)> {
     let methods = HeaderValue::from_str(&format!("{methods}, OPTIONS")).ok()?;
     Some((header::ALLOW, methods))
@@ -127,7 +141,10 @@ impl From<Refusal> for Response<Body> {
     }
 }
 
-/// The HTTP status of an error that answers a modern request.
+/// The HTTP status of an error that answers a modern request. 2026-07-28 fixes it for an unknown
+/// method (404) and for what is wrong with headers, capabilities or the version (400). A request
+/// that was refused because of a limit gets 429 or 503. Every other error answers a request that
+/// was processed, so it travels with 200.
 pub(super) fn status_of(error: &ErrorObject) -> StatusCode {
     match error.code {
         code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,

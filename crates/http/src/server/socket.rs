@@ -1,4 +1,10 @@
 //! The socket of a connection, which fails when the client takes too little of what is written.
+//!
+//! hyper waits for a slow client as long as the client likes. Meanwhile the answer, its session and
+//! its slots stay in memory, so a client that reads nothing could hold them forever. This
+//! socket therefore fails the pending write after [`MinimumPace`], and hyper drops the connection
+//! with everything on it. Over HTTP/2 one stream can stall while others flow, which the socket does
+//! not see; `flow.rs` watches that.
 
 use std::future::Future;
 use std::io;
@@ -13,11 +19,14 @@ use tokio::time::{Sleep, sleep};
 
 use super::read_pace::{MinimumPace, ReadPace};
 
-/// A socket whose writes have to keep the [`MinimumPace`].
+/// A socket whose writes have to keep the [`MinimumPace`]. One for each accepted connection,
+/// between TCP and hyper.
 pub(super) struct WatchedSocket<T> {
     inner: T,
+    /// What the checks of [`Connections`](super::connections::Connections) read.
     traffic: Arc<Traffic>,
     minimum: MinimumPace,
+    /// Runs only while a write is pending, so a client that reads fast never has a timer.
     pace: ReadPace,
     /// Runs while the rest of what the client sends is read and thrown away.
     lingering: Option<Pin<Box<Sleep>>>,
@@ -25,10 +34,13 @@ pub(super) struct WatchedSocket<T> {
     first: FirstBytes,
 }
 
-/// What a socket is seen to do.
+/// What a socket is seen to do. Written by the task of the connection, read by the accept loop. An
+/// older value only delays a check.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
+    /// Set by each read that brought bytes.
     has_read: AtomicBool,
+    /// Set from a pending write until everything has been flushed.
     waits: AtomicBool,
 }
 
@@ -62,7 +74,8 @@ impl<T> WatchedSocket<T> {
         }
     }
 
-    /// Turns a write that is pending for too long into an error.
+    /// Turns a write that is pending for too long into an error. The error ends the connection:
+    /// part of an answer may be written already, so there is no way to send a status.
     fn watch<R>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if poll.is_ready() {
             return poll;
@@ -116,7 +129,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for WatchedSocket<T> {
 
 impl<T: AsyncRead + Unpin> WatchedSocket<T> {
     /// Reads and throws away what the client still sends, until it ends or takes too long. A socket
-    /// that is closed with unread bytes resets the connection, and the client might lose the answer.
+    /// that is closed with unread bytes resets the connection, and the client might lose the
+    /// answer. Bounded by `stall`, from the first byte that is thrown away. A client that has sent
+    /// everything costs one read.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut space = [MaybeUninit::uninit(); 8192];
         loop {
@@ -176,7 +191,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for WatchedSocket<T> {
 }
 
 /// The first bytes of a connection. They show whether the client speaks HTTP/2, and are then read
-/// again as the beginning of the stream.
+/// again as the beginning of the stream. Three bytes tell the two protocols apart.
 #[cfg(feature = "http2")]
 #[derive(Debug, Default)]
 struct FirstBytes {
@@ -202,7 +217,8 @@ impl FirstBytes {
 
 #[cfg(feature = "http2")]
 impl<T: AsyncRead + Unpin> WatchedSocket<T> {
-    /// Whether the client speaks HTTP/2. Called before anything else reads the socket.
+    /// Whether the client speaks HTTP/2. Called before anything else reads the socket. A client
+    /// that closes before three bytes have come is treated as HTTP/1.1, which then sees the end.
     pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let FirstBytes { bytes, count, .. } = &mut self.first;

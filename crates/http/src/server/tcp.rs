@@ -1,4 +1,8 @@
 //! The TCP options of a connection.
+//!
+//! They let the system notice what no byte shows: a client that lost power or its network
+//! acknowledges nothing and closes nothing. Without them its connection, its streams and its
+//! session would stay until a write fails.
 
 use std::time::Duration;
 
@@ -16,7 +20,8 @@ const UNSENT: u32 = 64 * 1024;
 /// unreachable.
 const PROBES: u32 = 3;
 
-/// Sets the options of an accepted connection. Those that the system lacks are left out.
+/// Sets the options of an accepted connection. Those that the system lacks are left out. A failure
+/// is ignored too: the connection works without them, only less well watched.
 pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
     // Small messages should not wait for each other.
     let _ = stream.set_nodelay(true);

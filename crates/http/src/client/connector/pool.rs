@@ -49,6 +49,7 @@ const SETTLING: Duration = Duration::from_millis(10);
 
 /// Connections to one server.
 pub(super) struct Pool<C> {
+    /// Opens streams to the server, with TLS and through a proxy where needed.
     pub(super) connector: C,
     /// Scheme, host and port of the server.
     pub(super) server: Uri,
@@ -61,7 +62,8 @@ pub(super) struct Pool<C> {
     pub(super) idle: Arc<Idle>,
 }
 
-/// The sending side of a connection.
+/// The sending side of a connection. Dropping the first kind closes the connection; the second is
+/// one of many handles to it.
 enum PooledConnection {
     /// HTTP/1.1: one request at a time.
     Single { sender: http1::SendRequest<RequestBody>, is_forwarded: bool, _driver: ConnectionTask },
@@ -78,6 +80,8 @@ impl Drop for ConnectionTask {
     }
 }
 
+/// Repeats only what hyper hands back unsent, and only on connections that were used before: on a
+/// new one the same failure would come again.
 impl<C> Fetch for Pool<C>
 where
     C: Service<Uri, Error = BoxError> + Clone + Send + Sync + 'static,
@@ -121,7 +125,8 @@ where
     C::Response: Connection + Read + Write + Unpin + Send + 'static,
     C::Future: Send,
 {
-    /// A connection, and whether it was used before.
+    /// A connection, and whether it was used before. A used one counts as ready only if its task
+    /// has seen no close; the others are dropped on the way.
     async fn link(&self) -> Result<(PooledConnection, bool), BoxError> {
         while let Some((mut link, since)) = self.idle.take() {
             if link.is_single() && since.elapsed() > FRESH {
@@ -149,6 +154,7 @@ where
         CutOff { cause: error.into(), is_unseen }.into()
     }
 
+    /// TCP, proxy, TLS and the HTTP handshake together have `patience`.
     async fn connect(&self) -> Result<PooledConnection, Unreachable> {
         match timeout(self.patience, self.try_connect()).await {
             Ok(connected) => connected.map_err(Unreachable),
@@ -156,6 +162,8 @@ where
         }
     }
 
+    /// Two requests may connect at the same time. If both get HTTP/2, the first connection is
+    /// shared, and the second is dropped unused.
     async fn try_connect(&self) -> Result<PooledConnection, BoxError> {
         let mut connector = self.connector.clone();
         poll_fn(|cx| connector.poll_ready(cx)).await?;
@@ -206,6 +214,7 @@ impl PooledConnection {
         }
     }
 
+    /// Waits until the connection can take a request. Fails if it was closed.
     async fn ready(&mut self) -> hyper::Result<()> {
         match self {
             Self::Single { sender, .. } => sender.ready().await,
@@ -214,9 +223,12 @@ impl PooledConnection {
     }
 }
 
-/// The body of a response; returns its connection to the pool when it has been read.
+/// The body of a response; returns its connection to the pool when it has been read. A body that is
+/// dropped before its end drops the connection with it: what follows on HTTP/1.1 would be the rest
+/// of that body.
 struct LentBody {
     body: Received,
+    /// `None` once it has been returned.
     link: Option<PooledConnection>,
     idle: Arc<Idle>,
 }

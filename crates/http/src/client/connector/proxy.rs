@@ -1,4 +1,8 @@
 //! Connections through the proxy of the environment, if there is one.
+//!
+//! The variables are those of curl: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. The
+//! proxy forwards requests to an `http` server, and opens a tunnel to an `https` one (`CONNECT`),
+//! of which it sees only the host.
 
 use std::env;
 use std::fmt;
@@ -51,7 +55,8 @@ fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
     (matcher.intercept(server).is_none() && others.intercept(server).is_some()).then_some(name)
 }
 
-/// Connects to a server, or to its proxy.
+/// Connects to a server, or to its proxy. A connector for the pool. Which of the three ways it
+/// takes (direct, forwarded, tunnelled) is decided for each connection.
 #[derive(Clone)]
 pub(super) struct Proxied {
     http: HttpConnector,
@@ -63,7 +68,8 @@ impl Proxied {
         Self { http, matcher }
     }
 
-    /// Connects through a proxy: `http` is forwarded, everything else is tunnelled.
+    /// Connects through a proxy: `http` is forwarded, everything else is tunnelled. A proxy that is
+    /// itself reached by TLS or SOCKS is refused, and the failure names the proxy.
     async fn through(self, proxy: &Intercept, to: Uri) -> Result<ProxiedStream, BoxError> {
         let address = proxy.uri().clone();
         if address.scheme() != Some(&Scheme::HTTP) {
@@ -124,9 +130,11 @@ impl std::error::Error for ProxyError {
     }
 }
 
-/// A TCP stream that knows whether its peer is a forwarding proxy.
+/// A TCP stream that knows whether its peer is a forwarding proxy. A forwarding proxy needs the
+/// whole URL in the request line, so the pool asks.
 pub(super) struct ProxiedStream {
     stream: TokioIo<TcpStream>,
+    /// False for a direct connection and for a tunnel.
     is_forwarded: bool,
 }
 

@@ -1,4 +1,7 @@
 //! The pauses between attempts to reconnect, and their number.
+//!
+//! Many clients lose their streams at the same moment when a server restarts. Random pauses that
+//! grow keep them from coming back all at once.
 
 use std::time::Duration;
 
@@ -17,7 +20,8 @@ impl Pauses {
         self.attempts = 0;
     }
 
-    /// Grants at least one more attempt.
+    /// Grants at least one more attempt. For a stream that the server reports as taken (409): it
+    /// exists, and waiting helps.
     pub(super) fn persist(&mut self, limits: &HttpClientLimits) {
         self.attempts = self.attempts.min(limits.reconnects.saturating_sub(1));
     }

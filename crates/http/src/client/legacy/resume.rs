@@ -1,4 +1,8 @@
 //! Resumes a stream that ended before its answer.
+//!
+//! A stream of a POST and the GET stream resume in the same way: by GET with `Last-Event-ID`
+//! (RESUME-7). The server decides what follows: the missed events, a refusal because they are gone,
+//! or nothing new. Attempts are spaced by [`Pauses`], or as the server asks with `retry` (HTTP-20).
 
 use std::time::Duration;
 
@@ -9,10 +13,14 @@ use super::super::events::{Ended, EventStream};
 use super::super::shared::Shared;
 use super::pauses::Pauses;
 
-/// From which event to resume a stream, and when.
+/// From which event to resume a stream, and when. One for each stream, kept over all of its
+/// connections.
 #[derive(Debug, Default)]
 pub(in super::super) struct Resumption {
+    /// Where to resume. `None` for a stream whose server sends no ids: a POST's stream is then
+    /// lost, the GET stream begins anew.
     last_id: Option<String>,
+    /// The pause that the server asked for last, with `retry`.
     retry: Option<Duration>,
     pauses: Pauses,
     /// Whether the stream was opened before.
@@ -119,6 +127,7 @@ fn is_passing(status: StatusCode) -> bool {
     status.is_server_error() || AGAIN.contains(&status.as_u16())
 }
 
+/// The server accepts each GET and ends each stream without a message.
 fn gave_up(shared: &Shared) -> SendFailure {
     let (address, most) = (&shared.address, shared.limits.reconnects);
     let reason = format!("GET {address}: nothing new came on {most} streams in a row");

@@ -15,7 +15,8 @@ use super::super::shared::Shared;
 pub(in super::super) struct MessageStream(EventStream);
 
 /// Opens the stream and reads the URL for POSTs, to which all further messages go. `None` if the
-/// server does not speak this transport.
+/// server does not speak this transport. Any failure is `None`: the caller reports why the
+/// handshake was refused, which says more.
 pub(in super::super) async fn open(shared: &Shared) -> Option<MessageStream> {
     let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
     let mut events = reply.into_events(shared);
@@ -34,7 +35,9 @@ fn within_origin(shared: &Shared, reference: &str) -> Option<Address> {
 }
 
 impl MessageStream {
-    /// Delivers all messages of the stream. The connection ends with the stream.
+    /// Delivers all messages of the stream. The connection ends with the stream. A broken stream
+    /// cannot be resumed, and without it no answer can come. So it ends the connection, with a
+    /// failure that says why.
     pub(in super::super) async fn read(self, shared: &Shared) {
         let Self(mut events) = self;
         let ended = loop {

@@ -25,7 +25,8 @@ use super::session::HttpSession;
 /// How long to wait before subscribing again to a topic that has ended.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A message to the other endpoints about one session.
+/// A message to the other endpoints about one session. A change of the record carries no content:
+/// receivers read the record. So a late or repeated message does no harm.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Broadcast {
     /// The id of the session.
@@ -37,6 +38,8 @@ pub(super) struct Broadcast {
     pub(super) message: Option<RawJson>,
 }
 
+/// One topic for all sessions, so that an endpoint holds one subscription and not one for each
+/// session.
 fn topic() -> Key {
     Key::new(["sessions"])
 }
@@ -73,6 +76,9 @@ pub(super) async fn subscribe(
 }
 
 /// Passes every message to `handle`, and subscribes again whenever the topic ends.
+///
+/// Runs in a task until the endpoint is dropped. What is published while the topic is not
+/// subscribed to is lost; requests and upkeep read the record anyway.
 pub(super) async fn receive_all(
     store: Arc<dyn Backend>,
     mut messages: BoxStream<'static, Bytes>,
@@ -94,7 +100,8 @@ pub(super) async fn receive_all(
     }
 }
 
-/// Hands a session a message that its client sent to another endpoint.
+/// Hands a session a message that its client sent to another endpoint. The message is parsed again
+/// and cut down to what may be for others: the endpoint that took it has served the rest.
 pub(super) fn hand_over(message: &RawJson, session: &Arc<HttpSession>) {
     let message = Bytes::copy_from_slice(message.as_str().as_bytes());
     if let Ok(frame) = Frame::parse(&message, session.core.server.limits())
@@ -113,7 +120,8 @@ pub(super) fn is_for_others(frame: &Frame, copy: u32) -> bool {
     }
 }
 
-/// The part of a message that may be for other copies than the one that took it.
+/// The part of a message that may be for other copies than the one that took it. An array of
+/// messages (2025-03-26) is cut item by item.
 fn for_others(frame: Frame) -> Option<Frame> {
     match frame {
         Frame::Message(message) => may_concern(&message, None).then_some(Frame::Message(message)),

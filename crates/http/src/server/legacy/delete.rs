@@ -1,4 +1,7 @@
 //! DELETE: the client ends its session.
+//!
+//! The protocol asks clients to send it when they are done (SESS-10). It is answered 204, and later
+//! requests with this session id get 404 (SESS-8).
 
 use http::{Response, StatusCode};
 
@@ -10,6 +13,9 @@ use super::refusals;
 use super::sessions::OpenSessions;
 
 /// Ends a session, at every endpoint that serves it.
+///
+/// The record goes first. If the store fails, the session stays as it is and the client may try
+/// again; the other order could leave a record that revives the session at another endpoint.
 pub(in super::super) async fn delete(sessions: &OpenSessions, inbound: &Inbound) -> Response<Body> {
     if let Err(refusal) = check_version(sessions, inbound) {
         return *refusal;

@@ -11,7 +11,8 @@ use bowline_store::backend::Position;
 /// those that belong to no call.
 pub(super) const STANDALONE: u64 = 0;
 
-/// The id of an event; in `Last-Event-ID`, of the last event that the client has seen.
+/// The id of an event; in `Last-Event-ID`, of the last event that the client has seen. Clients
+/// treat it as opaque, so the form may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) stream: u64,
@@ -24,7 +25,8 @@ impl EventId {
         Self { stream, position }
     }
 
-    /// Reads a `Last-Event-ID`. `None` if we cannot have written it.
+    /// Reads a `Last-Event-ID`. `None` if we cannot have written it. That the event exists is
+    /// another question, which the log answers.
     pub(super) fn parse(id: &str) -> Option<Self> {
         let (stream, position) = id.split_once('.')?;
         Some(Self { stream: digits(stream)?, position: Position(digits(position)?) })

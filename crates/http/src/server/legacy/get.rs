@@ -4,6 +4,11 @@
 //! The GET stream sends what is in its log, and appends to the log what comes on the standalone line.
 //! So a message survives from one connection to the next, even if the server has not noticed yet that
 //! the first is gone.
+//!
+//! At most one GET stream of a session is sent to at a time: the newest, at whichever endpoint.
+//! Every message must go to exactly one stream (HTTP-47), and the server cannot see whether the
+//! client still has an older one. An older stream ends itself when it notices, with a request to
+//! reconnect later (HTTP-45).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +37,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// pause, two clients with one session would take the stream from each other all the time.
 const TAKEN_OVER: Duration = Duration::from_secs(5);
 
-/// Answers a GET: a new stream, or with `Last-Event-ID` the rest of an earlier one.
+/// Answers a GET: a new stream, or with `Last-Event-ID` the rest of an earlier one. The checks come
+/// in the order of their cost: headers, then the session, then the log.
 pub(in super::super) async fn get(
     sessions: &Arc<OpenSessions>,
     inbound: &Inbound,
@@ -73,6 +79,9 @@ pub(in super::super) async fn get(
 /// The order keeps the session listened to. The stream is announced before it claims the session, so
 /// that an older stream that ends meanwhile does not undo the claim. The older stream is ended last
 /// ([`StandaloneReader::open`]), when nothing can fail any more.
+///
+/// If the store fails before that, the client gets 503, and an older stream at this endpoint goes
+/// on.
 async fn open(session: Arc<HttpSession>, missed: Option<Replay>) -> Response<Body> {
     let keep_alive = session.core.limits().keep_alive;
     let _announced = session.announce_get_stream();
@@ -98,12 +107,16 @@ async fn open(session: Arc<HttpSession>, missed: Option<Replay>) -> Response<Bod
 }
 
 /// The GET stream.
+///
+/// The body of the answer to a GET. Dropped when the client hangs up; what it had taken off the
+/// line but not recorded goes back onto the line.
 struct GetStream {
     reader: StandaloneReader,
     /// The log, read from where the client is.
     replay: Replay,
     /// What is sent first.
     greeting: Option<Bytes>,
+    /// Set once the client has been asked to reconnect.
     is_over: bool,
 }
 
@@ -123,7 +136,9 @@ impl GetStream {
         Self { reader, replay, greeting: Some(greeting.freeze()), is_over: false }
     }
 
-    /// Whether this stream, and no other of this or another endpoint, has to send an event.
+    /// Whether this stream, and no other of this or another endpoint, has to send an event. In a
+    /// shared session the record is read first, for every event: another endpoint may have taken
+    /// over a moment ago.
     async fn may_send(&mut self, position: Position) -> bool {
         let session = self.reader.session.clone();
         if session.copy_number().is_some() {
@@ -145,11 +160,15 @@ impl GetStream {
     }
 }
 
-/// Whether streams begin with an event id and may ask the client to reconnect.
+/// Whether streams begin with an event id and may ask the client to reconnect. 2025-11-25 asks for
+/// it (HTTP-16, HTTP-19); older clients might take an event without data for a malformed message.
 fn has_first_id(session: &HttpSession) -> bool {
     session.revision().is_some_and(Revision::has_stream_places)
 }
 
+/// One loop for two sources. What is in the log is sent first. What comes on the line is appended
+/// to the log, and then found there, by this stream or by the one that has taken over meanwhile. So
+/// no message is sent twice or lost between two streams, unless the store fails.
 impl EventStream for GetStream {
     async fn next_piece(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         if let Some(greeting) = self.greeting.take() {

@@ -1,5 +1,9 @@
 //! POSTs that name no session: `initialize` opens one, and without sessions each request gets one of
 //! its own.
+//!
+//! A session is created only after its `initialize` has been answered well: a client that floods
+//! the server with malformed handshakes leaves nothing behind. The handshake takes no slot of a
+//! call.
 
 use std::sync::Arc;
 
@@ -21,6 +25,11 @@ use super::session::{HttpSession, SessionKind, SessionUse};
 use super::sessions::OpenSessions;
 
 /// Answers `initialize`. The session is kept only after the handshake has succeeded.
+///
+/// The order at the end: the table first, which may refuse, then the record in a shared store, then
+/// the answer with `Mcp-Session-Id`. So the client never gets an id that no endpoint knows. If the
+/// client hangs up before the answer, the session is swept after
+/// [`HttpLimits::session_opening`](super::super::HttpLimits::session_opening).
 pub(super) async fn open_session(
     sessions: &Arc<OpenSessions>,
     message: LegacyFrame,
@@ -63,6 +72,9 @@ pub(super) async fn open_session(
 
 /// A session for a single request, in the revision that its header names. Only an endpoint without
 /// sessions makes them; with sessions, the request should have named one.
+///
+/// The session has no id and is in no table; it is dropped with the answer. A request without a
+/// readable `MCP-Protocol-Version` is taken for 2025-03-26 (PV-3).
 pub(super) fn session_for_one_request(
     sessions: &OpenSessions,
     inbound: &Inbound,

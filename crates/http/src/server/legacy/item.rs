@@ -11,12 +11,13 @@ use super::super::line::{self, Weigh};
 /// The queue between a session and the reader of one answer or stream.
 pub(super) type Line = line::Line<Item>;
 
-/// One thing for the reader of a line to do.
+/// One thing for the reader of a line to do. The session decides, the reader acts. Only messages
+/// take room on the line.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// Start a call.
+    /// Start a call. The reader polls it in place.
     Call(Box<Request>),
-    /// Stop a call.
+    /// Stop a call. The reader drops its future.
     Cancelled(ExchangeId),
     /// Send a message to the client.
     Message(Role, Bytes),

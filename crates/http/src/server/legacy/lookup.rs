@@ -1,4 +1,8 @@
 //! Finds the session that an HTTP request names.
+//!
+//! Every request of Streamable HTTP that belongs to a session passes here, after the gate and after
+//! its era has been decided. A session is bound to the owner that opened it (SESS-16): to any other
+//! owner it does not exist, and the answer is the same 404 as for an id that never existed.
 
 use std::sync::Arc;
 
@@ -16,6 +20,9 @@ use super::sessions::OpenSessions;
 
 /// The session that a request names in `Mcp-Session-Id`. `None` without that header. A refusal
 /// carries the id of the request that `frame` is.
+///
+/// Without a shared store this is one look into the table. With one, the record is read for every
+/// request, because another endpoint may have changed or deleted the session.
 pub(super) async fn find(
     sessions: &OpenSessions,
     inbound: &Inbound,
@@ -45,8 +52,9 @@ pub(super) async fn find(
     }
 }
 
-/// Refuses a GET or DELETE in a revision that the server does not speak. Clients that are older than
-/// the header send none.
+/// Refuses a GET or DELETE in a revision that the server does not speak. Clients that are older
+/// than the header send none. The protocol demands 400 for such a value (PV-4). For a POST,
+/// classification has checked the header already.
 pub(super) fn check_version(
     sessions: &OpenSessions,
     inbound: &Inbound,

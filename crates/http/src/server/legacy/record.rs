@@ -14,6 +14,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// The format that is written. A record in another format is treated as missing.
+///
+/// A number that changes whenever old endpoints could misread the record. During an update both
+/// versions may run at once; then the session is known only to those of one version.
 const FORMAT: u32 = 1;
 
 /// How many copies may be made of a session. Ids of questions must stay below 2^53: beyond that,
@@ -24,11 +27,16 @@ const COPIES: u32 = 1 << 21;
 const SHIFT: u32 = 32;
 
 /// A session, as all endpoints that serve it agree on it.
+///
+/// Each endpoint writes it with a comparison of versions, so no change of another is overwritten
+/// unread. It holds nothing of calls: a call runs at one endpoint, and its outcome goes to the
+/// client from there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
     format: u32,
-    /// Issuer and subject, unless anonymous.
+    /// Issuer and subject, unless anonymous. Compared at every restore: an id alone does not give
+    /// access to the session.
     owner: Option<(String, String)>,
     /// How many copies there were so far.
     copies: u32,
@@ -70,11 +78,13 @@ impl Record {
         (record.format == FORMAT).then_some(record)
     }
 
+    /// The record as the store keeps it.
     pub(super) fn text(&self) -> Bytes {
         // All of its parts can be written as JSON; an empty record would be treated as missing.
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 
+    /// Anonymous sessions belong to every anonymous caller; their id is their only secret.
     pub(super) fn belongs_to(&self, owner: &Owner) -> bool {
         self.owner == identity(owner)
     }
@@ -91,7 +101,8 @@ fn identity(owner: &Owner) -> Option<(String, String)> {
     owner.identity().map(|(issuer, subject)| (issuer.to_owned(), subject.to_owned()))
 }
 
-/// The number before the first stream and the first question of a copy.
+/// The number before the first stream and the first question of a copy. Copy 0 begins at 0, so a
+/// session that is never shared counts its streams from 1.
 pub(super) fn before_first(copy: u32) -> u64 {
     u64::from(copy) << SHIFT
 }
@@ -112,13 +123,17 @@ pub(super) fn stream_key(session: &str, stream: u64) -> Key {
 }
 
 /// A new session id: 128 random bits. `None` if the system has no randomness.
+///
+/// Random, because the id of an anonymous session is its only protection (SESS-2, SESS-14), and in
+/// letters that a header may hold (SESS-3).
 pub(super) fn new_id() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Whether [`new_id`] can have made this id. Only such ids become part of a key in the store.
+/// Whether [`new_id`] can have made this id. Only such ids become part of a key in the store. A
+/// client chooses the text of its header, so anything else could name keys of other things.
 pub(super) fn is_id(id: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     id.len() == 22 && id.bytes().all(is_letter)

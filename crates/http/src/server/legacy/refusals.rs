@@ -31,7 +31,8 @@ pub(super) const STOPPING: &str = "the server is stopping";
 
 const STORE_FAILED: &str = "the store of sessions and events failed";
 
-/// The session does not exist, or belongs to another owner.
+/// The session does not exist, or belongs to another owner. 404 obliges the client to open a new
+/// session with `initialize` (SESS-8, SESS-9).
 pub(super) fn unknown_session() -> Response<Body> {
     let reason = "there is no such session; it ended or expired: `initialize` again";
     reply::refused(StatusCode::NOT_FOUND, reason)
@@ -42,7 +43,8 @@ pub(super) fn no_session_id() -> Response<Body> {
     reply::refused(StatusCode::INTERNAL_SERVER_ERROR, "no randomness for a session id")
 }
 
-/// `Last-Event-ID` cannot be resumed from.
+/// `Last-Event-ID` cannot be resumed from. It is not one of our ids, or of a stream that this
+/// session never had.
 pub(super) fn unknown_event() -> Response<Body> {
     let reason = "`Last-Event-ID` names no event of this session";
     reply::refused(StatusCode::BAD_REQUEST, reason)
@@ -57,7 +59,8 @@ pub(super) fn gap_after(id: EventId) -> Response<Body> {
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }
 
-/// The session cannot be served at this moment.
+/// The session cannot be served at this moment. The bound of the caller gives 429, everything else
+/// 503.
 pub(super) fn unavailable(
     core: &Core,
     id: Option<&RequestId>,

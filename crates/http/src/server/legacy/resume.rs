@@ -18,7 +18,8 @@ use super::event_id::EventId;
 use super::refusals;
 use super::session::{HttpSession, SessionUse, StreamState};
 
-/// Answers a GET whose `Last-Event-ID` names an event of a POST's stream.
+/// Answers a GET whose `Last-Event-ID` names an event of a POST's stream. The id names the stream,
+/// so only its own events are sent (RESUME-5, RESUME-6).
 pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<Body> {
     // Asked before the log is read: if the stream ends between these two steps, the log has its
     // last event.
@@ -71,7 +72,8 @@ pub(super) fn event_text(stream: u64, event: &StoredEvent) -> Bytes {
 }
 
 /// The stream of a POST, sent again from its log. It only reads the log. The driver, or the task
-/// that replaced it, writes it.
+/// that replaced it, writes it. Several may read one log at the same time, for example while an old
+/// connection has not been noticed as dead.
 struct ResumedStream {
     session: Arc<HttpSession>,
     number: u64,

@@ -1,4 +1,7 @@
 //! All sessions of an endpoint: found by id and owner, bounded in number, swept when idle.
+//!
+//! A session is here from the end of its handshake (2024-11-05: from its GET on) until it is
+//! deleted, idle for too long, or pushed out by others. A session for one request is never here.
 
 mod table;
 

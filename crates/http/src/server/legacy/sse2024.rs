@@ -1,5 +1,10 @@
 //! The transport of 2024-11-05: a GET opens one stream for everything that the server sends, and
 //! names the address to post messages to.
+//!
+//! It is served only if [`HttpConfig::with_sse2024`](super::super::HttpConfig::with_sse2024) asks
+//! for it, on the same path as everything else: a GET without `Mcp-Session-Id` opens the stream,
+//! and a POST whose query names the session belongs to it (BC-1). The session ends with the stream,
+//! and there is no resumption, so nothing is logged.
 
 use std::sync::Arc;
 
@@ -23,10 +28,14 @@ use super::sessions::OpenSessions;
 const UNREAD: &str = "too many calls wait for their turn, or too many answers to be read from the \
                       stream; try again";
 
-/// The part of the query that names a session.
+/// The part of the query that names a session. A secret in a query may end up in logs of proxies;
+/// this transport has no other place for it.
 const QUERY: &str = "session=";
 
 /// Answers a GET: opens a session and its one stream.
+///
+/// The session is made before its handshake, because the client needs the address to send
+/// `initialize` to. It lasts as long as its stream, with or without a handshake.
 pub(super) fn open(sessions: &Arc<OpenSessions>, inbound: &Inbound) -> Response<Body> {
     let core = &sessions.core;
     if core.is_stopping() {
@@ -52,7 +61,8 @@ pub(super) fn named_session<'a>(sessions: &OpenSessions, inbound: &'a Inbound) -
     query.split('&').find_map(|part| part.strip_prefix(QUERY))
 }
 
-/// Answers a POST with 202; the answer to its message comes on the stream.
+/// Answers a POST with 202; the answer to its message comes on the stream. The slots of its calls
+/// stay with the session until each call ends, since this answer does not wait for them.
 pub(super) fn post(
     session: &Arc<HttpSession>,
     message: LegacyFrame,
@@ -71,7 +81,7 @@ pub(super) fn post(
     }
 }
 
-/// The one stream of a session.
+/// The one stream of a session. It drives all calls of the session, not only those of one POST.
 struct Sse2024Stream {
     /// Declared, and so dropped, before the driver: the session is closed by then, so the driver
     /// leaves its calls to no task.
@@ -127,7 +137,8 @@ impl EventStream for Sse2024Stream {
     }
 }
 
-/// A session that ends with its stream.
+/// A session that ends with its stream. A client that closes its stream cannot read answers any
+/// more, so its calls are cancelled.
 struct OpenUntilDropped {
     sessions: Arc<OpenSessions>,
     session: Arc<HttpSession>,

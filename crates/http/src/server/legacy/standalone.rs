@@ -1,4 +1,8 @@
 //! Reads what a session says outside of calls, for the stream or relay that listens.
+//!
+//! Standalone messages are those that belong to no call, such as changes of lists and updates of
+//! resources. They wait on the standalone line of the session. Only one reader takes from it at a
+//! time; [`HttpSession::has_listener`] says which.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -16,14 +20,19 @@ use super::session::{HttpSession, Listener, OpenedGetStream, SessionUse, Start};
 ///
 /// A message is taken off the line, then recorded in the log, then sent. Dropped in between, the
 /// reader puts the message back onto the line, so that the next listener gets it.
+///
+/// While it waits it also polls the session's own subscription, which is what makes the service
+/// report changes at all.
 pub(super) struct StandaloneReader {
     pub(super) session: Arc<HttpSession>,
     line: Arc<Line>,
+    /// As which listener it reads. It ends when the session has another one.
     listener: Listener,
     /// The last event of the log that this reader may send.
     until: Arc<AtomicU64>,
     /// The message that was taken last, until it is recorded.
     unrecorded: Option<(Role, Bytes)>,
+    /// Resolves when the endpoint begins to stop.
     stopped: BoxFuture<()>,
     /// Keeps the session in use. `None` for a relay: the session is in use where the stream is.
     _use: Option<SessionUse>,
@@ -74,6 +83,9 @@ impl StandaloneReader {
         self.unrecorded = None;
     }
 
+    /// Asks in this order: has the server stopped, is this still the listener, has the subscription
+    /// something to report, what is on the line. So a reader that was replaced takes no message
+    /// from its successor.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Role, Bytes)>> {
         loop {
             // Registered before anything is looked at: what happens from now on wakes us.

@@ -1,4 +1,7 @@
 //! The idle connections of a pool, and their expiry.
+//!
+//! One task closes what expires. It exists only while connections are idle, and holds the pool
+//! weakly, so a client that is dropped leaves nothing behind.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -15,7 +18,8 @@ use super::super::super::fetch::{Incoming, RequestBody};
 use super::super::super::limits::HttpClientLimits;
 use super::{LentBody, PooledConnection};
 
-/// The idle connections of a pool.
+/// The idle connections of a pool. Shared by the pool and by the bodies of responses, which return
+/// connections after the pool may be gone.
 pub(in super::super) struct Idle {
     kept: Mutex<Kept>,
     /// How long an HTTP/1.1 connection is kept.
@@ -24,6 +28,8 @@ pub(in super::super) struct Idle {
     shared: Duration,
 }
 
+/// Over HTTP/1.1 as many connections are kept as requests ran at the same time; over HTTP/2 one is
+/// enough.
 #[derive(Default)]
 struct Kept {
     /// The idle HTTP/1.1 connections and since when, the latest last.
@@ -92,6 +98,8 @@ impl Idle {
         Incoming::new(LentBody { body, link: Some(link), idle: self.clone() })
     }
 
+    /// Starts the task that closes expired connections, unless it runs. Takes the guard, so that no
+    /// two callers start one.
     fn watch(self: &Arc<Self>, mut kept: MutexGuard<'_, Kept>) {
         if !mem::replace(&mut kept.is_watched, true) {
             let first = Instant::now() + self.single.min(self.shared);

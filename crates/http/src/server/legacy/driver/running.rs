@@ -1,4 +1,8 @@
 //! The calls of one line that are under way.
+//!
+//! A POST has one request, except for an array of 2025-03-26, and the stream of 2024-11-05 runs the
+//! calls of a whole session. The number of calls is bounded by slots, so polling all of them
+//! whenever one wakes the task is cheap enough.
 
 use std::task::{Context, Poll};
 
@@ -15,6 +19,7 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// The call begins when it is polled for the first time.
     pub(super) fn add(&mut self, number: ExchangeId, call: BoxFuture<Outcome>) {
         match self.one {
             None => self.one = Some((number, call)),

@@ -1,4 +1,8 @@
 //! What one copy of a shared session knows of the record in the store.
+//!
+//! Every endpoint with the same store can serve a session. It reads the record, makes a copy of the
+//! session from it, and counts itself in. From then on the copy reads the record at every request,
+//! and adopts what other copies have changed.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +15,15 @@ use super::super::record::Record;
 /// How often the endpoint looks for idle sessions and for records that need upkeep.
 pub(in super::super) const SWEEP: Duration = Duration::from_secs(1);
 
-/// One endpoint's copy of a session that several endpoints serve.
+/// One endpoint's copy of a session that several endpoints serve. Part of the session's state, so
+/// the session's lock guards it. A session without a shared store has none.
 pub(super) struct SharedCopy {
     /// The number of this copy, counted in the record.
     pub(super) number: u32,
     /// The record as this copy last read or wrote it.
     pub(super) record: Record,
+    /// The version of that record in the store. A write names it, and fails if another copy has
+    /// written since.
     pub(super) version: Version,
     /// When upkeep was last due.
     pub(super) kept_up: Instant,

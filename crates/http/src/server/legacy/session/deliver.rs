@@ -1,4 +1,8 @@
 //! Puts what the state machine wants sent and done onto the lines of a session.
+//!
+//! The state machine has two queues: messages to send, and events to act on. Both are emptied after
+//! each step, under the lock of the session, so the order on every line is the order in which the
+//! protocol produced things.
 
 use std::sync::Arc;
 
@@ -23,6 +27,9 @@ impl State {
         self.pass_on_events()
     }
 
+    /// A message of a call goes onto the line of that call. An answer that belongs to no call, such
+    /// as the refusal of a malformed request, goes to the POST that caused it. Everything else is
+    /// standalone. Without a GET stream the standalone line keeps only the newest messages.
     fn send_messages(&mut self, replies: Option<&Arc<Line>>) {
         while let Some(transmit) = self.connection.poll_transmit() {
             let of_call = match transmit.route {
@@ -48,6 +55,9 @@ impl State {
         }
     }
 
+    /// A call goes onto its line, where the driver of the POST finds it. The session's own
+    /// subscription and notifications of the client have no POST that waits, so their exchange
+    /// leaves the line at once.
     fn pass_on_events(&mut self) -> Vec<DetachedCall> {
         let mut detached = Vec::new();
         while let Some(event) = self.connection.poll_event() {

@@ -1,4 +1,8 @@
 //! Calls of a session that no POST waits for.
+//!
+//! They come from messages that are answered 202 at once: `notifications/initialized` begins the
+//! session's own subscription, and other notifications are passed on to the service. The copy of a
+//! shared session also begins a subscription when it is made.
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -19,7 +23,9 @@ pub(super) enum DetachedCall {
 }
 
 impl HttpSession {
-    /// Starts detached calls. The caller has unlocked the session, since a handler may emit at once.
+    /// Starts detached calls. The caller has unlocked the session, since a handler may emit at
+    /// once. A notification runs in a task, since its POST ends before it does. A subscription
+    /// needs no task: the stream that listens polls it.
     pub(super) fn start(self: &Arc<Self>, detached: Vec<DetachedCall>) {
         for call in detached {
             match call {

@@ -1,4 +1,9 @@
 //! How a session ends: for good, or only at this endpoint.
+//!
+//! A session ends for good by DELETE, by being idle for too long, with its stream (2024-11-05), or
+//! when its record is gone. It ends only here when the endpoint stops, when another session needs
+//! its place, or when the record turns out to be unreadable. A session that is not shared is over
+//! in those cases too. Either way its calls are cancelled, and its streams and lines end.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,6 +28,9 @@ impl HttpSession {
         self.end(end);
     }
 
+    /// Does nothing the second time. The order: the state machine cancels the calls, so that their
+    /// handlers fail or are dropped; lines and streams are woken and see the end; logs that would
+    /// not expire by themselves are deleted in a task, because this function cannot wait.
     fn end(self: &Arc<Self>, end: End) {
         let (subscription, streams) = {
             let mut state = self.lock();
@@ -75,7 +83,8 @@ impl HttpSession {
         self.until(|state| state.end.is_some())
     }
 
-    /// Resolves when the session, or one of its streams, has come to an end.
+    /// Resolves when the session, or one of its streams, has come to an end. `has_ended` is asked
+    /// again after every end, so one signal serves the session and all of its streams.
     pub(super) fn until(
         self: &Arc<Self>,
         has_ended: impl Fn(&State) -> bool + Send + 'static,
@@ -96,7 +105,9 @@ impl HttpSession {
 }
 
 impl State {
-    /// The streams whose logs do not expire by themselves when the session ends.
+    /// The streams whose logs do not expire by themselves when the session ends. A stream that has
+    /// ended set a short time in its log itself; the log of an open stream, and of the GET stream,
+    /// lasts long.
     fn unexpiring_logs(&self, end: End) -> Vec<u64> {
         let is_written = self.get_streams.has_log() || self.copy.is_some();
         let standalone = (is_written && end == End::Over).then_some(STANDALONE);

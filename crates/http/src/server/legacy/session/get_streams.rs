@@ -15,6 +15,7 @@ use super::super::item::Line;
 pub(super) struct GetStreams {
     /// The number of the newest stream; an older one ends itself.
     newest: u64,
+    /// Whether the newest stream is open at this endpoint.
     is_open: bool,
     /// The last event that the newest stream may send. Set when another takes over.
     until: Arc<AtomicU64>,
@@ -35,6 +36,7 @@ pub(in super::super) enum Start {
 
 /// A GET stream that has been opened.
 pub(in super::super) struct OpenedGetStream {
+    /// The standalone line of the session.
     pub(in super::super) line: Arc<Line>,
     pub(in super::super) number: u64,
     /// The last event that it may send; lowered when a newer stream takes over.

@@ -23,7 +23,8 @@ pub(in super::super) enum Listener {
     Sse2024,
 }
 
-/// A GET stream that is about to be opened, as long as this is held.
+/// A GET stream that is about to be opened, as long as this is held. A guard: dropped when the
+/// stream is open, or when opening it failed.
 pub(in super::super) struct Announced(Arc<HttpSession>);
 
 impl Drop for Announced {

@@ -1,4 +1,8 @@
 //! Carries standalone messages to the endpoint that has the GET stream.
+//!
+//! In a shared session, a handler may run at one endpoint while the client's GET stream is open at
+//! another. This endpoint then writes its standalone messages into the log of that stream. The
+//! store wakes the endpoint that has the stream, which sends what it finds.
 
 use std::sync::Arc;
 
@@ -10,7 +14,9 @@ use super::HttpSession;
 
 impl HttpSession {
     /// Starts a task, unless there is one, that writes standalone messages into the log of the GET
-    /// stream while another copy has that stream. The other copy sends them from there.
+    /// stream while another copy has that stream. The other copy sends them from there. Called
+    /// whenever the copy has read the record. The task ends when this copy may listen itself, or
+    /// the session ends.
     pub(super) fn relay(self: &Arc<Self>) {
         let is_needed = {
             let mut state = self.lock();

@@ -21,7 +21,7 @@ use super::{HttpSession, SessionKind, State};
 /// How often a write is tried again because other endpoints wrote first.
 const ATTEMPTS: usize = 32;
 
-/// When a record is written.
+/// When a record is written. Requests write changes only; the sweep also renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     /// Only if it differs from what the store has.
@@ -31,6 +31,9 @@ pub(super) enum Write {
 }
 
 /// A record to be written.
+///
+/// Made under the lock of the session, written without it. If the store has another version by
+/// then, the session adopts that and proposes again.
 struct Proposal {
     record: Record,
     /// The version that it was made from.

@@ -1,4 +1,9 @@
 //! The streams of a session and their logs, which a client can resume from.
+//!
+//! A POST gets a stream number when its answer becomes a stream, not before: answers in JSON have
+//! nothing to resume. The number and the position in the log make the event id. The log outlives
+//! the connection, so a client that lost it reads on from the log while the calls still write to
+//! it.
 
 use std::sync::Arc;
 
@@ -9,7 +14,8 @@ use super::super::event_id::STANDALONE;
 use super::super::record;
 use super::HttpSession;
 
-/// What is known of a stream that a client wants to resume.
+/// What is known of a stream that a client wants to resume. Decides whether a resumed stream waits
+/// for more events, ends after those in the log, or is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum StreamState {
     /// More events may come.
@@ -37,7 +43,8 @@ impl HttpSession {
         Some(StreamLog { number, log: self.log(number), session: self.clone() })
     }
 
-    /// What is known of a stream.
+    /// What is known of a stream. A stream of another copy is looked up by its mark in the store
+    /// (see `upkeep.rs`).
     ///
     /// # Errors
     ///
@@ -61,7 +68,7 @@ impl HttpSession {
         })
     }
 
-    /// The log of a stream.
+    /// The log of a stream. Makes a handle; nothing is read or written yet.
     pub(in super::super) fn log(&self, stream: u64) -> EventLog {
         let kept = self.core.limits().resumption;
         EventLog::new(self.core.config.store.clone(), &self.id, stream, kept)
@@ -84,7 +91,8 @@ impl HttpSession {
     }
 }
 
-/// The log of a POST's stream that is open. Dropping it ends the stream.
+/// The log of a POST's stream that is open. Dropping it ends the stream. The driver's recorder
+/// holds it, and after the client hung up, the task that takes over.
 pub(in super::super) struct StreamLog {
     pub(in super::super) number: u64,
     log: EventLog,
@@ -112,6 +120,7 @@ impl StreamLog {
         position
     }
 
+    /// Wakes resumed streams that wait for more events.
     fn end(&self) {
         if self.session.lock().open_streams.remove(&self.number) {
             self.session.ended.notify_waiters();

@@ -24,6 +24,7 @@ pub(super) enum Subscription {
 
 /// The future of a subscription that no listener polls at this moment.
 pub(super) struct Parked {
+    /// Its exchange in the state machine.
     pub(super) number: ExchangeId,
     pub(super) call: BoxFuture<Outcome>,
 }
@@ -44,7 +45,8 @@ impl Subscription {
         }
     }
 
-    /// Puts the future back. Returns whether a listener has to be woken to poll it.
+    /// Puts the future back. Returns whether a listener has to be woken to poll it. True also for
+    /// the first one, since a listener may be waiting for it already.
     pub(super) fn park(&mut self, parked: Parked) -> bool {
         let before = std::mem::replace(self, Self::Parked(parked));
         !matches!(before, Self::Polled { is_missed: false })

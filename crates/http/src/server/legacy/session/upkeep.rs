@@ -17,7 +17,8 @@ use super::HttpSession;
 use super::copy::{kept, lifetime};
 use super::shared::Write;
 
-/// What the record of a session needs.
+/// What the record of a session needs. The sweep does it from time to time, so requests need not
+/// write the record just to keep it alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Upkeep {
     /// The session was in use here: its time begins anew.
@@ -81,6 +82,9 @@ impl HttpSession {
     }
 
     /// Resolves when a stream has ended, or the endpoint that writes it is gone.
+    ///
+    /// A stream of this copy wakes the waiter. A stream of another copy is asked for from time to
+    /// time, in case that its endpoint died without deleting the mark.
     pub(in super::super) fn stream_ended(self: &Arc<Self>, stream: u64) -> BoxFuture<()> {
         let copy = self.copy_number();
         let is_foreign = copy.is_some_and(|copy| record::copy_of(stream) != u64::from(copy));

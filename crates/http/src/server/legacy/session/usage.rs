@@ -1,4 +1,8 @@
 //! Whether a session is in use, and since when it is not.
+//!
+//! A session may be closed when it is idle: no request is being answered and no stream is open.
+//! Uses are counted by guards, so that a session is in use for exactly as long as something of it
+//! runs, wherever the future is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,9 +12,11 @@ use super::super::super::places::Places;
 use super::HttpSession;
 
 /// An answer or a stream under way. It keeps its session from being idle, and holds the slots of
-/// its calls.
+/// its calls. The driver of a POST holds one, and so does every stream. While one exists, neither
+/// the sweep nor a full table closes the session.
 pub(in super::super) struct SessionUse {
     pub(in super::super) session: Arc<HttpSession>,
+    /// Freed with the use.
     calls: Option<Places>,
 }
 
@@ -27,7 +33,8 @@ impl SessionUse {
         session_use
     }
 
-    /// A second use of the same session, which takes over the slots.
+    /// A second use of the same session, which takes over the slots. For the task that drives calls
+    /// to their end after the client hung up.
     pub(in super::super) fn successor(&mut self) -> Self {
         let mut successor = Self::new(self.session.clone());
         successor.calls = self.calls.take();
@@ -65,7 +72,8 @@ impl HttpSession {
         !is_in_use && allowed <= now.saturating_duration_since(state.used)
     }
 
-    /// When it was last in use. `None` if it is now.
+    /// When it was last in use. `None` if it is now. The table asks, to find the session that makes
+    /// room for another.
     pub(in super::super) fn idle_since(&self) -> Option<Instant> {
         let state = self.lock();
         (!self.is_in_use()).then_some(state.used)

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// room.
 const LOOKS: usize = 64;
 
-/// A session, as far as the table needs to know it.
+/// A session, as far as the table needs to know it. A trait, so that tests need no real sessions.
 pub(super) trait Idle: Clone {
     fn id(&self) -> &str;
 
@@ -22,19 +22,25 @@ pub(super) trait Idle: Clone {
     fn idle_since(&self) -> Option<Instant>;
 }
 
-/// Sessions by id, and in the order in which they make room.
+/// Sessions by id, and in the order in which they make room. Behind one lock per endpoint; every
+/// operation is short and waits for nothing.
 pub(super) struct Table<S, C> {
     /// With a keyed hash: a client could open sessions until some ids collide, and keep only those.
     by_id: HashMap<String, Kept<S, C>>,
+    /// All sessions, the one that makes room first at the front.
     order: Order<S>,
+    /// The same for each caller that has sessions.
     of_callers: HashMap<C, Order<S>>,
     bounds: Bounds,
+    /// The number of the turn that was given last.
     last: u64,
 }
 
+/// A session with its place in the two orders: of all sessions, and of those of its caller.
 struct Kept<S, C> {
     session: S,
     caller: C,
+    /// Its key in both orders.
     turn: Turn,
 }
 
@@ -106,6 +112,7 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
         Ok(evicted)
     }
 
+    /// Takes a session out of the table and of both orders. It is not closed by that.
     pub(super) fn remove(&mut self, id: &str) -> Option<S> {
         let Kept { session, caller, turn } = self.by_id.remove(id)?;
         self.order.remove(&turn);
@@ -124,7 +131,8 @@ impl<S: Idle, C: Clone + Eq + Hash> Table<S, C> {
         std::mem::replace(self, empty).by_id.into_values().map(|kept| kept.session).collect()
     }
 
-    /// Notes that a session was in use at a moment.
+    /// Notes that a session was in use at a moment. The sweep calls it for sessions in use, so that
+    /// the order is seldom far from the truth.
     pub(super) fn touch(&mut self, id: &str, used: Instant) {
         let Some(kept) = self.by_id.get_mut(id) else { return };
         let before = kept.turn;
