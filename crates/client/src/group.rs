@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
 use crate::resources::Contents;
-use crate::result::ToolOutcome;
+use crate::tool_outcome::ToolOutcome;
 
 /// Several servers under names that the application chooses.
 ///

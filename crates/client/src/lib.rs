@@ -58,6 +58,53 @@
 //! A [`Group`] offers the tools of several servers under names that the application chooses.
 //! [`Client::relay`] makes a client a service that a server can mount.
 //!
+//! # Reading order
+//!
+//! For readers of the source. Connecting:
+//!
+//! * `client`: the handle of an application to one server.
+//! * `builder`: the configuration of a client before it connects.
+//! * [`connect`]: what a client can connect to: a command to start, or any transport.
+//! * `http`: connecting over HTTP; `disabled`: its methods while the feature `http` is off.
+//! * `era`: remembers which servers begin with a handshake.
+//!
+//! Calls:
+//!
+//! * `call`: one call: its options, its answer, reading the result.
+//! * `error`: the errors of a client, and whether a retry may help.
+//! * `list`: paged lists as streams.
+//! * `tools`: lists and calls tools.
+//! * `tool_outcome`: the result of a tool, and how to read it.
+//! * `catalogue`: the tools of the last list, against which results are checked.
+//! * `resources`, `prompts`, `complete`: the calls of the other features.
+//! * `log_level`: sets the log level of a session.
+//!
+//! Changes:
+//!
+//! * `subscribe`: subscriptions to changes, as streams.
+//! * `inbox`: the changes of one subscription that wait for their reader.
+//!
+//! Questions of the server:
+//!
+//! * `host`: the application behind a client: its handlers, and what they know of the server.
+//! * `hook`: functions that the application registered.
+//! * `server_identity`: which server a question or a record belongs to.
+//! * `answer`: questions to the user, and their answers.
+//! * `web_page`: pages that the user is to visit, and what is suspicious about them.
+//! * `sensitive`: guesses whether a text asks for a secret.
+//! * `sample`: requests to the application's model.
+//! * `roots`: sets the roots of a connection; `root_list`: checks them.
+//!
+//! Control of tool calls:
+//!
+//! * `consent`: asks the application before a tool call.
+//! * `audit`: one record per tool call.
+//!
+//! Several servers, and servers behind servers:
+//!
+//! * `group`: several servers, offered as one.
+//! * `relay`: a client as a service that a server can mount.
+//!
 //! [`allow_urls`]: ClientBuilder::allow_urls
 //! [`audit`]: ClientBuilder::audit
 //! [`label`]: ClientBuilder::label
@@ -72,69 +119,46 @@
 //! [`roots`]: ClientBuilder::roots
 //! [`trust_annotations`]: ClientBuilder::trust_annotations
 
-mod client;
+// One group per group of the reading order above; the formatter sorts within a group.
 
 mod builder;
-
+mod client;
 pub mod connect;
-
+#[cfg(not(feature = "http"))]
+mod disabled;
+mod era;
 #[cfg(feature = "http")]
 mod http;
 
-#[cfg(not(feature = "http"))]
-mod disabled;
-
-mod era;
-
-mod host;
-
-mod hook;
-
-mod server_identity;
-
 mod call;
-
+mod catalogue;
+mod complete;
+mod error;
+mod list;
 mod log_level;
-
+mod prompts;
+mod resources;
+mod tool_outcome;
 mod tools;
 
-mod resources;
-
-mod prompts;
-
-mod complete;
-
+mod inbox;
 mod subscribe;
 
-mod inbox;
-
-mod result;
-
-mod list;
-
 mod answer;
-
+mod hook;
+mod host;
+mod root_list;
+mod roots;
+mod sample;
+mod sensitive;
+mod server_identity;
 mod web_page;
 
-mod sensitive;
-
-mod sample;
-
-mod roots;
-
-mod root_list;
-
+mod audit;
 mod consent;
 
-mod audit;
-
-mod catalogue;
-
 mod group;
-
 mod relay;
-
-mod error;
 
 #[cfg(feature = "http")]
 pub use bowline_http::client::{HttpClientLimits, HttpTransport};
@@ -159,7 +183,7 @@ pub use crate::http::HttpServer;
 pub use crate::list::List;
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;
-pub use crate::result::ToolOutcome;
 pub use crate::sample::{Review, SamplingAnswer, SamplingRequest};
 pub use crate::subscribe::{Change, Changes, SubscriptionBuilder};
+pub use crate::tool_outcome::ToolOutcome;
 pub use crate::web_page::{Suspicion, WebPage};

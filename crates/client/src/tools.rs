@@ -11,7 +11,7 @@ use crate::call::ClientCall;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::list::List;
-use crate::result::ToolOutcome;
+use crate::tool_outcome::ToolOutcome;
 
 impl Client {
     /// Calls a tool when awaited.

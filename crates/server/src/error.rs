@@ -6,14 +6,14 @@
 
 use std::fmt;
 
-use bowline_proto::request::{Response, Success};
+use bowline_proto::request::Response;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
-use bowline_types::tool::CallToolResult;
 use serde::Serialize;
 
 use crate::chain::chain;
 use crate::extract::{AskError, Visit};
+use crate::tool_response::tool_error;
 
 /// Any error that can be sent to another thread.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -109,9 +109,9 @@ impl Error {
             Kind::Rpc(error) => Err(error),
             Kind::Failure(error) => match refusal(&*error, revision) {
                 Some(refusal) => Err(refusal),
-                None => Success::complete(CallToolResult::error(chain(&*error)), revision),
+                None => tool_error(chain(&*error), revision),
             },
-            other => Success::complete(CallToolResult::error(other.to_string()), revision),
+            other => tool_error(other.to_string(), revision),
         }
     }
 

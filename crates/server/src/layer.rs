@@ -14,31 +14,32 @@
 //! If they refuse a tool call, the model gets an error result; any other request gets a JSON-RPC
 //! error. Some limits hold without any layer: [`Limits`](bowline_proto::limits::Limits) names them.
 //!
-//! Up to 2025-11-25 layers see two requests that the engine makes itself. For `initialize` it makes a
-//! `server/discover` with the extension [`Handshake`](bowline_proto::request::Handshake), which
-//! [`RateLimit`] counts and [`Audit`] records as `initialize`. For each session it makes one
-//! `subscriptions/listen` with the extension
+//! Up to 2025-11-25 layers see two requests that the connection makes itself. For `initialize` it
+//! makes a `server/discover` with the extension
+//! [`Handshake`](bowline_proto::request::Handshake), which [`RateLimit`] counts and [`Audit`]
+//! records as `initialize`. For each session it makes one `subscriptions/listen` with the extension
 //! [`EveryResource`](bowline_proto::request::EveryResource), which both ignore.
 //!
 //! A layer can also ask the user without [`Ask`](crate::Ask) (2026-07-28):
 //! [`Success::input_required`] answers a call with questions, and `request.parts.input` has the
 //! answers of the retry. Take them out before passing the request on, and do not trust them.
+//!
+//! [`Success::input_required`]: bowline_proto::request::Success::input_required
 
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
-use bowline_proto::request::Success;
 pub use bowline_proto::request::{Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
-use bowline_types::tool::CallToolResult;
 use futures_core::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::chain::chain;
 use crate::error::BoxError;
+use crate::tool_response::tool_error;
 
 mod audit;
 mod concurrency;
@@ -210,7 +211,7 @@ where
 impl Fault {
     fn response(self, error: &(dyn std::error::Error + 'static), revision: Revision) -> Response {
         match self {
-            Self::Tool => Success::complete(CallToolResult::error(chain(error)), revision),
+            Self::Tool => tool_error(chain(error), revision),
             Self::Server => Err(ErrorObject::internal(chain(error))),
         }
     }

@@ -21,20 +21,61 @@
 //! # }
 //! ```
 //!
-//! In reading order: a [`Server`] is described by value and built once into a [`Service`], which
-//! any transport drives. Each request goes through the server's [`layer`]s to what serves its
-//! method. A [`Tool`], a [`Prompt`] or a [`Resource`] is a [`Handler`]: a function whose parameters
-//! are [`extract`]ors and whose result is one of those in [`respond`]. Another handler can complete
-//! its arguments while the user types. The [`Registry`] changes the features while the server runs,
-//! and [`Notify`] notifies clients of changes.
+//! A [`Server`] is described by value and built once into a [`Service`], which any transport
+//! drives. Each request goes through the server's [`layer`]s to what serves its method. A [`Tool`],
+//! a [`Prompt`] or a [`Resource`] is a [`Handler`]: a function whose parameters are [`extract`]ors
+//! and whose result is one of those in [`respond`]. Another handler can complete its arguments while
+//! the user types. The [`Registry`] changes the features while the server runs, and [`Notify`]
+//! notifies clients of changes.
 //!
 //! A handler does not depend on the revision or the transport of its caller. A cancelled call is
 //! dropped, unless its handler takes [`Cancel`]. The model gets the error of a tool; see [`Error`].
+//!
+//! # Reading order
+//!
+//! For readers of the source. From the server to the feature:
+//!
+//! * `server`: a server and its builder methods.
+//! * `service`: a built server, as the service that transports drive.
+//! * `shared`: what a built server shares with all of its calls.
+//! * `serve`: serves over a transport, in one line.
+//! * `http`: serves over HTTP; `disabled`: methods of features that are off.
+//! * `router`: routes a request by its method to the feature that serves it.
+//! * `discover`: the capabilities and instructions of a server.
+//! * `registry`: the features of a server, which may change while it runs.
+//! * `notify`: notifies clients of changes.
+//! * `mount`: servers in a namespace of another server.
+//! * [`layer`]: code around calls.
+//!
+//! From the feature to the user's function, and back:
+//!
+//! * `feature`: tools, resources and prompts; `feature/run.rs` runs a call.
+//! * `call`: one call, as extractors see it.
+//! * `handler`: functions as handlers.
+//! * [`extract`]: what a handler can take as parameters.
+//! * [`respond`]: what a handler can return.
+//! * `error`: what a handler fails with; `chain`: an error with its causes, in one line.
+//! * `tool_response`: the answer that every tool result of this crate goes through.
+//!
+//! What these need:
+//!
+//! * `schema`: Rust types as the schemas that clients see.
+//! * `tool_validator`: checks arguments and results of a tool against its schemas.
+//! * `text_arguments`: arguments that are strings, read as the types of parameters.
+//! * `uri`: checks URIs of resources.
+//! * `states`: the values that a server was given with `.state(..)`.
+//! * `seal`: encrypts the state that a client keeps between rounds.
+//! * `secret`: names of secrets, which forms must not ask for.
+//! * `sync`: a signal that several tasks wait for.
+//! * `trace`: events of `tracing` as log messages; `polled`: the call that they belong to.
+
+// One group per group of the reading order above; the formatter sorts within a group.
 
 mod disabled;
 mod discover;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod layer;
 mod mount;
 mod notify;
 mod registry;
@@ -42,6 +83,7 @@ mod router;
 mod serve;
 mod server;
 mod service;
+mod shared;
 
 mod call;
 mod chain;
@@ -49,9 +91,8 @@ mod error;
 pub mod extract;
 mod feature;
 mod handler;
-pub mod layer;
 pub mod respond;
-mod shared;
+mod tool_response;
 
 #[cfg(feature = "tracing")]
 mod polled;

@@ -1,6 +1,6 @@
 //! Notifies clients of changes.
 //!
-//! Every `subscriptions/listen` is a subscriber, whether a client sent it or the engine opened it for
+//! Every `subscriptions/listen` is a subscriber, whether a client sent it or the connection opened it for
 //! a legacy session. A subscriber has a set of pending changes, not a queue: a client that reads
 //! slowly gets one notification for each changed thing, however often it changed meanwhile.
 

@@ -202,7 +202,7 @@ impl Server {
         self.0.registry.notify().clone()
     }
 
-    /// The settings that the protocol engine needs: name, revisions, limits, log level.
+    /// The settings that a connection needs: name, revisions, limits, log level.
     pub fn config(&self) -> ServerConfig {
         ServerConfig::new(self.0.info.clone())
             .with_revisions(self.0.revisions.iter().copied())

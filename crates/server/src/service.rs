@@ -28,14 +28,14 @@ struct Built {
     /// The router inside of the server's layers, if there are any.
     layered: Option<Route>,
     sealer: Arc<Sealer>,
-    results: ResultSizeLimit,
+    result_limit: ResultSizeLimit,
 }
 
 impl Service {
     pub(crate) fn new(router: Router, layered: Option<Route>, shared: &ServerShared) -> Self {
-        let results = ResultSizeLimit::new(shared.limits.result);
+        let result_limit = ResultSizeLimit::new(shared.limits.result);
         let sealer = shared.sealer.clone();
-        Self(Arc::new(Built { router, layered, sealer, results }))
+        Self(Arc::new(Built { router, layered, sealer, result_limit }))
     }
 
     pub(crate) fn sealer(&self) -> &Sealer {
@@ -55,7 +55,7 @@ impl tower_service::Service<Request> for Service {
 
     fn call(&mut self, mut request: Request) -> ResponseFuture {
         let head = CallHead::of(&request);
-        let Built { router, layered, sealer, results } = &*self.0;
+        let Built { router, layered, sealer, result_limit } = &*self.0;
         if request.parts.input.as_ref().is_some_and(|input| input.state.is_some()) {
             request.parts.extensions.insert(Opener(sealer.clone()));
         }
@@ -63,7 +63,7 @@ impl tower_service::Service<Request> for Service {
             None => Serving::Plain(router.route(request)),
             Some(route) => Serving::Layered(route.serve(request)),
         };
-        ResponseFuture { serving, head, results: *results }
+        ResponseFuture { serving, head, result_limit: *result_limit }
     }
 }
 
@@ -88,7 +88,7 @@ impl fmt::Debug for Service {
 pub struct ResponseFuture {
     serving: Serving,
     head: CallHead,
-    results: ResultSizeLimit,
+    result_limit: ResultSizeLimit,
 }
 
 enum Serving {
@@ -100,7 +100,7 @@ impl Future for ResponseFuture {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { serving, head, results } = &mut *self;
+        let Self { serving, head, result_limit } = &mut *self;
         let poll = match serving {
             Serving::Plain(routed) => Pin::new(routed).poll(cx),
             Serving::Layered(future) => match catch_poll(future, cx) {
@@ -111,7 +111,7 @@ impl Future for ResponseFuture {
                 }
             },
         };
-        poll.map(|response| Ok(results.hold(*head, response)))
+        poll.map(|response| Ok(result_limit.limit_response(*head, response)))
     }
 }
 

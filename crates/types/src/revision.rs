@@ -58,8 +58,8 @@ impl Revision {
         }
     }
 
-    /// Whether the types of this crate have exactly the shape of this revision, so that nothing
-    /// has to be removed or rewritten before it is sent.
+    /// Whether this is the newest revision. Its values need no rewriting, except that members
+    /// which it removed are cleared, such as `execution` and `task`.
     pub fn is_latest(self) -> bool {
         self == Self::LATEST
     }

@@ -143,7 +143,7 @@ pub enum QuestionError {
     TooMany,
     /// The client did not answer in time.
     TimedOut,
-    /// The connection closed before the answer.
+    /// The connection or session ended, or the call was over, before the answer.
     Closed,
     /// The client answered with an error.
     Refused(ErrorObject),
@@ -165,7 +165,7 @@ impl std::error::Error for QuestionError {}
 
 /// How often [`Outbox::say`] waits in vain for room before it gives up. A closed outbox is always
 /// ready and never takes a message.
-const PATIENCE: usize = 64;
+const MOST_TRIES: usize = 64;
 
 /// Sends messages while a call runs. They belong to that call, so they go to the stream that its
 /// answer will go to.
@@ -207,7 +207,7 @@ impl Outbox {
     /// Gives the message back if the connection is closed.
     pub async fn say(&self, outgoing: Outgoing) -> Result<(), Outgoing> {
         let mut unsaid = outgoing;
-        for _ in 0..PATIENCE {
+        for _ in 0..MOST_TRIES {
             self.ready().await;
             match self.emit(unsaid) {
                 Ok(()) => return Ok(()),

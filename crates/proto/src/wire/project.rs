@@ -3,8 +3,8 @@
 //! Handlers use the newest revision. Before a value is serialized for a peer of an older one,
 //! members that its revision does not know are dropped, and newer shapes are replaced by older
 //! ones: links and audio become text, structured output becomes an object, choices become plain
-//! enums. Afterwards the value fits the official schema of that revision, which tests check for
-//! every type. For the newest revision there is almost nothing to do.
+//! enums. Afterwards the value fits the official schema of that revision, which
+//! `proto/tests/project.rs` checks for every type. For the newest revision there is almost nothing to do.
 //!
 //! Some values have no older shape. An elicitation by URL, or any elicitation before 2025-06-18, is
 //! left as it is: the caller checks revision and capabilities before it asks.
@@ -68,7 +68,7 @@ impl Project for ClientCapabilities {
     fn project(&mut self, revision: Revision) {
         if let Some(roots) = &mut self.roots {
             // The revision has no such notification, so the capability must not announce it.
-            roots.list_changed &= !revision.is_modern();
+            roots.list_changed &= revision.has_roots_changes();
         }
         if let Some(sampling) = &mut self.sampling {
             keep_if(&mut sampling.context, revision.has_sampling_tools());

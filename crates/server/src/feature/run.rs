@@ -44,7 +44,8 @@ pub(crate) trait Callee: Send + Sync + 'static {
     /// The answer to a call whose handler has ended.
     fn complete(&self, call: &Call, outcome: HandlerResult<Self::Output>) -> Response;
 
-    /// The answer to a call that cannot go on.
+    /// The answer to a call that is refused before its handler runs, or that cannot ask its
+    /// questions.
     fn fail(&self, reason: String, revision: Revision) -> Response;
 
     /// How long the handler goes on after a cancellation, if it does at all.
@@ -110,7 +111,7 @@ impl<C: Callee> Running<C> {
         let input = request.parts.input.take();
         let call = Call::new(request, target, shared);
         if let Some(input) = input {
-            resume(&call, *input).map_err(Err)?;
+            restore_round(&call, *input).map_err(Err)?;
         }
         let handler = Some(callee.call(call.clone()));
         Ok(Self { callee, call, handler })
@@ -176,7 +177,7 @@ fn linger<T: Send + 'static>(handler: BoxFuture<'static, HandlerResult<T>>, grac
 }
 
 /// Restores the state of an earlier round. Answers without the state of their questions are ignored.
-fn resume(call: &Call, input: Input) -> Result<(), ErrorObject> {
+fn restore_round(call: &Call, input: Input) -> Result<(), ErrorObject> {
     let Some(state) = input.state else { return Ok(()) };
     let binding = binding(call).map_err(|_| BadState)?;
     let memory = call.shared().sealer.open(&state, &binding, SystemTime::now())?.plain;

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bowline_proto::request::{EveryResource, Handshake, Request, Response, Success};
+use bowline_proto::request::{EveryResource, Handshake, Request, Response};
 use bowline_types::error::ErrorObject;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
-use bowline_types::tool::CallToolResult;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use super::{Fault, Next, Route, always_ready};
 use crate::error::BoxError;
+use crate::tool_response::tool_error;
 
 /// Lets a call pass, makes it wait, or refuses it.
 pub(super) trait Guard: Send + Sync + 'static {
@@ -95,16 +95,14 @@ impl CallHead {
     /// JSON-RPC error.
     pub(crate) fn refuse(self, error: ErrorObject) -> Response {
         match self.method {
-            Method::ToolsCall => {
-                Success::complete(CallToolResult::error(error.message), self.revision)
-            }
+            Method::ToolsCall => tool_error(error.message, self.revision),
             _ => Err(error),
         }
     }
 }
 
 /// The method that the client sent. `initialize` reaches layers as the `server/discover` of the
-/// engine. `None` for the `subscriptions/listen` that the engine opens for a session, because the
+/// connection. `None` for the `subscriptions/listen` that the connection opens for a session, because the
 /// client did not send it.
 pub(super) fn sent(request: &Request) -> Option<Method> {
     let attached = &request.parts.extensions;

@@ -91,7 +91,7 @@ struct Buckets {
 
 impl Guard for Buckets {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
-        match self.hold(&request) {
+        match self.check(&request) {
             Ok(()) => Box::pin(next.run(request)),
             Err(refusal) => Box::pin(async move { refusal }),
         }
@@ -99,7 +99,12 @@ impl Guard for Buckets {
 }
 
 impl Buckets {
-    fn hold(&self, request: &Request) -> Result<(), Response> {
+    /// Counts a request for its caller.
+    ///
+    /// # Errors
+    ///
+    /// Gives the answer to a request over the limit.
+    fn check(&self, request: &Request) -> Result<(), Response> {
         let Some(method) = sent(request) else { return Ok(()) };
         if self.limit.methods.as_ref().is_some_and(|methods| !methods.contains(&method)) {
             return Ok(());

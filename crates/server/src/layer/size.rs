@@ -32,7 +32,7 @@ impl ResultSizeLimit {
     }
 
     /// Refuses a result that is too long.
-    pub(crate) fn hold(self, head: CallHead, response: Response) -> Response {
+    pub(crate) fn limit_response(self, head: CallHead, response: Response) -> Response {
         let Self(most) = self;
         match response {
             Ok(success) if success.body().as_str().len() > most => {
@@ -54,6 +54,6 @@ guards!(ResultSizeLimit, |limit| *limit);
 impl Guard for ResultSizeLimit {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response> {
         let head = CallHead::of(&request);
-        Box::pin(async move { self.hold(head, next.run(request).await) })
+        Box::pin(async move { self.limit_response(head, next.run(request).await) })
     }
 }

@@ -23,7 +23,7 @@ impl Router {
         }
     }
 
-    /// Judges whether a session may follow a resource; the engine keeps the subscription.
+    /// Judges whether a session may follow a resource; the connection keeps the subscription.
     pub(super) fn subscribe(&self, request: Request) -> Result<Routed, ErrorObject> {
         self.check_resources(&request)?;
         if self.0.profile.subscriptions == ResourceSubscriptions::Disabled {

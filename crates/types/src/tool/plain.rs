@@ -1,7 +1,7 @@
 //! Writes tool results that contain only text, without serde.
 //!
-//! Most tools return a text, and some a very long one. All other results go through serde, which
-//! would produce the same bytes for these, more slowly.
+//! Most tools return a text, and some a very long one. serde writes all other results. It would
+//! write text-only results too, with the same bytes, but slower.
 
 use super::CallToolResult;
 use crate::content::Content;
@@ -71,6 +71,9 @@ impl CallToolResult {
     }
 
     /// Whether the result has no members but those that this file writes: `content` and `isError`.
+    ///
+    /// A member that most results have must be written by `texts` and `long_text`, in the order of
+    /// the struct; otherwise all results take the slow path.
     fn has_only_content(&self) -> bool {
         // Without `..`: a new member fails to compile here, so that no result loses it.
         let Self { content: _, is_error: _, structured_content, meta } = self;

@@ -8,7 +8,7 @@ use super::{Project, keep_if, project_meta};
 impl Project for Content {
     /// Fits a block of a tool result or a prompt.
     fn project(&mut self, revision: Revision) {
-        if revision.is_modern() {
+        if revision.is_latest() {
             return;
         }
         let text = match self {
@@ -28,7 +28,7 @@ impl Project for Content {
 
 impl Project for Annotations {
     fn project(&mut self, revision: Revision) {
-        if revision.is_modern() {
+        if revision.is_latest() {
             return;
         }
         keep_if(&mut self.last_modified, revision.has_last_modified());

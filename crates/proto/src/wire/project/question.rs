@@ -90,7 +90,7 @@ impl Project for CreateMessageParams {
         keep_if(&mut self.tools, revision.has_sampling_tools());
         keep_if(&mut self.tool_choice, revision.has_sampling_tools());
         self.tools.project(revision);
-        if revision.is_modern() {
+        if revision.is_latest() {
             return;
         }
         for message in &mut self.messages {
@@ -112,7 +112,7 @@ fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMess
 
 impl Project for CreateMessageResult {
     fn project(&mut self, revision: Revision) {
-        if revision.is_modern() {
+        if revision.is_latest() {
             return;
         }
         project_turn(&mut self.content, revision);

@@ -15,7 +15,7 @@ impl Project for ListToolsResult {
 
 impl Project for ToolDefinition {
     fn project(&mut self, revision: Revision) {
-        // The one member that the latest revision lacks.
+        // The latest revision removed this member.
         keep_if(&mut self.execution, revision.has_core_tasks());
         if revision.is_latest() {
             return;

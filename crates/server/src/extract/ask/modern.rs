@@ -8,7 +8,7 @@ use bowline_types::json::RawJson;
 
 use super::AskError;
 use super::answer::AnswerError;
-use super::rounds::OpenQuestion;
+use super::rounds::UnansweredQuestion;
 use crate::call::Call;
 
 /// Takes the answer of an earlier round, or leaves the question open for the client.
@@ -28,9 +28,10 @@ pub(super) async fn ask<T>(
             Err(AnswerError::Unfit(reason)) => complain(&mut request, &reason),
         }
     }
-    let _open = rounds.open(OpenQuestion { key, fingerprint, request }, &call.shared().limits);
-    // If the handler itself asks, it is dropped here. A task that it started wakes when the call is
-    // over.
+    let _open =
+        rounds.open(UnansweredQuestion { key, fingerprint, request }, &call.shared().limits);
+    // Usually the handler is dropped here, when the round ends. What outlives it (a task that it
+    // spawned, or a handler within its grace) goes on when the call is over, and its question fails.
     call.over().raised().await;
     Err(closed)
 }

@@ -38,7 +38,7 @@ struct Round {
     /// Whether a question differs from the one with the same key before.
     has_changed: bool,
     /// Questions that wait for an answer.
-    open: Vec<OpenQuestion>,
+    open: Vec<UnansweredQuestion>,
     /// How many `once` steps run; the round cannot end meanwhile.
     running: usize,
     /// Wakes the task that drives the handler.
@@ -90,7 +90,7 @@ fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RawJso
 
 /// A question that waits for an answer.
 #[derive(Debug)]
-pub(super) struct OpenQuestion {
+pub(super) struct UnansweredQuestion {
     pub(super) key: String,
     pub(super) fingerprint: Fingerprint,
     pub(super) request: InputRequest,
@@ -173,7 +173,7 @@ impl Rounds {
 
     /// Adds an open question, which the client is asked when the round ends. Dropping the guard
     /// closes it.
-    pub(super) fn open(&self, open: OpenQuestion, limits: &Limits) -> impl Drop + use<'_> {
+    pub(super) fn open(&self, open: UnansweredQuestion, limits: &Limits) -> impl Drop + use<'_> {
         let guard = OpenGuard { round: &self.0, key: open.key.clone() };
         let driver = lock(&self.0).open(open, limits);
         driver.into_iter().for_each(Waker::wake);
@@ -213,7 +213,7 @@ impl Round {
 
     /// Adds an open question, and returns the task to wake. Questions beyond the limit wait for the
     /// next round.
-    fn open(&mut self, open: OpenQuestion, limits: &Limits) -> Option<Waker> {
+    fn open(&mut self, open: UnansweredQuestion, limits: &Limits) -> Option<Waker> {
         if self.open.len() < limits.questions.max(1) {
             self.open.push(open);
         }
@@ -228,7 +228,7 @@ impl Round {
         let unwritable = |error| format!("the answers so far cannot be kept: {error}");
         self.remember();
         let mut requests = InputRequests::new();
-        for OpenQuestion { key, fingerprint, request } in std::mem::take(&mut self.open) {
+        for UnansweredQuestion { key, fingerprint, request } in std::mem::take(&mut self.open) {
             self.memory.questions.retain(|known| known.key != key);
             self.memory.questions.push(RecordedQuestion {
                 key: key.clone(),

@@ -151,7 +151,7 @@ impl Sample {
     /// async fn plan(ask: Ask) -> Result<String> {
     ///     let clock = Tool::new("clock", || async {}).describe("Tells the time");
     ///     let question = ask.sample("Is it time for lunch?").tools([clock]);
-    ///     Ok(question.run(|_wish| async { "12:15" }).await?.text())
+    ///     Ok(question.run(|_tool_use| async { "12:15" }).await?.text())
     /// }
     /// ```
     ///
@@ -172,7 +172,7 @@ impl Sample {
             if sampled.tool_uses().next().is_none() {
                 return Ok(sampled);
             }
-            let results = self.fulfil_all(&sampled, &mut call).await?;
+            let results = self.call_tools(&sampled, &mut call).await?;
             let said = SamplingMessage::new(Role::Assistant, sampled.content);
             self.params.messages.extend([said, SamplingMessage::new(Role::User, results)]);
         }
@@ -181,8 +181,8 @@ impl Sample {
         Err(AskError::Invalid(message).into())
     }
 
-    /// Calls each tool that the model wishes to call, once.
-    async fn fulfil_all<F, Running>(&self, sampled: &Sampled, call: &mut F) -> Result<Vec<Content>>
+    /// Calls each tool that the model asked for, once.
+    async fn call_tools<F, Running>(&self, sampled: &Sampled, call: &mut F) -> Result<Vec<Content>>
     where
         F: FnMut(ToolUseContent) -> Running,
         Running: Future,
@@ -190,18 +190,18 @@ impl Sample {
     {
         let question = self.ask.0.rounds().map_or(0, Rounds::asked);
         let mut results = Vec::new();
-        for wish in sampled.tool_uses() {
-            let step = format!("tool use `{}` of question {question}", wish.id);
-            let result = self.ask.once(&step, || self.fulfil(wish, call)).await?;
+        for tool_use in sampled.tool_uses() {
+            let step = format!("tool use `{}` of question {question}", tool_use.id);
+            let result = self.ask.once(&step, || self.call_tool(tool_use, call)).await?;
             results.push(Content::ToolResult(result));
         }
         Ok(results)
     }
 
     /// Calls a tool that the model asked for. Its error becomes a result for the model.
-    async fn fulfil<F, Running>(
+    async fn call_tool<F, Running>(
         &self,
-        wish: &ToolUseContent,
+        tool_use: &ToolUseContent,
         call: &mut F,
     ) -> Result<ToolResultContent>
     where
@@ -209,15 +209,15 @@ impl Sample {
         Running: Future,
         Running::Output: IntoToolResult,
     {
-        let outcome = match self.params.tools.iter().find(|tool| tool.name == wish.name) {
+        let outcome = match self.params.tools.iter().find(|tool| tool.name == tool_use.name) {
             Some(tool) => {
-                let result = call(wish.clone()).await.into_tool_result();
+                let result = call(tool_use.clone()).await.into_tool_result();
                 result.and_then(|result| fits(tool, result))
             }
-            None => Err(format!("no tool is named `{}`", wish.name).into()),
+            None => Err(format!("no tool is named `{}`", tool_use.name).into()),
         };
         let result = outcome.unwrap_or_else(|error| CallToolResult::error(error.to_string()));
-        let mut content = ToolResultContent::new(&wish.id, result.content);
+        let mut content = ToolResultContent::new(&tool_use.id, result.content);
         content.structured_content = result.structured_content;
         content.is_error = result.is_error;
         Ok(content)
@@ -255,7 +255,7 @@ impl Sampled {
     /// The tools that the model wishes to call.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.content.iter().filter_map(|block| match block {
-            Content::ToolUse(wish) => Some(wish),
+            Content::ToolUse(tool_use) => Some(tool_use),
             _ => None,
         })
     }
@@ -270,7 +270,7 @@ fn read(answer: &RawJson) -> Result<Sampled, AnswerError> {
     Ok(Sampled { content, model, stop_reason })
 }
 
-/// Checks what a tool gives programs against what it promised.
+/// Checks structured content against the tool's output schema.
 fn fits(tool: &ToolDefinition, result: CallToolResult) -> Result<CallToolResult> {
     let (Some(schema), Some(output)) = (&tool.output_schema, &result.structured_content) else {
         return Ok(result);

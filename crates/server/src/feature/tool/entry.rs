@@ -24,6 +24,7 @@ use crate::feature::visible::{Definition, Visibility};
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
+use crate::tool_response::{tool_error, tool_response};
 use crate::tool_validator::ToolValidator;
 
 /// A tool that has been checked.
@@ -128,11 +129,11 @@ impl Callee for ToolEntry {
                 ErrorObject::internal(format!("the {} failed: {reason}", self.label()))
             })?;
         }
-        Success::complete(result, revision)
+        tool_response(result, revision)
     }
 
     fn fail(&self, reason: String, revision: Revision) -> Response {
-        Success::complete(CallToolResult::error(reason), revision)
+        tool_error(reason, revision)
     }
 
     fn grace(&self) -> Option<Duration> {

@@ -75,7 +75,7 @@ fn answered_id(block: &Content) -> Option<&str> {
 /// The ids of the tool uses of a message.
 fn tool_uses(message: &SamplingMessage) -> impl Iterator<Item = &str> {
     message.content.iter().filter_map(|block| match block {
-        Content::ToolUse(wish) => Some(wish.id.as_str()),
+        Content::ToolUse(tool_use) => Some(tool_use.id.as_str()),
         _ => None,
     })
 }
@@ -127,8 +127,9 @@ mod tests {
     use crate::json::Object;
 
     fn uses(ids: &[&str]) -> SamplingMessage {
-        let wish = |id: &&str| Content::ToolUse(ToolUseContent::new(*id, "t", Object::default()));
-        SamplingMessage::new(Role::Assistant, ids.iter().map(wish).collect())
+        let tool_use =
+            |id: &&str| Content::ToolUse(ToolUseContent::new(*id, "t", Object::default()));
+        SamplingMessage::new(Role::Assistant, ids.iter().map(tool_use).collect())
     }
 
     fn results(ids: &[&str]) -> SamplingMessage {
