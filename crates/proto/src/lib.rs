@@ -19,6 +19,7 @@
 //! * [`limits`] — every bound on what a peer may make this side hold, count or wait for;
 //! * [`codec`] — bytes of a channel to pieces of text, one per message;
 //! * [`frame`] — text to JSON-RPC messages, strictly;
+//! * `scan` — one pass over JSON text that finds its members, for [`frame`] and [`members`];
 //! * [`members`] — objects cut into members whose values stay text;
 //! * [`classify`] — which era is this request?
 //! * [`admission`] — may it be served? Every rule that lets a request in;

@@ -4,9 +4,11 @@
 //!
 //! * [`harness`] runs a test once for each era and transport: `#[bowline::test]`.
 //! * [`transcript`] plays files that list the messages of client and server, and compares.
+//! * [`ServerUnderTest`] is the server that a transcript is played against.
 //! * [`StrictPeer`] is a client or server that fails on every message it does not expect.
 //! * [`schema`] checks messages against the official JSON Schemas (feature `schemas`).
 //! * [`pair`] joins a sans-IO client and a sans-IO server in memory, to set up races by hand.
+//! * `outgoing_queue` holds the messages of running calls, for [`pair`] and [`transcript`].
 //! * [`clock`] controls virtual time.
 
 pub mod clock;

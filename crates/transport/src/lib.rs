@@ -12,36 +12,39 @@
 //! | [`duplex`] | memory, for tests and for servers in the same process |
 //! | [`lines`] | any two byte streams |
 //! | [`tap`] | another transport, and shows every message to a callback |
+//!
+//! # Reading order
+//!
+//! For readers of the source. The drivers:
+//!
+//! * [`transport`]: the traits of a channel: a reader and a writer of whole messages.
+//! * [`serve`]: serves one client; [`connect`]: connects to a server.
+//! * `calls`: the calls that a driver runs.
+//! * [`mailbox`]: carries what handlers send to the driver of their connection.
+//! * [`task`]: spawns background work; `clock`: the time of the runtime.
+//! * [`error`]: the errors of channels.
+//!
+//! Then the transports of the table above.
 
-pub mod transport;
-
-pub mod serve;
-
-pub mod connect;
+// One group per group of the reading order above; the formatter sorts within a group.
 
 mod calls;
-
 mod clock;
-
-pub mod task;
-
+pub mod connect;
+pub mod error;
 pub mod mailbox;
-
-pub mod lines;
-
-pub mod stdio;
+pub mod serve;
+pub mod task;
+pub mod transport;
 
 #[cfg(feature = "child")]
 pub mod child;
-
+pub mod duplex;
+pub mod lines;
 #[cfg(unix)]
 pub mod socket;
-
-pub mod duplex;
-
+pub mod stdio;
 pub mod tap;
-
-pub mod error;
 
 /// A boxed future that can be sent to a task.
 pub type BoxFuture<T> = futures_core::future::BoxFuture<'static, T>;
