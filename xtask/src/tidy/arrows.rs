@@ -22,9 +22,14 @@ const ROWS: &[Row] = &[
     Row { name: "proto", uses: &["types"], strict: true },
     Row { name: "transport", uses: &["proto", "types"], strict: false },
     Row { name: "store", uses: &[], strict: true },
-    Row { name: "http", uses: &["proto", "store", "transport", "types"], strict: false },
-    Row { name: "server", uses: &["http", "proto", "transport", "types", "store"], strict: false },
-    Row { name: "client", uses: &["http", "proto", "transport", "types"], strict: false },
+    Row { name: "auth", uses: &["proto", "types"], strict: true },
+    Row { name: "http", uses: &["auth", "proto", "store", "transport", "types"], strict: false },
+    Row {
+        name: "server",
+        uses: &["auth", "http", "proto", "transport", "types", "store"],
+        strict: false,
+    },
+    Row { name: "client", uses: &["auth", "http", "proto", "transport", "types"], strict: false },
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",

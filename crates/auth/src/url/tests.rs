@@ -1,0 +1,176 @@
+//! Tests of the URL parser, and the comparison with the crate `url`.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    Url::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_parts_of_a_url_are_read() {
+    let url = url("HTTPS://Example.COM:8443/a/b?c=d");
+    assert_eq!((url.host().as_str(), url.port(), url.path()), ("example.com", 8443, "/a/b"));
+    assert_eq!((url.query(), url.ip(), url.is_https()), (Some("c=d"), None, true));
+    assert_eq!(url.as_str(), "HTTPS://Example.COM:8443/a/b?c=d");
+    assert_eq!(url.to_uri(), "https://example.com:8443/a/b?c=d");
+}
+
+#[test]
+fn the_canonical_form_has_a_lower_case_host_and_no_lone_slash() {
+    for (text, canonical) in [
+        ("HTTPS://MCP.Example.com", "https://mcp.example.com"),
+        ("https://mcp.example.com/", "https://mcp.example.com"),
+        ("https://mcp.example.com:443/Mcp", "https://mcp.example.com/Mcp"),
+        ("http://mcp.example.com:443/mcp/", "http://mcp.example.com:443/mcp/"),
+        ("http://[::1]:80?a", "http://[::1]?a"),
+    ] {
+        assert_eq!(url(text).canonical(), canonical);
+    }
+}
+
+#[test]
+fn a_url_that_parsers_read_differently_is_refused() {
+    for (text, reason) in [
+        ("javascript:alert(1)", "does not begin with"),
+        ("data:text/html,x", "does not begin with"),
+        ("file:///etc/passwd", "does not begin with"),
+        ("//example.com/", "does not begin with"),
+        ("https:/example.com/", "does not begin with"),
+        ("https://ann:pw@example.com/", "it names a user"),
+        ("https://example.com@evil.example/", "it names a user"),
+        ("https://example.com/#a", "it has a fragment"),
+        ("https://example.com#@evil.example/", "it has a fragment"),
+        ("https://example.com/a/../b", "contains `.` or `..`"),
+        ("https://example.com/a/%2E./b", "contains `.` or `..`"),
+        ("https://example.com\\@evil.example/", "it contains '\\\\'"),
+        ("https://exam\tple.com/", "it contains '\\t'"),
+        ("https://example.com/\u{e9}", "it contains"),
+        ("https://example.com/%zz", "`%` without"),
+        ("https://example.com/%2", "`%` without"),
+        ("https://example.com/[", "brackets"),
+        ("https://", "its host is wrong"),
+        ("https://:443/", "its host is wrong"),
+        ("https://example.com./", "its host is wrong"),
+        ("https://ex%61mple.com/", "its host is wrong"),
+        ("https://[::1", "its host is wrong"),
+        ("https://[fe80::1%25eth0]/", "its host is wrong"),
+        ("https://127.1/", "its host is wrong"),
+        ("https://0x7f000001/", "its host is wrong"),
+        ("https://2130706433/", "its host is wrong"),
+        ("https://127.0.0.01/", "its host is wrong"),
+        ("https://example.com:/", "its port is wrong"),
+        ("https://example.com:0/", "its port is wrong"),
+        ("https://example.com:0443/", "its port is wrong"),
+        ("https://example.com:65536/", "its port is wrong"),
+    ] {
+        assert!(refusal(text).contains(reason), "{text}: {}", refusal(text));
+    }
+}
+
+#[test]
+fn a_url_is_bounded_in_length() {
+    let fill = |length: usize| format!("https://a.example/{}", "a".repeat(length - 18));
+    assert!(Url::parse(&fill(MOST_URL)).is_ok());
+    assert!(Url::parse(&fill(MOST_URL + 1)).unwrap_err().is_too_large());
+}
+
+#[test]
+fn an_error_and_debug_do_not_show_the_query() {
+    assert!(!refusal("https://a.example/%?code=canary").contains("canary"));
+    assert!(!format!("{:?}", url("https://a.example/?code=canary")).contains("canary"));
+}
+
+#[test]
+fn a_url_covers_whole_segments_of_its_own_origin() {
+    for (outer, inner, covers) in [
+        ("https://a.example", "https://a.example/mcp", true),
+        ("https://a.example/mcp", "https://A.example:443/mcp", true),
+        ("https://a.example/mcp", "https://a.example/mcp/x", true),
+        ("https://a.example/mcp/", "https://a.example/mcp", true),
+        ("https://a.example/mcp", "https://a.example/mcpx", false),
+        ("https://a.example/mcp/x", "https://a.example/mcp", false),
+        ("https://a.example/mcp", "http://a.example/mcp", false),
+        ("https://a.example/mcp", "https://b.example/mcp", false),
+        ("https://a.example:8443/mcp", "https://a.example/mcp", false),
+        ("https://a.example/mcp?t=1", "https://a.example/mcp", false),
+        ("https://a.example/mcp?t=1", "https://a.example/mcp?t=1", true),
+        ("https://a.example/mcp", "https://a.example/mcp?t=1", true),
+    ] {
+        assert_eq!(url(outer).covers(&url(inner)), covers, "{outer} {inner}");
+    }
+}
+
+#[test]
+fn loopback_is_a_name_or_an_address_of_this_machine() {
+    for text in ["http://localhost/", "http://127.8.0.1/", "http://[::1]:3000/"] {
+        assert!(url(text).is_loopback() && url(text).is_confidential(), "{text}");
+    }
+    for text in ["http://localhost.example/", "http://10.0.0.1/", "http://[::ffff:127.0.0.1]/"] {
+        assert!(!url(text).is_loopback() && !url(text).is_confidential(), "{text}");
+    }
+}
+
+#[test]
+fn members_are_added_to_the_query() {
+    let form = Form::new().with("a", "b c");
+    assert_eq!(
+        url("https://a.example/x").with_query(&form).unwrap().as_str(),
+        "https://a.example/x?a=b+c"
+    );
+    assert_eq!(
+        url("https://a.example/?x").with_query(&form).unwrap().as_str(),
+        "https://a.example/?x&a=b+c"
+    );
+}
+
+#[test]
+fn another_path_of_the_same_origin_is_found() {
+    let well_known = url("https://A.example:443/x?y").at_origin("/.well-known/z").unwrap();
+    assert_eq!(well_known.as_str(), "https://a.example/.well-known/z");
+}
+
+/// What we accept, the crate `url` reads the same way. It checks internationalized names, which are
+/// opaque to us.
+fn url_differential(text: &str) {
+    let Ok(ours) = Url::parse(text) else { return };
+    let theirs = match ::url::Url::parse(text) {
+        Ok(theirs) => theirs,
+        Err(error) => return assert!(text.contains("xn--"), "{text:?}: {error}"),
+    };
+    assert_eq!(ours.is_https(), theirs.scheme() == "https", "{text:?}");
+    assert_eq!(Some(ours.host.to_string().as_str()), theirs.host_str(), "{text:?}");
+    assert_eq!(Some(ours.port()), theirs.port_or_known_default(), "{text:?}");
+    assert_eq!(ours.path(), theirs.path(), "{text:?}");
+    let query = ours.query().map(|query| query.replace('\'', "%27"));
+    assert_eq!(query.as_deref(), theirs.query(), "{text:?}");
+    assert_eq!(ours.origin(), theirs.origin().ascii_serialization(), "{text:?}");
+    assert_eq!(ours.to_uri().host().map(str::to_owned), Some(ours.host.to_string()), "{text:?}");
+    assert_eq!(Url::parse(&ours.canonical()).unwrap().canonical(), ours.canonical(), "{text:?}");
+}
+
+proptest! {
+    #[test]
+    fn url_differential_on_urls(text in "[hH]ttps?://([a-zA-Z0-9_-]{1,4}|\\[[0-9a-f:.]{2,12}\\]|xn--[a-z]{1,3}|0x[0-9a-f]{0,2}|[0-9]{1,3})(\\.[a-z0-9x-]{1,4}){0,3}(:[0-9]{0,5})?(/[a-z0-9.%2eE@:~'!+;=]{0,8}){0,3}(\\?[a-z%0-9'&=?/]{0,8})?") {
+        url_differential(&text);
+    }
+
+    #[test]
+    fn url_differential_on_anything(text in "https?://.{0,40}") {
+        url_differential(&text);
+    }
+
+    #[test]
+    fn url_differential_on_addresses(a in any::<[u16; 8]>(), b in any::<[u8; 4]>(), zeros in 0_usize..8) {
+        let mut a = a;
+        a[..zeros].fill(0);
+        url_differential(&format!("http://[{}]/", std::net::Ipv6Addr::from(a)));
+        url_differential(&format!("http://[::ffff:{}]/", std::net::Ipv4Addr::from(b)));
+        url_differential(&format!("http://{}/", std::net::Ipv4Addr::from(b)));
+    }
+}
