@@ -45,6 +45,7 @@ pub fn server(name: Option<&str>) -> Server {
         "live" => live::tools(server),
         "asks" => asks::server(server),
         "asks-briefly" => asks::briefly(server),
+        "asks-late" => asks::late(server),
         "changes" => live::everything(server),
         "shelf" => resources::shelf(server),
         "families" => resources::families(server),

@@ -29,9 +29,10 @@ const SERVE: &str = "--serve-transcript";
 
 /// Transcripts that do not hold over HTTP, and why. Where the server only answers differently over
 /// HTTP, the transcript has a line `<http` instead.
-const EXCUSED: [(&str, &str); 5] = [
+const EXCUSED: [(&str, &str); 6] = [
     ("cancellation/end_of_turn", NO_CONNECTION),
     ("cancellation/makes_room", NO_CONNECTION),
+    ("elicitation/asked_after_end_of_input", NO_END_OF_INPUT),
     ("elicitation/end_of_input", NO_END_OF_INPUT),
     ("lifecycle/end_while_running", NO_END_OF_INPUT),
     ("sampling/end_of_input_legacy", NO_END_OF_INPUT),

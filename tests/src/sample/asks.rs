@@ -19,6 +19,11 @@ pub(super) fn briefly(server: Server) -> Server {
     server.state_expiry(Duration::ZERO).tools(tools![greet])
 }
 
+/// A question some time after the call began.
+pub(super) fn late(server: Server) -> Server {
+    server.tools(tools![remind])
+}
+
 #[derive(Deserialize, JsonSchema)]
 struct Person {
     /// What to call you
@@ -57,6 +62,13 @@ async fn book(ask: Ask) -> bowline::Result<String> {
     let price = ask.once("price", || price(&person)).await?;
     let sure = ask.confirm(format!("{price} EUR for {}?", person.name)).await?;
     Ok(if sure { "Booked".to_owned() } else { "Not booked".to_owned() })
+}
+
+/// Ask after half a second
+#[tool]
+async fn remind(ask: Ask) -> bowline::Result<&'static str> {
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    Ok(if ask.confirm("Still there?").await? { "Still there" } else { "Gone" })
 }
 
 /// How often the dice were rolled.

@@ -57,6 +57,8 @@ pub struct ServerConnection {
     pace: Option<Pace>,
     /// Calls that run and do not wait for an answer of the client.
     running: usize,
+    /// Whether the client will send nothing more, so no answers either.
+    has_input_ended: bool,
     /// The number of the newest call.
     last_number: u64,
     events: VecDeque<ServerEvent>,
@@ -104,6 +106,7 @@ impl ServerConnection {
             backlog: VecDeque::new(),
             batches: Batches::default(),
             running: 0,
+            has_input_ended: false,
             last_number: 0,
             events: VecDeque::new(),
             transmits: VecDeque::new(),
@@ -234,11 +237,13 @@ impl ServerConnection {
         }
     }
 
-    /// Fails the questions that are open now, because the client will send nothing more. A question
-    /// that a call asks later is still sent, and waits until it times out or the call is dropped.
+    /// Notes that the client will send nothing more. Questions that are open fail with `Closed`, and
+    /// so do those that calls ask later, which are not sent.
     pub fn end_of_input(&mut self) {
-        if let Some(session) = &mut self.session {
-            session.fail_questions();
+        self.has_input_ended = true;
+        let failed = self.session.as_mut().map(LegacySession::fail_questions).unwrap_or_default();
+        for number in failed {
+            self.resume(number);
         }
     }
 

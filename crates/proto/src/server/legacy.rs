@@ -273,13 +273,16 @@ impl LegacySession {
         self.questions.next_deadline()
     }
 
-    /// Fails every open question: the client will not answer.
-    pub(super) fn fail_questions(&mut self) {
+    /// Fails every open question: the client will not answer. Returns the call of each.
+    pub(super) fn fail_questions(&mut self) -> Vec<ExchangeId> {
+        let mut failed = Vec::new();
         for id in self.questions.ids() {
             if let Some(question) = self.questions.abandon(id) {
                 question.reply.deliver(Err(QuestionError::Closed));
+                failed.push(question.exchange);
             }
         }
+        failed
     }
 
     /// Serves `logging/setLevel`.

@@ -76,6 +76,42 @@ fn closing_cancels_all_calls_and_starts_no_more() {
     assert_eq!(server.calls().len(), 1, "nothing of before counts as running");
 }
 
+// A question that a handler asks after the end of input would wait until the driver gives up, which
+// is a second later over stdio.
+#[test]
+fn a_question_asked_after_the_end_of_input_fails_like_those_that_were_open() {
+    let mut server = Server::greeted(LEGACY);
+    let [first, second] = [1, 2].map(|id| server.call(id).parts.exchange);
+    server.hear(json!({ "method": "notifications/roots/list_changed" }));
+    let notice = server.calls().remove(0).parts.exchange;
+    let open = server.ask_for(first, InputRequest::ListRoots);
+    server.said();
+    server.connection.end_of_input();
+    let before = open.try_recv().unwrap();
+    assert_eq!(before, Err(QuestionError::Closed));
+    for number in [first, second, notice] {
+        let later = server.ask_for(number, InputRequest::ListRoots);
+        assert_eq!(later.try_recv().as_ref(), Ok(&before), "{number:?}");
+    }
+    assert!(server.said().is_empty(), "no question is sent");
+    assert_eq!(server.connection.poll_timeout(), None, "no question waits");
+}
+
+#[test]
+fn a_call_whose_question_failed_at_the_end_of_input_counts_as_running() {
+    let mut server = Server::new(limited(|limits| limits.in_flight = 1));
+    server.greet(LEGACY);
+    let asking = server.call(1).parts.exchange;
+    let _answer = server.ask_for(asking, InputRequest::ListRoots);
+    let next = server.call(2).parts.exchange;
+    server.ask_for_tool(3);
+    server.connection.end_of_input();
+    server.connection.complete(next, Ok(Success::empty()));
+    assert!(server.calls().is_empty(), "the call that asked runs again");
+    server.connection.complete(asking, Ok(Success::empty()));
+    assert_eq!(server.calls().len(), 1);
+}
+
 // spec: SUB-16, CANC-18
 #[test]
 fn the_end_of_a_subscription_reaches_client_and_service() {

@@ -79,8 +79,8 @@ impl ServerConnection {
         self.start_next();
     }
 
-    /// Sends a question of a call to the client. In revisions without server requests the question
-    /// fails at once.
+    /// Sends a question of a call to the client. In revisions without server requests, and after the
+    /// end of input, the question fails at once.
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
         let session = match (self.calls.get(number), &mut self.session) {
@@ -92,6 +92,9 @@ impl ServerConnection {
             (Some(ServiceCall::Notice), Some(session)) => session,
             _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
         };
+        if self.has_input_ended {
+            return question.reply.deliver(Err(QuestionError::Closed));
+        }
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
         self.transmit(Route::Exchange(number), Role::Within, Some(frame));
         if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
@@ -114,7 +117,8 @@ impl ServerConnection {
         self.transmit(route, Role::Within, frame);
     }
 
-    /// An answer for a call has arrived. After the last one the call counts as running again.
+    /// A question of a call has been answered, or has failed. After the last one the call counts as
+    /// running again.
     pub(super) fn resume(&mut self, number: ExchangeId) {
         if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
