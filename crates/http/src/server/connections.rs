@@ -14,6 +14,7 @@ use bowline_proto::sync::lock;
 use bowline_transport::BoxFuture;
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::task::AbortHandle;
+use tokio::time::{Sleep, sleep};
 
 use super::connection_use::ConnectionUse;
 use super::limits::HttpLimits;
@@ -56,6 +57,32 @@ impl Checks {
     /// that sends a head.
     pub(super) fn when_full(self) -> Self {
         Self { idle: self.idle.min(self.head), ..self }
+    }
+
+    /// A timer for the first check.
+    pub(super) fn timer(self) -> CheckTimer {
+        CheckTimer { interval: self.interval, next: Box::pin(sleep(self.interval)) }
+    }
+}
+
+/// Tells when to check the connections next: no sooner than an interval after the last check, even if
+/// that came late. A connection is judged by how many checks it has seen, so two checks that are too
+/// close would cut it before its time. `tokio::time::Interval` makes up for ticks that are up to 5 ms
+/// late.
+pub(super) struct CheckTimer {
+    interval: Duration,
+    next: Pin<Box<Sleep>>,
+}
+
+impl CheckTimer {
+    /// Resolves when a check is due. Cancel-safe.
+    pub(super) async fn due(&mut self) {
+        self.next.as_mut().await;
+    }
+
+    /// Notes that the connections have just been checked.
+    pub(super) fn restart(&mut self) {
+        self.next.set(sleep(self.interval));
     }
 }
 

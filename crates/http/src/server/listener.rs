@@ -23,7 +23,6 @@ use bowline_transport::BoxFuture;
 use hyper::service::service_fn;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-use tokio::time::MissedTickBehavior;
 
 use super::answer::Answer;
 use super::connection_use::ConnectionUse;
@@ -91,8 +90,7 @@ impl Listener {
         // Dropped at the end, also if this future is dropped: that cuts all connections.
         let mut connections = Connections::default();
         let checks = Checks::new(&limits);
-        let mut check = tokio::time::interval(checks.interval);
-        check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut timer = checks.timer();
         let path: Arc<str> = self.path.into();
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -104,10 +102,13 @@ impl Listener {
                 tokio::select! {
                     () = &mut stop => break None,
                     next = &mut next => break Some(next),
-                    _ = check.tick() => match room.available_permits() {
-                        0 => connections.check(checks.when_full()),
-                        _ => connections.check(checks),
-                    },
+                    () = timer.due() => {
+                        match room.available_permits() {
+                            0 => connections.check(checks.when_full()),
+                            _ => connections.check(checks),
+                        }
+                        timer.restart();
+                    }
                 }
             };
             let Some((permit, accepted)) = next else { break };

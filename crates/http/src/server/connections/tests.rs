@@ -58,6 +58,20 @@ fn connections_are_checked_twice_within_the_shortest_time() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn no_two_checks_are_closer_than_the_interval_even_if_the_first_is_late() {
+    let mut timer = CHECKS.timer();
+    for late in [0, 1, 3, 5, 6, 100, 5000].map(Duration::from_millis) {
+        tokio::time::advance(CHECKS.interval + late).await;
+        timer.due().await;
+        timer.restart();
+        let checked = tokio::time::Instant::now();
+        timer.due().await;
+        assert_eq!(checked.elapsed(), CHECKS.interval, "after {late:?}");
+        timer.restart();
+    }
+}
+
 #[tokio::test]
 async fn a_connection_leaves_the_table_when_it_ends_or_is_cut() {
     let mut connections = Connections::default();
