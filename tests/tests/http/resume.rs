@@ -187,6 +187,58 @@ async fn resuming_after_lost_events_is_an_error_and_skips_nothing() {
 
 // spec: RESUME-5
 #[tokio::test]
+async fn resuming_an_open_stream_after_lost_events_is_an_error_at_every_endpoint() {
+    let store = memory(|it| it.log_items = 3);
+    let a = TestServer::with(|http| http.store(store.clone())).await;
+    let b = TestServer::with(|http| http.store(store.clone())).await;
+    let session = a.session(Revision::V2025_11_25).await;
+    a.handlers.step(6);
+    let mut wire = a.stream(&session.call("tell", json!({ "count": 8 }))).await;
+    let mut last = None;
+    for _ in 0..6 {
+        last = within(wire.message()).await;
+    }
+    let stream = place(&last.unwrap()).0;
+    for server in [&a, &b] {
+        // Positions up to 2 are before the oldest event that is kept, 7 is of no event yet.
+        for position in [0, 1, 2, 7] {
+            let answer = server.ask(&session.resume(&format!("{stream}.{position}"))).await;
+            assert_eq!(answer.status(), 400, "{position}: {answer:?}");
+            assert!(answer.reason().contains("not kept any more"), "{answer:?}");
+        }
+        let mut wire = resumed(server, &session, &format!("{stream}.3")).await;
+        assert_eq!(place(&within(wire.message()).await.unwrap()), (stream, 4));
+    }
+    a.handlers.step(3);
+    assert_eq!(within(wire.messages()).await.len(), 3, "the first client has missed nothing");
+}
+
+// spec: RESUME-5
+#[tokio::test]
+async fn resuming_the_get_stream_after_lost_events_is_an_error_and_ends_no_other_stream() {
+    let store = memory(|it| it.log_items = 3);
+    let server = TestServer::with(|http| http.store(store)).await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut get = server.stream(&session.get()).await;
+    for position in 1..=5 {
+        server.notify.tools_changed();
+        assert_eq!(place(&within(get.message()).await.unwrap()), (0, position));
+    }
+    for position in [0, 1, 6] {
+        let answer = server.ask(&session.resume(&format!("0.{position}"))).await;
+        assert_eq!(answer.status(), 400, "{position}: {answer:?}");
+        assert!(answer.reason().contains("not kept any more"), "{answer:?}");
+    }
+    server.notify.tools_changed();
+    assert_eq!(place(&within(get.message()).await.unwrap()), (0, 6), "the open stream goes on");
+    let mut wire = resumed(&server, &session, "0.3").await;
+    for position in 4..=6 {
+        assert_eq!(place(&within(wire.message()).await.unwrap()), (0, position));
+    }
+}
+
+// spec: RESUME-5
+#[tokio::test]
 async fn resuming_a_stream_that_ended_long_ago_is_an_error() {
     let server = TestServer::limited(|it| it.resumption = std::time::Duration::ZERO).await;
     let session = server.session(Revision::V2025_11_25).await;

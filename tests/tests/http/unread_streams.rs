@@ -2,12 +2,16 @@
 //! socket, so that a stream is read exactly as far as a test reads it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
 use bowline::{Notify, Server};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
+use bowline_http::store::backend::Position;
+use bowline_http::store::events::EventLog;
+use bowline_http::store::memory::MemoryLimits;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -21,7 +25,7 @@ use crate::test_server::{
 use crate::wire::{Request, Wire};
 
 /// Opens a session at an endpoint.
-async fn session(endpoint: &Endpoint) -> Session {
+pub(crate) async fn session_at(endpoint: &Endpoint) -> Session {
     let revision = Revision::V2025_11_25;
     let handshake = Request::post(initialize(revision));
     let (_, _, id) = asked(endpoint, &Owner::anonymous(), &handshake).await;
@@ -87,7 +91,7 @@ fn endpoint(server: &Server) -> (Endpoint, Notify) {
 #[tokio::test]
 async fn a_new_stream_gets_every_message_although_the_old_one_is_not_read() {
     let (endpoint, notify) = endpoint(&sample_server().0);
-    let session = session(&endpoint).await;
+    let session = session_at(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
     // From here on the first stream is not even polled, as if its client read no more bytes.
@@ -106,7 +110,7 @@ async fn a_change_during_the_replacement_of_a_stream_is_sent_once() {
     let store = FaultyStore::new();
     let server = sample_server().0;
     let endpoint = server.http().store(store.clone()).build().unwrap();
-    let session = session(&endpoint).await;
+    let session = session_at(&endpoint).await;
     let mut first = Unread::open(&endpoint, &session.get()).await;
     first.read_on().await;
     // The first stream has written the change into its log, and is about to send it.
@@ -130,7 +134,7 @@ async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
     let (server, handlers) = sample_server();
     let a = server.http().store(store.clone()).build().unwrap();
     let b = TestServer::with(|http| http.store(store)).await;
-    let session = session(&a).await;
+    let session = session_at(&a).await;
     handlers.step(1);
     let tell = session.call("tell", json!({ "count": 2 }));
     let mut unread = Unread::open(&a, &tell).await;
@@ -148,7 +152,7 @@ async fn an_unread_stream_ends_at_the_other_endpoint_when_its_own_is_gone() {
 async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
     let (server, handlers) = sample_server();
     let (endpoint, _) = endpoint(&server);
-    let session = session(&endpoint).await;
+    let session = session_at(&endpoint).await;
     let mut unread = Unread::open(&endpoint, &session.call("withdraw", json!({}))).await;
     let (_, question) = unread.message().await.unwrap();
     assert_eq!(question["method"], "elicitation/create");
@@ -160,6 +164,84 @@ async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
     let mut resumed = Unread::open(&endpoint, &session.resume(&id)).await;
     let (_, answer) = resumed.message().await.expect("the answer is kept");
     assert_eq!(text_of(&answer), "withdrawn");
+}
+
+/// Waits until the log of a stream has so many events.
+async fn logged(store: &Arc<MemoryBackend>, session: &Session, stream: u64, events: u64) {
+    let log = EventLog::new(store.clone(), &session.id, stream, Duration::ZERO);
+    within(async {
+        while log.follow().await.unwrap().position() != Position(events) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+/// A store that keeps the last three events of each stream.
+fn short_memory() -> Arc<MemoryBackend> {
+    let mut limits = MemoryLimits::default();
+    limits.log_items = 3;
+    Arc::new(MemoryBackend::new(limits))
+}
+
+/// Expects that a stream cannot be resumed after this event, because the next one is lost.
+async fn refuses(endpoint: &Endpoint, session: &Session, id: &str) {
+    let (status, body, _) = asked(endpoint, &Owner::anonymous(), &session.resume(id)).await;
+    assert_eq!(status, 400, "{body}");
+    assert!(body.contains("not kept any more"), "{body}");
+}
+
+// spec: RESUME-5
+#[tokio::test]
+async fn a_resumed_stream_ends_when_events_are_lost_before_it_is_read() {
+    let store = short_memory();
+    let (server, handlers) = sample_server();
+    let endpoint = server.http().store(store.clone()).build().unwrap();
+    let session = session_at(&endpoint).await;
+    handlers.step(2);
+    let mut first = Unread::open(&endpoint, &session.call("tell", json!({ "count": 8 }))).await;
+    let (id, _) = first.message().await.unwrap();
+    drop(first);
+    let mut resumed = Unread::open(&endpoint, &session.resume(&id)).await;
+    assert_eq!(resumed.message().await.unwrap().0, "1.2");
+    // The client reads no more, and the third event is lost meanwhile.
+    handlers.step(4);
+    logged(&store, &session, 1, 6).await;
+    assert_eq!(resumed.message().await, None, "it skips nothing");
+    refuses(&endpoint, &session, "1.2").await;
+    let mut resumed = Unread::open(&endpoint, &session.resume("1.3")).await;
+    handlers.step(3);
+    for position in 4..=9 {
+        assert_eq!(resumed.message().await.unwrap().0, format!("1.{position}"));
+    }
+    assert_eq!(resumed.message().await, None);
+}
+
+// spec: RESUME-5
+#[tokio::test]
+async fn the_get_stream_ends_when_events_of_another_endpoint_are_lost_before_it_is_read() {
+    let store = short_memory();
+    let server = sample_server().0;
+    let a = server.http().store(store.clone()).build().unwrap();
+    let b = TestServer::with(|http| http.store(store.clone())).await;
+    let session = session_at(&a).await;
+    let mut get = Unread::open(&a, &session.get()).await;
+    get.read_on().await;
+    server.notify().tools_changed();
+    assert_eq!(get.message().await.unwrap().0, "0.1");
+    let ping = session.post(request(9, "ping", json!({})));
+    assert_eq!(b.ask(&ping).await.status(), 200, "the other endpoint knows the session");
+    // The client reads no more, and the second event is lost meanwhile.
+    for events in 2..=5 {
+        b.notify.tools_changed();
+        logged(&store, &session, 0, events).await;
+    }
+    assert_eq!(get.message().await, None, "it skips nothing");
+    refuses(&a, &session, "0.1").await;
+    let mut resumed = Unread::open(&a, &session.resume("0.2")).await;
+    for position in 3..=5 {
+        assert_eq!(resumed.message().await.unwrap().0, format!("0.{position}"));
+    }
 }
 
 // spec: HTTP-5, HTTP-27
