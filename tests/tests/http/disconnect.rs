@@ -1,13 +1,24 @@
 //! A client that disconnects: this cancels its call since 2026-07-28, and does not before.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use bowline::proto::request::{Owner, QuestionError};
 use bowline::types::revision::Revision;
+use bowline::{Ask, AskError, Server, Tool};
 use bowline_server::http::Http;
 use serde_json::json;
+use tokio::sync::{Notify, mpsc};
 
 use crate::http2::Http2Client;
-use crate::test_server::{Random, TestServer, call, listen, text_of, within};
+use crate::owners::ask;
+use crate::test_server::{
+    Handlers, Random, TestServer, call, limits, listen, request, sample_server, text_of, within,
+};
+use crate::unread_streams::session_at;
 use crate::wire::Wire;
 
 /// Disconnects, with FIN or RST.
@@ -108,4 +119,108 @@ async fn a_call_of_a_session_runs_on_after_its_client_disconnects() {
         let mut again = server.stream(&session.resume(&first)).await;
         assert_eq!(text_of(&within(again.messages()).await[0].json()), "told 1");
     }
+}
+
+/// A tool that asks when the test allows it, and tells the test what came of the question. It asks in
+/// a task of its own, so that it asks even while no task polls the call.
+struct LateQuestion {
+    may_ask: Arc<Notify>,
+    asked: Arc<Notify>,
+    outcomes: mpsc::UnboundedReceiver<Result<bool, AskError>>,
+}
+
+impl LateQuestion {
+    fn add_to((server, handlers): (Server, Handlers)) -> ((Server, Handlers), Self) {
+        let (may_ask, asked) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (tell, outcomes) = mpsc::unbounded_channel();
+        let late = Self { may_ask: may_ask.clone(), asked: asked.clone(), outcomes };
+        let running = handlers.clone();
+        let tool = Tool::new("ask_late", move |ask: Ask| {
+            let (may_ask, asked, tell) = (may_ask.clone(), asked.clone(), tell.clone());
+            let running = running.run();
+            async move {
+                let asking = tokio::spawn(async move {
+                    may_ask.notified().await;
+                    asked.notify_one();
+                    let _ = tell.send(ask.confirm("Sure?").await);
+                });
+                let _ = asking.await;
+                drop(running);
+                "over"
+            }
+        });
+        ((server.tool(tool), handlers), late)
+    }
+
+    async fn outcome(&mut self) -> Result<bool, AskError> {
+        within(self.outcomes.recv()).await.unwrap()
+    }
+}
+
+const UNREACHABLE: Result<bool, AskError> = Err(AskError::Failed(QuestionError::Unreachable));
+
+// The call runs on, but there is no stream that the client could resume. The GET stream is for
+// messages of no call.
+// spec: HTTP-27, HTTP-42
+#[tokio::test]
+async fn a_question_fails_at_once_if_the_client_disconnected_before_its_answer_was_a_stream() {
+    let (server, mut late) = LateQuestion::add_to(sample_server());
+    // With two connections a request is served only when the one before it has ended.
+    let two = limits(|it| it.connections = 2);
+    let server = TestServer::of(server, |http| http.limits(two)).await;
+    let mut random = Random(14);
+    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+        let session = server.session(revision).await;
+        let mut get = server.stream(&session.get()).await;
+        for _ in 0..5 {
+            let wire = Wire::send(server.address, &session.call("ask_late", json!({}))).await;
+            server.handlers.running(1).await;
+            hang_up(wire, &mut random);
+            let ping = session.post(request(9, "ping", json!({})));
+            assert_eq!(server.ask(&ping).await.status(), 200, "the call has no client now");
+            server.handlers.running(1).await;
+            late.may_ask.notify_one();
+            assert_eq!(late.outcome().await, UNREACHABLE);
+            server.handlers.running(0).await;
+        }
+        server.notify.tools_changed();
+        let told = within(get.message()).await.unwrap().json();
+        assert_eq!(told["method"], "notifications/tools/list_changed");
+    }
+}
+
+// spec: HTTP-27
+#[tokio::test]
+async fn a_question_fails_at_once_if_the_client_disconnects_before_it_is_sent() {
+    let (server, mut late) = LateQuestion::add_to(sample_server());
+    let endpoint = server.0.http().build().unwrap();
+    let session = session_at(&endpoint).await;
+    {
+        let (owner, call) = (Owner::anonymous(), session.call("ask_late", json!({})));
+        let mut answer = pin!(ask(&endpoint, &owner, &call));
+        let is_answered = poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx).is_ready())).await;
+        assert!(!is_answered);
+        // The question is put onto the line of the call, from which no task reads it.
+        late.may_ask.notify_one();
+        within(late.asked.notified()).await;
+        assert!(late.outcomes.try_recv().is_err(), "the client may still take it");
+    }
+    assert_eq!(late.outcome().await, UNREACHABLE);
+}
+
+// spec: HTTP-27, HTTP-29, RESUME-5
+#[tokio::test]
+async fn a_question_waits_for_a_client_that_can_resume_the_stream_of_its_call() {
+    let server = TestServer::open().await;
+    let session = server.session(Revision::V2025_11_25).await;
+    let mut wire = server.stream(&session.call("withdraw", json!({}))).await;
+    let first = within(wire.event()).await.unwrap().id.unwrap();
+    drop(wire);
+    let mut resumed = server.stream(&session.resume(&first)).await;
+    let question = within(resumed.message()).await.unwrap().json();
+    assert_eq!(question["method"], "elicitation/create");
+    let result = json!({ "action": "decline" });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+    assert_eq!(server.ask(&session.post(answer.to_string())).await.status(), 202);
+    assert_eq!(text_of(&within(resumed.message()).await.unwrap().json()), "answered");
 }

@@ -14,7 +14,7 @@ use crate::test_server::{Session, initialize, sample_server, text_of, within};
 use crate::wire::Request;
 
 /// Sends a request of this owner to an endpoint without a socket.
-async fn ask(endpoint: &Endpoint, owner: &Owner, request: &Request) -> Response<Body> {
+pub(crate) async fn ask(endpoint: &Endpoint, owner: &Owner, request: &Request) -> Response<Body> {
     let (method, headers, body) = request.parts();
     let mut asked = http::Request::builder().method(method).uri("/mcp").extension(owner.clone());
     for (name, value) in headers {

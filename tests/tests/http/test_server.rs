@@ -55,7 +55,7 @@ struct HandlerState {
 }
 
 /// Counts a handler as running until it is dropped.
-struct RunningHandler(Handlers);
+pub(crate) struct RunningHandler(Handlers);
 
 impl Handlers {
     fn new() -> Self {
@@ -64,7 +64,7 @@ impl Handlers {
         Self(Arc::new(HandlerState { running, ended, steps: Semaphore::new(0) }))
     }
 
-    fn run(&self) -> RunningHandler {
+    pub(crate) fn run(&self) -> RunningHandler {
         self.0.running.send_modify(|running| *running += 1);
         RunningHandler(self.clone())
     }

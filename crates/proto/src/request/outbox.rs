@@ -145,6 +145,9 @@ pub enum QuestionError {
     TimedOut,
     /// The connection or session ended, or the call was over, before the answer.
     Closed,
+    /// The client of this call disconnected, and has no stream to resume: nothing that the call sends
+    /// can reach it. Other calls of the same client can still ask.
+    Unreachable,
     /// The client answered with an error.
     Refused(ErrorObject),
 }
@@ -156,6 +159,9 @@ impl fmt::Display for QuestionError {
             Self::TooMany => f.write_str("too many questions are open on this connection"),
             Self::TimedOut => f.write_str("the client did not answer in time"),
             Self::Closed => f.write_str("the connection closed before the client answered"),
+            Self::Unreachable => {
+                f.write_str("the client disconnected, so the question cannot reach it")
+            }
             Self::Refused(error) => write!(f, "the client answered with an error: {error}"),
         }
     }

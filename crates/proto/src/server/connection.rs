@@ -25,7 +25,9 @@ use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
-use crate::request::{ExchangeId, Extensions, Outgoing, Owner, Request, Response, Sink};
+use crate::request::{
+    ExchangeId, Extensions, Outgoing, Owner, QuestionError, Request, Response, Sink,
+};
 use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
@@ -69,7 +71,14 @@ pub struct ServerConnection {
 #[derive(Debug)]
 enum ServiceCall {
     /// A call of the client.
-    OfClient { exchange: Exchange, batch: Option<BatchId>, state: State },
+    OfClient {
+        exchange: Exchange,
+        batch: Option<BatchId>,
+        state: State,
+        /// Whether what it sends can reach the client
+        /// ([`mark_unreachable`](ServerConnection::mark_unreachable)).
+        is_reachable: bool,
+    },
     /// The `server/discover` call that answers `initialize`.
     Handshake(RequestId),
     /// The subscription that the connection holds on behalf of a legacy session.
@@ -155,7 +164,7 @@ impl ServerConnection {
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.
     pub fn complete(&mut self, number: ExchangeId, response: Response) {
         match self.calls.remove(number) {
-            Some(ServiceCall::OfClient { exchange, batch, state }) => {
+            Some(ServiceCall::OfClient { exchange, batch, state, .. }) => {
                 if let (Ok(_), Some(session)) = (&response, &mut self.session) {
                     session.subscription_accepted(number);
                 }
@@ -241,10 +250,19 @@ impl ServerConnection {
     /// so do those that calls ask later, which are not sent.
     pub fn end_of_input(&mut self) {
         self.has_input_ended = true;
-        let failed = self.session.as_mut().map(LegacySession::fail_questions).unwrap_or_default();
-        for number in failed {
-            self.resume(number);
-        }
+        self.fail_questions(|_| true, &QuestionError::Closed);
+    }
+
+    /// Notes that nothing a call sends can reach its client any more, although the connection is
+    /// open: over HTTP, the client of one call hung up and has no stream to resume. The questions of
+    /// the call fail with `Unreachable`, those that are open and those that it asks later. The call
+    /// runs on.
+    pub fn mark_unreachable(&mut self, number: ExchangeId) {
+        let Some(ServiceCall::OfClient { is_reachable, .. }) = self.calls.get_mut(number) else {
+            return;
+        };
+        *is_reachable = false;
+        self.fail_questions(|asked| asked == number, &QuestionError::Unreachable);
     }
 
     /// Drops all calls: the channel is closed, or the time to drain it is over.

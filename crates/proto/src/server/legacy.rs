@@ -273,12 +273,17 @@ impl LegacySession {
         self.questions.next_deadline()
     }
 
-    /// Fails every open question: the client will not answer. Returns the call of each.
-    pub(super) fn fail_questions(&mut self) -> Vec<ExchangeId> {
+    /// Fails the open questions of the calls that `is_meant` picks. Returns the call of each question.
+    pub(super) fn fail_questions(
+        &mut self,
+        is_meant: impl Fn(ExchangeId) -> bool,
+        why: &QuestionError,
+    ) -> Vec<ExchangeId> {
         let mut failed = Vec::new();
         for id in self.questions.ids() {
-            if let Some(question) = self.questions.abandon(id) {
-                question.reply.deliver(Err(QuestionError::Closed));
+            let is_it = self.questions.get_mut(id).is_some_and(|it| is_meant(it.exchange));
+            if is_it && let Some(question) = self.questions.abandon(id) {
+                question.reply.deliver(Err(why.clone()));
                 failed.push(question.exchange);
             }
         }

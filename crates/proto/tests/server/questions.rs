@@ -91,6 +91,27 @@ fn a_question_has_its_time_and_the_call_runs_on_afterwards() {
     assert!(server.calls().is_empty(), "the one that asked runs again");
 }
 
+// spec: HTTP-27
+#[test]
+fn questions_of_a_call_that_cannot_reach_its_client_fail_and_the_call_runs_on() {
+    let mut server = Server::new(limited(|limits| limits.in_flight = 2));
+    server.greet(LEGACY);
+    let [lost, other] = [1, 2].map(|id| server.call(id).parts.exchange);
+    let [open, kept] = [lost, other].map(|number| server.ask(number));
+    let asked = server.said();
+    server.connection.mark_unreachable(lost);
+    assert_eq!(open.try_recv().unwrap(), Err(QuestionError::Unreachable));
+    let later = server.ask(lost);
+    assert_eq!(later.try_recv().unwrap(), Err(QuestionError::Unreachable));
+    assert!(server.said().is_empty(), "nothing is sent or cancelled");
+    server.answer(&asked[1]["id"]);
+    assert!(kept.try_recv().unwrap().is_ok(), "the other call can ask");
+    server.ask_for_tool(3);
+    assert!(server.calls().is_empty(), "both calls run");
+    server.connection.complete(lost, Ok(Success::empty()));
+    assert_eq!(server.said()[0]["id"], 1);
+}
+
 #[test]
 fn a_call_of_2026_07_28_cannot_ask_the_session_beside_it() {
     let mut server = Server::greeted(LEGACY);

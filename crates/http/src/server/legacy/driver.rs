@@ -29,8 +29,10 @@ pub(super) enum ToClient {
 /// Drives one line on behalf of an HTTP answer.
 ///
 /// A client that hangs up cancels nothing (HTTP-27). So when the driver is dropped before the end, a
-/// task takes over its work, and records messages in the log for a client that comes back. A session
-/// for a single request is the exception: its client cannot come back, so hanging up cancels.
+/// task takes over its work, and records messages in the log for a client that comes back. If the
+/// answer was not a stream yet, there is no log, and no message can reach the client: the task
+/// discards messages, and questions fail. A session for a single request is the exception: its client
+/// cannot come back, so hanging up cancels.
 pub(super) struct Driver {
     work: Work,
 }
@@ -114,6 +116,9 @@ impl Drop for Driver {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if work.recorder.is_none() {
+            session.lose_client(&work.line);
+        }
         let rest = Work {
             session: work.session.successor(),
             line: work.line.clone(),
@@ -125,7 +130,7 @@ impl Drop for Driver {
 }
 
 impl Work {
-    /// Drives without a client: messages are only recorded.
+    /// Drives without a client: messages are only recorded, or discarded if there is no log.
     async fn drive_to_end(mut self) {
         let unrecorded = self.recorder.as_mut().and_then(|recorder| recorder.unrecorded.take());
         if let Some((role, message)) = unrecorded {

@@ -38,7 +38,8 @@ impl ServerConnection {
         };
         let (exchange, request) = Exchange::open(number, admitted, self.origin(attached));
         let state = if method.streams() { State::Listening } else { State::WaitingForTurn };
-        self.calls.insert(number, ServiceCall::OfClient { exchange, batch, state });
+        self.calls
+            .insert(number, ServiceCall::OfClient { exchange, batch, state, is_reachable: true });
         if state == State::Listening {
             self.events.push_back(ServerEvent::Call(Box::new(request)));
         } else {
@@ -79,21 +80,25 @@ impl ServerConnection {
         self.start_next();
     }
 
-    /// Sends a question of a call to the client. In revisions without server requests, and after the
-    /// end of input, the question fails at once.
+    /// Sends a question of a call to the client. It fails at once in revisions without server
+    /// requests, if the call cannot reach its client, and after the end of input.
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
+        let refused = |question: Question, why| question.reply.deliver(Err(why));
         let session = match (self.calls.get(number), &mut self.session) {
-            (Some(ServiceCall::OfClient { exchange, .. }), Some(session))
+            (Some(ServiceCall::OfClient { exchange, is_reachable, .. }), Some(session))
                 if exchange.revision().has_server_requests() =>
             {
+                if !is_reachable {
+                    return refused(question, QuestionError::Unreachable);
+                }
                 session
             }
             (Some(ServiceCall::Notice), Some(session)) => session,
-            _ => return question.reply.deliver(Err(QuestionError::NoBackChannel)),
+            _ => return refused(question, QuestionError::NoBackChannel),
         };
         if self.has_input_ended {
-            return question.reply.deliver(Err(QuestionError::Closed));
+            return refused(question, QuestionError::Closed);
         }
         let Some(frame) = session.ask(number, question, &limits, now) else { return };
         self.transmit(Route::Exchange(number), Role::Within, Some(frame));
@@ -107,6 +112,19 @@ impl ServerConnection {
             };
         }
         self.start_next();
+    }
+
+    /// Fails the open questions of the calls that `is_meant` picks.
+    pub(super) fn fail_questions(
+        &mut self,
+        is_meant: impl Fn(ExchangeId) -> bool,
+        why: &QuestionError,
+    ) {
+        let session = self.session.as_mut();
+        let failed = session.map(|session| session.fail_questions(is_meant, why));
+        for number in failed.unwrap_or_default() {
+            self.resume(number);
+        }
     }
 
     /// Announces that an elicitation by URL is complete, whether its call still runs or not.

@@ -3,6 +3,9 @@
 //! They come from messages that are answered 202 at once: `notifications/initialized` begins the
 //! session's own subscription, and other notifications are passed on to the service. The copy of a
 //! shared session also begins a subscription when it is made.
+//!
+//! A call whose POST waited and whose client hung up stays with its line; here its questions end
+//! ([`lose_client`](HttpSession::lose_client)).
 
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -11,6 +14,7 @@ use bowline_proto::request::Request;
 use bowline_transport::task::spawn;
 
 use super::super::super::calls;
+use super::super::item::Line;
 use super::HttpSession;
 use super::subscription::Parked;
 
@@ -23,6 +27,20 @@ pub(super) enum DetachedCall {
 }
 
 impl HttpSession {
+    /// Notes that the client of a POST has hung up, and that there is no stream for it to resume. The
+    /// calls that speak on the POST's line run on, but their questions fail.
+    ///
+    /// The questions do not go to the GET stream: that is for messages of no call (HTTP-42), and the
+    /// client could not get the answer to the call that asks.
+    pub(in super::super) fn lose_client(&self, line: &Arc<Line>) {
+        let mut state = self.lock();
+        let lines = state.lines.iter().filter(|(_, other)| Arc::ptr_eq(other, line));
+        let calls: Vec<_> = lines.map(|(number, _)| number).collect();
+        for number in calls {
+            state.connection.mark_unreachable(number);
+        }
+    }
+
     /// Starts detached calls. The caller has unlocked the session, since a handler may emit at
     /// once. A notification runs in a task, since its POST ends before it does. A subscription
     /// needs no task: the stream that listens polls it.
