@@ -126,6 +126,22 @@ async fn the_call_limit_counts_calls_of_a_client_of_2024() {
     within(async { while server.ask(&echo).await.status() != 200 {} }).await;
 }
 
+#[tokio::test]
+async fn a_stream_of_2024_that_is_refused_leaves_no_task_behind() {
+    let http = sample_server().0.http().sse2024().limits(limits(|it| it.sessions_per_caller = 1));
+    let endpoint = http.build().unwrap();
+    let open = Unread::open(endpoint.clone()).await;
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let before = tasks();
+    for _ in 0..10 {
+        let get = http::Request::get("/mcp").header("Host", "localhost");
+        let get = get.header("Accept", "text/event-stream").body(Full::new(Bytes::new()));
+        assert_eq!(endpoint.answer(get.unwrap()).await.status(), 429);
+    }
+    assert_eq!(tasks(), before);
+    drop(open);
+}
+
 /// An endpoint of 2024-11-05 without a socket: its stream is read only when the test reads it.
 struct Unread {
     endpoint: Endpoint,

@@ -18,7 +18,6 @@ use super::super::inbound::Inbound;
 use super::super::places::Places;
 use super::super::reply;
 use super::driver::{Driver, ToClient};
-use super::item::Line;
 use super::record;
 use super::refusals::{self, STOPPING};
 use super::session::{HttpSession, Listener, SessionKind, SessionUse};
@@ -44,14 +43,13 @@ pub(super) fn open(sessions: &Arc<OpenSessions>, inbound: &Inbound) -> Response<
     let Some(id) = record::new_id() else { return refusals::no_session_id() };
     let session = HttpSession::new(id, inbound.owner(), SessionKind::Sse2024, core);
     // In use before it is in the table: no other session can take its place as an idle one.
-    let line = session.standalone();
-    let driver = Driver::of_line(SessionUse::new(session.clone()), line.clone());
-    if let Err(why) = sessions.insert(&session, &inbound.caller) {
-        return refusals::unavailable(core, None, &why);
-    }
+    let driver = Driver::of_line(SessionUse::new(session.clone()), session.standalone());
     let address = format!("{}?{QUERY}{}", inbound.parts.uri.path(), session.id);
     let open = OpenUntilDropped { sessions: sessions.clone(), session };
-    let stream = Sse2024Stream { open, driver, line, address: Some(address) };
+    let stream = Sse2024Stream { open, driver, address: Some(address) };
+    if let Err(why) = sessions.insert(&stream.open.session, &inbound.caller) {
+        return refusals::unavailable(core, None, &why);
+    }
     reply::events(StreamSource::new(stream), core.limits().keep_alive)
 }
 
@@ -87,8 +85,6 @@ struct Sse2024Stream {
     /// leaves its calls to no task.
     open: OpenUntilDropped,
     driver: Driver,
-    /// The line that the driver reads.
-    line: Arc<Line>,
     /// Where to post to. Sent first.
     address: Option<String>,
 }
@@ -96,10 +92,8 @@ struct Sse2024Stream {
 impl Sse2024Stream {
     /// The next thing to send. `None` when the session ends.
     async fn next(&mut self) -> Option<ToClient> {
-        let Self { open, driver, line, .. } = self;
+        let Self { open, driver, .. } = self;
         std::future::poll_fn(|cx| {
-            // Registered before the subscription is polled: one that is parked meanwhile wakes us.
-            line.register(cx);
             open.session.poll_subscription(Listener::Sse2024, cx);
             driver.poll_next(cx)
         })
@@ -137,8 +131,8 @@ impl EventStream for Sse2024Stream {
     }
 }
 
-/// A session that ends with its stream. A client that closes its stream cannot read answers any
-/// more, so its calls are cancelled.
+/// A session that ends with its stream, also if the stream is refused. A client that closes its
+/// stream cannot read answers any more, so its calls are cancelled.
 struct OpenUntilDropped {
     sessions: Arc<OpenSessions>,
     session: Arc<HttpSession>,

@@ -99,8 +99,8 @@ impl HttpSession {
         }
     }
 
-    /// Polls the session's own subscription on behalf of a listener. What it reports comes on the
-    /// standalone line.
+    /// Polls the session's own subscription on behalf of a listener, and registers the listener on
+    /// the standalone line. What the subscription reports comes on that line.
     pub(in super::super) fn poll_subscription(
         self: &Arc<Self>,
         listener: Listener,
@@ -108,6 +108,8 @@ impl HttpSession {
     ) {
         let parked = {
             let mut state = self.lock();
+            // Under the same lock as the look: a subscription that is parked later wakes the listener.
+            state.standalone.register(cx);
             match state.has_listener(listener) {
                 true => state.subscription.take(),
                 false => None,
@@ -140,3 +142,6 @@ impl HttpSession {
         drop(unwanted);
     }
 }
+
+#[cfg(test)]
+mod tests;
