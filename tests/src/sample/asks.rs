@@ -1,4 +1,4 @@
-//! Tools that ask the user.
+//! Tools that ask the user. Where a transcript is played in virtual time, they wait in virtual time.
 
 use std::future::Future;
 use std::sync::Arc;
