@@ -1,4 +1,8 @@
 //! Identifies callers for rate limits, in a table that stays bounded however many callers come.
+//!
+//! One caller may have many connections, and many callers may share one address behind a proxy. So
+//! the identity that is counted is chosen by what can be verified, and the table is bounded: a peer
+//! with many addresses must not make the server remember all of them.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,7 +12,8 @@ use crate::pace::Pace;
 use crate::request::{ConnectionId, Owner, Peer};
 
 /// The caller that requests are counted for: the owner of a verified credential, or else an
-/// address, or else a connection. Never something that a client claims about itself.
+/// address, or else a connection. Never something that a client claims about itself. The transport
+/// chooses it: HTTP by credential or address, other channels by connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CallerId {
     /// The owner that a verified credential names.
@@ -47,7 +52,8 @@ impl From<Peer> for CallerId {
     }
 }
 
-/// The counts of one caller.
+/// The counts of one caller. Implemented by [`Pace`], and by the HTTP server for its set of
+/// counters.
 pub trait Count {
     /// Whether the counts equal those of a new caller, so that they can be dropped.
     fn is_spent(&self, now: Instant) -> bool;
@@ -64,7 +70,8 @@ impl Count for Pace {
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The counts of each caller. The hash function is seeded, so that callers cannot choose colliding
-/// keys.
+/// keys. Never shrinks by time alone: callers are dropped only when the table is full and a new one
+/// comes.
 #[derive(Debug)]
 pub struct Callers<C> {
     by_id: HashMap<CallerId, C>,
@@ -82,7 +89,8 @@ impl<C: Count> Callers<C> {
         Self { by_id: HashMap::new(), most, newcomers, looked: None }
     }
 
-    /// The counts of a caller. `new` makes the counts of a new caller.
+    /// The counts of a caller. `new` makes the counts of a new caller. If the table is full even
+    /// after a search, these are the counts that all newcomers share.
     pub fn count(&mut self, id: CallerId, now: Instant, new: impl FnOnce() -> C) -> &mut C {
         if !self.by_id.contains_key(&id) {
             if self.is_full() {

@@ -19,6 +19,10 @@ use crate::members::Members;
 use crate::mirror::{Head, HeaderField};
 
 /// The era of a request, with its `_meta`.
+///
+/// Made by [`classify`] and consumed by admission ([`crate::admission`]). Era is a property of a
+/// message, not of a connection: a server that speaks both may get both on one channel (ERA-1,
+/// ERA-2).
 #[derive(Debug)]
 pub enum Claim {
     /// The request stands alone and says everything itself.
@@ -28,6 +32,9 @@ pub enum Claim {
 }
 
 /// What a modern request says of its sender, not yet read beyond the revision.
+///
+/// The rest of `_meta` is read by `wire::modern` when the request is admitted, so that a request
+/// which is refused for its method costs no parsing.
 #[derive(Debug)]
 pub struct ModernClaim {
     /// The revision that the request names; the server speaks it.
@@ -37,6 +44,9 @@ pub struct ModernClaim {
 }
 
 /// A frame whose messages belong to a session.
+///
+/// The HTTP server decides the era of a frame before it knows the session, and hands the frame over
+/// in this form. On stdio the connection classifies each request itself.
 #[derive(Debug)]
 pub struct LegacyFrame {
     /// The frame.
@@ -54,6 +64,10 @@ impl From<Frame> for LegacyFrame {
 
 /// Decides the era of a request. `head` holds the headers that came with it over HTTP, and is
 /// `None` on channels without headers. `spoken` are the revisions of the server.
+///
+/// The order of the checks decides which error a client sees. Headers come before the revision, so
+/// a proxy and the server never disagree unnoticed (HDR-6, HDR-7); an unknown revision is answered
+/// with the list of those that are spoken (VER-1).
 ///
 /// # Errors
 ///
@@ -95,18 +109,23 @@ pub fn era_of(frame: &Frame, head: &Head<'_>, spoken: &[Revision]) -> Result<Era
     Ok(era)
 }
 
-/// What a legacy request may do, given the state of its connection.
+/// What a legacy request may do, given the state of its connection. There is no step for a request
+/// that breaks the order: [`session_step`] refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionStep {
     /// Opens a session: `initialize`.
     Handshake,
-    /// Pings before the handshake.
+    /// Pings before the handshake. Clients may ping before the answer to `initialize` (LIFE-5); it
+    /// needs no session.
     EarlyPing,
     /// Calls a method in the session, which has this revision.
     Call(Revision),
 }
 
 /// Decides what a legacy request may do. `session` is the revision of the open session, if any.
+///
+/// A request that declares client capabilities in `_meta`, but no version, was meant to be modern;
+/// the error names the missing key instead of asking for a handshake (RQM-4).
 ///
 /// # Errors
 ///
@@ -145,7 +164,8 @@ pub(crate) fn missing(key: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("`params._meta` lacks the required key `{key}`"))
 }
 
-/// The era of a message: `_meta` decides, then the header.
+/// The era of a message: `_meta` decides, then the header. Without either it is legacy, except over
+/// HTTP at a server that speaks no legacy revision: there the header is required (H26-3).
 fn era(meta: &Members, head: Option<&Head<'_>>, spoken: &[Revision]) -> Result<Era, ErrorObject> {
     if meta.value(key::PROTOCOL_VERSION).is_some() {
         return Ok(Era::Modern);
@@ -162,7 +182,8 @@ fn era(meta: &Members, head: Option<&Head<'_>>, spoken: &[Revision]) -> Result<E
 }
 
 /// The revision that a modern request names. A header alone is not enough: the request itself must
-/// name it.
+/// name it. A legacy revision in `_meta` is refused like an unknown one, because no legacy request
+/// names its revision there.
 fn modern_revision(meta: &Members, spoken: &[Revision]) -> Result<Revision, ErrorObject> {
     if meta.value(key::PROTOCOL_VERSION).is_none() {
         return Err(missing(key::PROTOCOL_VERSION));
@@ -204,7 +225,8 @@ fn check_notification(
 }
 
 /// Accepts a handshake if the server speaks a legacy revision. Otherwise the error names the
-/// revisions that it speaks: an old client has nothing else to show its user.
+/// revisions that it speaks: an old client has nothing else to show its user. That is what the
+/// specification asks of servers without a handshake (ERA-13).
 fn handshake(spoken: &[Revision]) -> Result<SessionStep, ErrorObject> {
     if speaks_legacy(spoken) {
         return Ok(SessionStep::Handshake);

@@ -2,6 +2,12 @@
 //!
 //! [`ClientConnection`] finds out which revision the server speaks, sends calls, passes on the
 //! questions of the server in either era, and tells late answers from unknown ones.
+//!
+//! Reading order: [`ClientConfig`]; `negotiate`, first contact as pure functions; `connection` with
+//! `calls` (from the start of a call to its end) and `receive` (messages of the server); then what
+//! only some connections need: `rounds` and `ask` (questions), `legacy` (requests of a server),
+//! `session_subscriptions`, `cache`, `keep_alive`, and `connection/restart` and `failed`, for
+//! servers and messages that get lost.
 
 mod ask;
 mod cache;

@@ -1,4 +1,7 @@
 //! Bytes of a channel to pieces of text and back, fed in pieces and bounded.
+//!
+//! A codec knows separators and lengths, nothing of JSON. It keeps the rest between two reads, and
+//! its memory is bounded by the limit of one message whatever the peer sends.
 
 pub mod lines;
 pub mod sse;
@@ -9,15 +12,17 @@ use crate::frame::ResponseMessage;
 use crate::transmit::SendFailure;
 
 /// What a channel delivers: one piece of text that should hold a message, or the report that there
-/// will be none.
+/// will be none. The connections of both sides take it in `receive`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// The whole text of one message, without the separator. Not yet checked to be UTF-8 or JSON.
     Text(Bytes),
-    /// A response that the transport has parsed already, with its text.
+    /// A response that the transport has parsed already, with its text. The HTTP client parses it
+    /// to recognize the answer that it waits for.
     Read(Bytes, Box<ResponseMessage>),
     /// The first bytes of a message that is longer than
-    /// [`Limits::frame`](crate::limits::Limits::frame). The rest was skipped.
+    /// [`Limits::frame`](crate::limits::Limits::frame). The rest was skipped. The connection
+    /// answers it, or fails the call that it was meant for, if the id is among these bytes.
     TooLong(Bytes),
     /// A message of the client was not delivered or not answered, although the channel is still
     /// open. Happens only where each message is a request of its own, as over HTTP.

@@ -4,6 +4,15 @@
 //! message are read by hand: names are case-sensitive and occur once, `jsonrpc` is `"2.0"`, an id
 //! is a string or an integer, and a response has exactly one of `result` and `error`. Text that is
 //! no message becomes a [`Malformed`], which says whether to answer it and under which id.
+//!
+//! Two parsers do the work. The scanner (`scan.rs`) reads usual text in one pass and finds the
+//! members of `params` or `result` on the way. Text that it is not sure of is read again with
+//! serde, which decides and words the error. Both fill the same `Envelope`, and `into_message`
+//! applies the rules to either.
+//!
+//! The rules are those of JSON-RPC as the specification narrows it: no `null` id (RPC-3), params
+//! only as an object (RPC-17), results only as objects (RPC-7). Text that is no JSON gets -32700
+//! (ERR-1), JSON that is no message -32600 (ERR-2).
 
 use std::fmt;
 
@@ -22,12 +31,16 @@ use crate::limits::Limits;
 use crate::members::{MemberName, Members, Names, TWICE, unescaped};
 use crate::scan::Scanner;
 
-/// One message, or one batch.
+/// One message, or one batch. Made by [`Frame::parse`] from one line, one HTTP body or one event;
+/// gone once its messages are handled.
 #[derive(Debug)]
 pub enum Frame {
     /// One message.
     Message(Message),
     /// An array of messages, each read on its own.
+    ///
+    /// Only 2025-03-26 has them (RPC-19, RPC-22); the connection refuses an array in any other
+    /// session. One malformed item does not spoil the others.
     Batch(Vec<Result<Message, Malformed>>),
 }
 
@@ -62,7 +75,8 @@ pub struct NotificationMessage {
     pub params: Members,
 }
 
-/// A response as it is on the wire.
+/// A response as it is on the wire. A server gets one when a client answers a question, a client
+/// when a server answers a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseMessage {
     /// The request that it answers. An error about an unreadable message has none.
@@ -73,7 +87,8 @@ pub struct ResponseMessage {
     pub members: Option<Members>,
 }
 
-/// The name of a method, known or not.
+/// The name of a method, known or not. Whether a known method exists in the revision of the caller
+/// is decided later, by [`admission`](crate::admission).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodName {
     /// A method that the specification defines.
@@ -92,7 +107,8 @@ impl MethodName {
     }
 }
 
-/// Text that is not a valid message.
+/// Text that is not a valid message. The connection decides what becomes of it: an answer, a failed
+/// call of its own, or a count of noise.
 #[derive(Debug)]
 pub struct Malformed {
     /// The problem, as the answer to the peer names it.
@@ -102,6 +118,9 @@ pub struct Malformed {
 }
 
 /// The kind of message that malformed text was meant to be.
+///
+/// The difference matters because a notification must never be answered (RPC-16), and because an
+/// answer to a response could start an endless exchange of errors.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MalformedKind {
     /// A request, or unrecognisable text. It is answered with the error.
@@ -114,6 +133,8 @@ pub enum MalformedKind {
 
 impl Frame {
     /// Parses one piece of text.
+    ///
+    /// Params share the memory of `text`. Depth is bounded before anything recurses.
     ///
     /// # Errors
     ///
@@ -150,7 +171,8 @@ impl Frame {
         }
     }
 
-    /// How many requests the frame holds.
+    /// How many requests the frame holds. Rate limits count requests, not frames, so that a batch
+    /// gains nothing.
     pub fn requests(&self) -> usize {
         let is_request = |message: &&Message| matches!(message, Message::Request(_));
         match self {
@@ -162,6 +184,9 @@ impl Frame {
 
 /// The id of a message of which only the first bytes are known. Gives `None` if they do not contain
 /// it.
+///
+/// Used for messages beyond the size limit, of which only the first bytes are kept: with the id,
+/// the error reaches the call that caused it.
 pub fn id_within(head: &[u8]) -> Option<RequestId> {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -171,7 +196,8 @@ pub fn id_within(head: &[u8]) -> Option<RequestId> {
     value_within(text, "id").and_then(|id| RequestId::from_json(id).ok())
 }
 
-/// The value of the first member with this name. The text after it is not read.
+/// The value of the first member with this name. The text after it is not read. For texts that are
+/// cut off, and for outgoing params of which one member is needed.
 pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     /// Stores the value as soon as it is found, because the rest of the text may be invalid.
     struct Finder<'a, 'de>(&'a str, &'a mut Option<&'de str>);
@@ -201,7 +227,8 @@ pub(crate) fn value_within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     value
 }
 
-/// Whether the text nests deeper than this many levels.
+/// Whether the text nests deeper than this many levels. Brackets inside of strings do not count.
+/// The text need not be valid JSON.
 fn is_deeper_than(text: &[u8], depth: usize) -> bool {
     // Text with few brackets cannot nest deep, and counting all brackets is far cheaper than
     // following them.
@@ -274,7 +301,8 @@ fn read_envelope(string: &str) -> Result<Envelope<'_>, serde_json::Error> {
     Ok(envelope)
 }
 
-/// The members of a message that JSON-RPC defines, as text.
+/// The members of a message that JSON-RPC defines, as text. Both parsers fill it. Nothing is
+/// decoded yet, so a slice is enough for each member.
 #[derive(Default)]
 struct Envelope<'de> {
     jsonrpc: Option<&'de str>,
@@ -287,6 +315,8 @@ struct Envelope<'de> {
     members: Option<Members>,
 }
 
+/// Reads members by hand, so that names which JSON-RPC does not define are checked for repetition
+/// too.
 struct EnvelopeVisitor;
 
 impl<'de> Visitor<'de> for EnvelopeVisitor {
@@ -337,6 +367,9 @@ fn misplaced<E: serde::de::Error>(name: &str, reason: &str) -> E {
 
 impl<'de> Envelope<'de> {
     /// Reads a message in one pass. Gives `None` for unusual text, which the slow path reads.
+    ///
+    /// Unusual is: a member that JSON-RPC does not define, a name that occurs twice or has escapes,
+    /// a result that is no object, text that is not JSON.
     fn scan(text: &'de ByteString, depth: usize) -> Option<Self> {
         let mut scanner = Scanner::new(text, depth);
         let mut envelope = Self::default();
@@ -378,7 +411,8 @@ impl<'de> Envelope<'de> {
 }
 
 impl Envelope<'_> {
-    /// Decides between request, notification and response, and checks the members of each.
+    /// Decides between request, notification and response, and checks the members of each. A
+    /// message with `method` is a call even if it also has `result`; it is then refused.
     fn into_message(self, text: &Bytes) -> Result<Message, Malformed> {
         let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
         if self.jsonrpc != Some("\"2.0\"") {
@@ -388,7 +422,8 @@ impl Envelope<'_> {
         if is_response { self.into_response() } else { self.into_call(text) }
     }
 
-    /// A request or a notification.
+    /// A request or a notification. An id makes it a request, its absence a notification. `"id":
+    /// null` is neither and is refused (RPC-3).
     fn into_call(mut self, text: &Bytes) -> Result<Message, Malformed> {
         if self.result.is_some() || self.error.is_some() {
             let reason = "a message has either `method`, or one of `result` and `error`";
@@ -414,7 +449,8 @@ impl Envelope<'_> {
         }
     }
 
-    /// A response, which has exactly one of `result` and `error`.
+    /// A response, which has exactly one of `result` and `error`. An error may lack the id, if the
+    /// peer could not read the message that it is about (RPC-11). A result may not.
     fn into_response(self) -> Result<Message, Malformed> {
         let outcome = match (self.result, self.error) {
             (Some(result), None) if result.starts_with('{') => Ok(RawJson::from_checked(result)),

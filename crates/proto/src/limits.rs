@@ -2,10 +2,22 @@
 //!
 //! Each field is finite and has a default with its reason. There is no value for "unlimited"; a
 //! server that needs more sets a larger number.
+//!
+//! Both sides of a connection have them. A server sets them in
+//! [`ServerConfig`](crate::server::ServerConfig), a client in
+//! [`ClientConfig`](crate::client::ClientConfig); transports read those that concern them.
 
 use std::time::Duration;
 
 /// The bounds of one connection.
+///
+/// ```
+/// use bowline_proto::limits::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.in_flight = 8;
+/// assert!(limits.result < limits.frame);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

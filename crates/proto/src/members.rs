@@ -3,6 +3,9 @@
 //! Before a handler reads params, only their members are known: the names, and where each value is
 //! in the text. No value is copied or built. A name that occurs twice is refused, so that two
 //! readers of the same message cannot read different values.
+//!
+//! The values are read later, one by one, by the code that wants them: an extractor, the envelope
+//! of the era, a handler. Values that no code asks for are never decoded. A clone shares the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,6 +25,16 @@ use crate::wire::splice;
 pub(crate) const MANY: usize = 32;
 
 /// The members of one JSON object, in the order of the text.
+///
+/// ```
+/// use bowline_proto::members::Members;
+///
+/// let members = Members::cut(r#"{"name":"add","arguments":{"a":1}}"#.into())?;
+/// assert_eq!(members.string("name")?.as_deref(), Some("add"));
+/// assert_eq!(members.value("arguments"), Some(r#"{"a":1}"#));
+/// assert!(Members::cut(r#"{"a":1,"a":2}"#.into()).is_err());
+/// # Ok::<(), bowline_types::read::ReadError>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Members {
     /// The text of the whole object, already checked to be JSON.
@@ -46,7 +59,8 @@ pub(crate) enum Name {
 }
 
 impl Members {
-    /// Finds the members in the text of a JSON object.
+    /// Finds the members in the text of a JSON object. Only the outermost object is cut. A NUL is
+    /// refused, because a reader written in C may end the name there.
     ///
     /// # Errors
     ///
@@ -84,7 +98,8 @@ impl Members {
         self.find(name).map(|member| self.slice(&member.value))
     }
 
-    /// The text of a member's value, sharing the memory of the whole text.
+    /// The text of a member's value, sharing the memory of the whole text. For values that outlive
+    /// the members, such as arguments that are passed on to another server.
     pub fn bytes(&self, name: &str) -> Option<Bytes> {
         self.value(name).map(|value| self.text.slice_ref(value).into_bytes())
     }
@@ -102,7 +117,8 @@ impl Members {
         }
     }
 
-    /// A member that is itself an object; empty if it is missing or `null`.
+    /// A member that is itself an object; empty if it is missing or `null`. Used for `_meta` and
+    /// `arguments`, which are often left out.
     ///
     /// # Errors
     ///
@@ -139,7 +155,8 @@ impl Members {
         read(self.as_str())
     }
 
-    /// The same object with another value for one member. A new member comes last.
+    /// The same object with another value for one member. A new member comes last. The whole text
+    /// is written anew, so this is for rare rewrites.
     #[must_use]
     pub fn with<T: Serialize + ?Sized>(&self, name: &str, value: &T) -> Self {
         let others = self.iter().filter(|(other, _)| *other != name);
@@ -190,7 +207,7 @@ pub(crate) fn unescaped(text: &str) -> Option<&str> {
     (!inside.contains('\\')).then_some(inside)
 }
 
-/// Shows the text of the object.
+/// Compares the texts: the same members in another order or with other white space are not equal.
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -206,6 +223,9 @@ impl fmt::Debug for Members {
 }
 
 /// Notes where each member is in the text that serde reads.
+///
+/// The slow path behind [`Members::cut`], for text that the scanner leaves. serde hands out slices
+/// of the text, whose addresses give the ranges.
 struct MemberFinder<'de> {
     text: &'de str,
 }
@@ -251,7 +271,8 @@ impl<'de> Visitor<'de> for MemberFinder<'de> {
     }
 }
 
-/// A member's name, borrowed from the text unless it has escapes.
+/// A member's name, borrowed from the text unless it has escapes. A plain `&str` would fail for
+/// names with escapes.
 pub(crate) enum MemberName<'de> {
     /// Borrowed.
     Plain(&'de str),
@@ -294,6 +315,9 @@ impl<'de> serde::Deserialize<'de> for MemberName<'de> {
 pub(crate) const TWICE: &str = "it occurs twice";
 
 /// The names found so far in one object.
+///
+/// Comparing a new name with a few others is faster than hashing; with many it would be quadratic,
+/// and a peer chooses how many there are.
 #[derive(Default)]
 pub(crate) struct Names {
     few: Vec<String>,

@@ -29,6 +29,9 @@ pub const NAME: &str = "mcp-name";
 pub const PARAM_PREFIX: &str = "mcp-param-";
 
 /// The parts of a message that a client repeats in headers.
+///
+/// The client's connection makes it beside each message; only the HTTP transport asks for it
+/// ([`ClientConfig::with_mirrors`](crate::client::ClientConfig::with_mirrors)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
     /// The id on the wire, if the message is a request. Not sent as a header; a
@@ -46,6 +49,9 @@ pub struct Mirror {
 
 impl Mirror {
     /// The headers to send, by their names in lower case, encoded where needed.
+    ///
+    /// None before 2025-06-18, only the version up to 2025-11-25 (PV-1), and on 2026-07-28 also
+    /// method, name and marked arguments (HDR-1 to HDR-4).
     pub fn headers(&self) -> Vec<(Cow<'static, str>, Cow<'_, str>)> {
         let Some(revision) = self.revision.filter(|revision| revision.has_version_header()) else {
             return Vec::new();

@@ -1,4 +1,7 @@
 //! A rate limit in constant memory: so many events per period.
+//!
+//! Used for requests of a caller, for log messages of a call and for questions to a user. The
+//! caller passes the time, so tests need no clock.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +12,20 @@ const MINUTE: Duration = Duration::from_secs(60);
 ///
 /// It works like a token bucket that starts full and refills steadily. Only the time at which it
 /// will be full again is stored.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use bowline_proto::pace::Pace;
+///
+/// let (mut pace, now) = (Pace::per_minute(2), Instant::now());
+/// assert!(pace.admits(2, now) && !pace.admits(1, now));
+/// assert!(pace.admits(1, now + Duration::from_secs(30)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pace {
     most: u32,
     per: Duration,
+    /// `None` before the first event.
     full_at: Option<Instant>,
 }
 
@@ -27,7 +40,8 @@ impl Pace {
         Self::new(most, MINUTE)
     }
 
-    /// Whether `count` events may happen now, together. If so, they are counted.
+    /// Whether `count` events may happen now, together. If so, they are counted. All or none: a
+    /// batch that does not fit is not counted at all. A count above the limit never fits.
     pub fn admits(&mut self, count: usize, now: Instant) -> bool {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         if count > self.most {

@@ -4,6 +4,16 @@
 //! service answers with a [`Response`], and may send messages before it through the [`Outbox`].
 //! Transports call `tower_service::Service<Request, Response = Response, Error = Infallible>`, and
 //! servers, clients and layers implement it.
+//!
+//! Everything above the waist sees only these types. So a handler, a layer or a mounted server
+//! works the same whether the call came from a session, from a single HTTP request or from a test.
+//! Errors of the protocol are part of the [`Response`]; the service itself cannot fail.
+//!
+//! ```text
+//!   transport ─► Request { parts, params } ─► layers ─► service ─► Response
+//!        ▲                     │ parts.outbox
+//!        └─ progress, logs, questions, changes
+//! ```
 
 mod access;
 mod claims;
@@ -34,6 +44,9 @@ use crate::members::Members;
 use crate::mirror::ParamHeaders;
 
 /// One call, on its way to the handler. A clone is the same call, for a second handler.
+///
+/// Made by [`Exchange::open`](crate::server::Exchange::open) for each admitted request, and by the
+/// connection for calls of its own ([`Handshake`], [`EveryResource`]).
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Everything about the call but its params.
@@ -42,7 +55,8 @@ pub struct Request {
     pub params: Members,
 }
 
-/// Everything about a call but its params.
+/// Everything about a call but its params. Layers may change it on the way in: they attach
+/// extensions, or wrap the outbox.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// The number that the server gave this call. The id on the wire is only repeated in the
@@ -72,7 +86,9 @@ pub struct Parts {
     pub extensions: Extensions,
 }
 
-/// The client that calls, as a handshake described it once or as each request describes it.
+/// The client that calls, as a handshake described it once or as each request describes it. Shared
+/// by all requests of a session, or on 2026-07-28 by requests that describe the client in the same
+/// words.
 #[derive(Clone, Debug, Default)]
 pub struct ClientProfile {
     /// Self-reported, for display and logs only.
@@ -82,6 +98,9 @@ pub struct ClientProfile {
 }
 
 /// Answers and state that the client returned in a retry.
+///
+/// Present only on 2026-07-28, in the second and later rounds of a call (MRTR-26). The server
+/// checks the state before it believes anything of it (MRTR-9).
 #[derive(Clone, Debug, Default)]
 pub struct Input {
     /// Answers by the keys of the questions.
@@ -92,6 +111,9 @@ pub struct Input {
 }
 
 /// The number that a server gives a call when it arrives; unique per connection.
+///
+/// Everything that belongs to the call is found by this number. Ids on the wire are chosen by
+/// clients, and some use the same id for every request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExchangeId(pub u64);
 
@@ -99,6 +121,15 @@ pub struct ExchangeId(pub u64);
 ///
 /// Everything that outlives a call (sessions, sealed state, tasks) is bound to its owner. All
 /// callers without credentials share one owner.
+///
+/// ```
+/// use bowline_proto::request::Owner;
+///
+/// let ann = Owner::known("https://auth.example.com", "ann");
+/// assert_eq!(ann.identity(), Some(("https://auth.example.com", "ann")));
+/// assert_ne!(ann, Owner::known("https://other.example", "ann"));
+/// assert_eq!(Owner::anonymous().identity(), None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Owner(Option<Arc<(String, String)>>);
 

@@ -4,6 +4,11 @@
 //! unusual it gives `None`, and the caller reads the same text again with `serde_json`, which
 //! decides and writes the error. So both must agree on every text that the scanner accepts; tests
 //! compare them.
+//!
+//! It serves two callers: [`Frame`](crate::frame::Frame), for the message itself, and [`Members`],
+//! for objects inside it. Values are checked to be JSON and skipped, never built, so the cost is
+//! one look at each byte. Names with escapes, names that occur twice and more than [`MANY`] members
+//! in one object are left to serde.
 
 use std::ops::Range;
 
@@ -12,7 +17,7 @@ use bytestring::ByteString;
 
 use crate::members::{MANY, Member, Members, Name};
 
-/// Walks through a text once.
+/// Walks through a text once. After it has given `None` it is not used again.
 pub(crate) struct Scanner<'a> {
     text: &'a ByteString,
     bytes: &'a [u8],
@@ -30,7 +35,8 @@ impl<'a> Scanner<'a> {
         Self { text, bytes: text.as_bytes(), at: 0, depth: depth.min(Self::DEPTH) }
     }
 
-    /// The next byte that is not white space.
+    /// The next byte that is not white space. A control character that is no white space gives
+    /// `None`, since it cannot begin a token.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -42,7 +48,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Enters an object that has members.
+    /// Enters an object that has members. `None` also if the object would nest too deep.
     pub(crate) fn enter(&mut self) -> Option<()> {
         self.expect(b'{')?;
         self.depth = self.depth.checked_sub(1)?;
@@ -103,7 +109,8 @@ impl<'a> Scanner<'a> {
         self.object_and_members().map(|(_, members)| members)
     }
 
-    /// An object, as its text and its members.
+    /// An object, as its text and its members. The ranges of the members count from the start of
+    /// the object, whose text the [`Members`] share.
     pub(crate) fn object_and_members(&mut self) -> Option<(&'a str, Members)> {
         self.enter()?;
         let start = self.at - 1;
@@ -208,12 +215,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Skips plain characters of a string, up to a quote, a backslash or a control character.
+    /// Skips plain characters of a string, up to a quote, a backslash or a control character. Most
+    /// bytes of most messages are skipped here.
     fn run(&mut self) {
         self.at += plain_run(self.bytes.get(self.at..).unwrap_or_default());
     }
 
-    /// Skips a number, after its first byte.
+    /// Skips a number, after its first byte. Follows the grammar of JSON: no leading zero, and at
+    /// least one digit after a point or an exponent.
     fn number(&mut self, first: u8) -> Option<()> {
         let first = if first == b'-' { self.take()? } else { first };
         match first {

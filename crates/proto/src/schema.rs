@@ -10,6 +10,17 @@
 //! unevaluated vocabularies work; in both, `format` and the content keywords are annotations.
 //! References stay inside the document, and the whole document is in one dialect. Patterns run in
 //! linear time: lookaround, backreferences and `\p{…}` are refused when the schema is compiled.
+//!
+//! The way of a schema: `simple` recognizes the usual ones, which need no compilation until a value
+//! comes. `survey` finds all places with schemas, `identifiers` their names; `reference` follows
+//! references between them; `compile` turns each place into a `node`, reading `keywords` by the
+//! `rules` of the `dialect`. The way of a value: `evaluate` walks through it beside the nodes, and
+//! writes `violation`s.
+//!
+//! Which rules of the protocol hold here: a schema without `$schema` is 2020-12 (SCH-1), an
+//! unsupported dialect is refused with a clear error (SCH-4), nothing is ever fetched (SCH-8), a
+//! reference that leads outside is refused and not taken for permissive (SCH-13), and the cost is
+//! bounded (SCH-14).
 
 use std::sync::OnceLock;
 
@@ -41,6 +52,9 @@ pub use error::SchemaError;
 pub use violation::{Violation, Violations};
 
 /// A compiled schema. Compile once, share it (it is `Send` and `Sync`), check many values.
+///
+/// A server compiles one for each tool and keeps it as long as the tool. A client compiles one for
+/// the output schema of a tool that it calls.
 ///
 /// ```
 /// use bowline_proto::schema::Validator;
@@ -111,6 +125,7 @@ impl Validator {
         evaluate::check(self.compiled(), self.bounds, root, value)
     }
 
+    /// The first check of a simple schema compiles it; later ones find it compiled.
     fn compiled(&self) -> &compile::Compiled {
         self.compiled.get_or_init(|| {
             let simple = self.simple.as_ref();

@@ -1,4 +1,8 @@
 //! Messages that a connection wants written, and the stream that each belongs to.
+//!
+//! A connection does not know what carries its messages. It says which stream each belongs to and
+//! what it does there; the driver of stdio ignores both and writes lines in order, the HTTP server
+//! picks the answer or stream by them, and the HTTP client opens or closes a request.
 
 use bowline_types::error::ErrorObject;
 use bytes::Bytes;
@@ -6,7 +10,8 @@ use bytes::Bytes;
 use crate::mirror::Mirror;
 use crate::request::ExchangeId;
 
-/// One message to write.
+/// One message to write. Taken from `poll_transmit` of a connection, in the order in which they
+/// must be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The stream that the message belongs to. Ordered channels ignore it; HTTP chooses by it.
@@ -21,6 +26,10 @@ pub struct Transmit {
 }
 
 /// Why a message of the client was not delivered or not answered, although the channel is open.
+///
+/// Reported by a transport whose messages are requests of their own (HTTP), as
+/// [`Unit::Failed`](crate::codec::Unit::Failed). On other channels a failed write is the end of the
+/// connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendFailure {
     /// The id that the message had on the wire, if it was a request.
@@ -33,7 +42,8 @@ pub struct SendFailure {
     pub reason: String,
 }
 
-/// What happened to a message that failed.
+/// What happened to a message that failed. It answers one question: may the message be sent again
+/// without running a call twice?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// The message never reached the server, so it can be sent again.
@@ -55,7 +65,8 @@ pub enum Route {
     Standalone,
 }
 
-/// What a message does to its exchange.
+/// What a message does to its exchange. Over HTTP, [`Ends`](Self::Ends) is the message after which
+/// a stream ends (HTTP-26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Opens it: a request.

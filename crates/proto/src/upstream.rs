@@ -15,6 +15,9 @@ use crate::request::{Request, Response};
 /// The mounting server calls it as a transport would: with the owner, revision and
 /// [`Outbox`](crate::request::Outbox) of the original caller. Dropping the future of a call cancels
 /// it.
+///
+/// The mounting server reads the capabilities whenever it describes itself, so they may change
+/// while it runs.
 pub trait Upstream:
     Service<Request, Response = Response, Error = Infallible, Future: Send + 'static>
     + Clone
@@ -29,7 +32,8 @@ pub trait Upstream:
     fn instructions(&self) -> Option<String>;
 }
 
-/// A value that can be turned into an [`Upstream`].
+/// A value that can be turned into an [`Upstream`]. Lets a server take a builder, a built server or
+/// a client in the same place.
 pub trait IntoUpstream {
     /// The upstream that it becomes.
     type Upstream: Upstream;

@@ -23,6 +23,9 @@ use crate::members::Members;
 use crate::request::{ClientProfile, Input};
 
 /// What a request says beside its params, in either era.
+///
+/// Read once, at admission, and then the same for both eras. A legacy request gets revision and
+/// client from its session, a modern one from its own `_meta` (RQM-1, RQM-2).
 #[derive(Debug)]
 pub struct Envelope {
     /// The revision that the caller speaks.
@@ -39,7 +42,8 @@ pub struct Envelope {
     pub input: Option<Box<Input>>,
 }
 
-/// An error message: the answer to a request, or without an id the answer to unreadable text.
+/// An error message: the answer to a request, or without an id the answer to unreadable text. For
+/// drivers that refuse a message before a connection sees it.
 pub fn refusal(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     splice::error(id.ok_or(splice::NoId::Absent), error)
 }

@@ -20,7 +20,8 @@ use super::{CallAnswer, CallRequest};
 use crate::request::Change;
 use crate::wire::splice;
 
-/// How much a client stores, and for how long at most.
+/// How much a client stores, and for how long at most. A client stores nothing unless it sets them
+/// ([`ClientConfig::with_cache`](super::ClientConfig::with_cache)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheOptions {
@@ -39,7 +40,7 @@ impl Default for CacheOptions {
     }
 }
 
-/// The stored results of one connection.
+/// The stored results of one connection. It is emptied when the server restarts.
 #[derive(Debug)]
 pub(super) struct Cache {
     options: CacheOptions,
@@ -48,10 +49,12 @@ pub(super) struct Cache {
     uses: BTreeMap<u64, Key>,
     last_use: u64,
     bytes: usize,
+    /// Counts reported changes, so that an answer which was under way during one is not stored.
     changes: u64,
 }
 
-/// The request of a result. Everything that is sent counts, also `_meta` of the caller.
+/// The request of a result. Everything that is sent counts, also `_meta` of the caller. A result
+/// must not serve a request that differs in anything (CACHE-5).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     method: Method,
@@ -65,6 +68,7 @@ struct Entry {
     answer: CallAnswer,
     /// The resource that was read, if any.
     uri: Option<String>,
+    /// From receipt on, as the server allowed (CACHE-8), at most [`CacheOptions::longest`].
     stale_at: Instant,
     used: u64,
     bytes: usize,
@@ -83,7 +87,8 @@ impl Cache {
         }
     }
 
-    /// The stored result of an equal request, if it is still fresh.
+    /// The stored result of an equal request, if it is still fresh. The answer says that it was
+    /// [`reused`](CallAnswer::reused).
     pub(super) fn find(&mut self, request: &CallRequest, now: Instant) -> Option<CallAnswer> {
         if request.fresh {
             return None;
@@ -107,7 +112,8 @@ impl Cache {
     }
 
     /// Stores a new result, if its server allows. `changes` is the number of changes when the
-    /// request was sent: after a change since then, the result may be outdated.
+    /// request was sent: after a change since then, the result may be outdated. A time to live of
+    /// zero, or none, stores nothing (CACHE-7, CACHE-9).
     pub(super) fn keep(
         &mut self,
         request: &CallRequest,
@@ -132,7 +138,8 @@ impl Cache {
         self.shrink();
     }
 
-    /// Drops the results that a change makes stale.
+    /// Drops the results that a change makes stale. A notification makes a result stale at once,
+    /// whatever its time (CACHE-17).
     pub(super) fn changed(&mut self, change: &Change) {
         if matches!(change, Change::Acknowledged(_)) {
             return;
@@ -146,7 +153,8 @@ impl Cache {
         });
     }
 
-    /// Drops every page of a list whose cursor the server refused.
+    /// Drops every page of a list whose cursor the server refused. The list has changed under the
+    /// cursor, so all pages are outdated (CACHE-21).
     pub(super) fn refused(&mut self, request: &CallRequest, error: &ErrorObject) {
         let has_cursor =
             || request.params.parse::<PageParams>().is_ok_and(|it| it.cursor.is_some());
@@ -193,7 +201,7 @@ impl Key {
 }
 
 /// Whether a request answers questions of the server. Then its result depends on more than the
-/// params.
+/// params. Such results must not be stored (CACHE-6).
 fn carries_input(request: &CallRequest) -> bool {
     /// The members of the params that a retry adds.
     #[derive(Deserialize)]

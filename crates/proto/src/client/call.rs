@@ -17,6 +17,9 @@ use crate::transmit::FailureKind;
 use crate::wire::splice;
 
 /// A call to send.
+///
+/// Made by the client framework, or by a relay from a call of its own client. It is kept until the
+/// call ends, because it may have to be sent again with answers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallRequest {
@@ -69,7 +72,8 @@ impl CallRequest {
     }
 
     /// The params as they are sent. `always` are the members of `_meta` that the era requires,
-    /// `extra` the members that a retry adds.
+    /// `extra` the members that a retry adds. The id serves as the progress token, so no second
+    /// number has to be kept. Text is joined and never parsed again.
     pub(super) fn text(&self, id: i64, always: &str, extra: &str) -> String {
         let token = self.progress.then(|| format!("\"{}\":{id}", key::PROGRESS_TOKEN));
         let level = self.log_level.filter(|_| !always.is_empty());
@@ -93,7 +97,7 @@ impl CallRequest {
     }
 }
 
-/// A result of the server.
+/// A result of the server. Decoded later, by the method that was called.
 #[derive(Clone, Debug)]
 pub struct CallAnswer {
     /// The JSON object of the result, as it arrived.
@@ -104,7 +108,8 @@ pub struct CallAnswer {
     pub reused: bool,
 }
 
-/// Why a call has no result.
+/// Why a call has no result. Local: it never goes to a peer. [`Refused`](Self::Refused) is the one
+/// variant that holds what the server sent (ERR-13).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallError {

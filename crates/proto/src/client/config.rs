@@ -1,4 +1,7 @@
 //! The configuration of a client: identity, capabilities, revisions, limits.
+//!
+//! Made once by the client framework. The transport adds one fact: whether messages carry mirrored
+//! headers.
 
 use std::time::Duration;
 
@@ -13,7 +16,8 @@ use crate::limits::Limits;
 use crate::wire::project::Project;
 use crate::wire::splice;
 
-/// The configuration of a client: identity, capabilities, revisions, limits.
+/// The configuration of a client: identity, capabilities, revisions, limits. Shared by a connection
+/// and its driver.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     info: Implementation,
@@ -130,14 +134,16 @@ impl ClientConfig {
         self.revisions.iter().copied().find(|revision| revision.has_handshake())
     }
 
-    /// The capabilities of the client, fitted to a revision.
+    /// The capabilities of the client, fitted to a revision. A server acts on what is declared, so
+    /// nothing is declared that the revision does not have.
     pub(super) fn declared(&self, revision: Revision) -> ClientCapabilities {
         let mut capabilities = self.capabilities.clone();
         capabilities.project(revision);
         capabilities
     }
 
-    /// The members of `_meta` that every modern request carries.
+    /// The members of `_meta` that every modern request carries. Version and capabilities are
+    /// required in every request, the name of the client should be there (RQM-1 to RQM-3).
     pub(super) fn modern_meta(&self, revision: Revision) -> String {
         [
             splice::member(key::PROTOCOL_VERSION, &revision),

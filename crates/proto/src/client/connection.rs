@@ -4,6 +4,16 @@
 //! to questions of the server. Then take what to do from
 //! [`poll_event`](ClientConnection::poll_event) and what to write from
 //! [`poll_transmit`](ClientConnection::poll_transmit) until both give nothing.
+//!
+//! It is the mirror of [`ServerConnection`](crate::server::ServerConnection): owned by one driver,
+//! never waiting, with two queues to empty after each step. Calls are known by the numbers that the
+//! driver gives them; ids on the wire are its own affair, since a call that is retried gets a new
+//! one (MRTR-24).
+//!
+//! Its life: [`begin`](ClientConnection::begin) starts the negotiation; [`ClientEvent::Ready`] or
+//! [`ClientEvent::Failed`] ends it; calls follow; [`close`](ClientConnection::close) ends them all.
+//! Between, the server may be lost and replaced ([`lost`](ClientConnection::lost),
+//! [`restarted`](ClientConnection::restarted)).
 
 mod calls;
 mod changes;
@@ -43,7 +53,8 @@ use crate::table::outgoing::{Expired, OutgoingRequests};
 use crate::transmit::Transmit;
 use crate::wire::splice;
 
-/// What happened on a connection, for its driver.
+/// What happened on a connection, for its driver. For each call there is exactly one
+/// [`Answered`](Self::Answered), unless the driver cancels it.
 #[derive(Debug)]
 pub enum ClientEvent {
     /// Both sides agreed on a revision; calls can be sent.
@@ -74,9 +85,11 @@ pub enum ClientEvent {
     Odd(String),
 }
 
-/// A channel to one server, without I/O.
+/// A channel to one server, without I/O. Nothing in it reads a clock: every method that needs the
+/// time takes it.
 pub struct ClientConnection {
     config: Arc<ClientConfig>,
+    /// `None` until both sides have agreed. It stays while a lost session is renewed.
     profile: Option<Arc<ServerProfile>>,
     /// The capabilities that this client declared to the server, fitted to its revision.
     declared: ClientCapabilities,
@@ -86,10 +99,12 @@ pub struct ClientConnection {
     /// The id on the wire of each call that is in flight.
     in_flight: HashMap<ExchangeId, i64, CountedKeys>,
     rounds: HashMap<ExchangeId, Round>,
+    /// Questions of the server that the host has not answered.
     asks: BTreeMap<AskId, AskOrigin>,
     subscriptions: SessionSubscriptions,
     cache: Option<Cache>,
     keep_alive: Option<KeepAliveState>,
+    /// Of questions: a server in a loop must not flood the user.
     pace: Pace,
     elicitations: Elicitations,
     /// A probe that timed out and may still be answered: a server can be slow to start.
@@ -99,13 +114,14 @@ pub struct ClientConnection {
     postponed: Vec<InFlightCall>,
     /// Whether the server has exited and no new agreement was reached yet.
     is_restarting: bool,
+    /// Lines in a row that were no messages.
     noise: usize,
     last_ask: u64,
     events: VecDeque<ClientEvent>,
     transmits: VecDeque<Transmit>,
 }
 
-/// Why a request was sent, by its id on the wire.
+/// Why a request was sent, by its id on the wire. Decides what the answer leads to.
 #[derive(Debug)]
 enum Purpose {
     Probe(Revision),
@@ -152,6 +168,11 @@ impl ClientConnection {
 
     /// Sends a call under a number that was not used before. Its end comes as
     /// [`ClientEvent::Answered`].
+    ///
+    /// The steps, in this order: while the server restarts, the call waits; a subscription that the
+    /// revision has no method for is emulated; a method that the server does not offer fails
+    /// without being sent; a stored result that is fresh answers at once; otherwise the call is
+    /// sent.
     pub fn call(&mut self, exchange: ExchangeId, request: CallRequest, now: Instant) {
         if self.is_restarting {
             let flight = InFlightCall { exchange, request, round: 0, changes: 0, again: false };
@@ -171,6 +192,9 @@ impl ClientConnection {
     }
 
     /// Cancels a call. Its end is not reported, and a late answer is dropped.
+    ///
+    /// The server gets `notifications/cancelled`, or over HTTP since 2026-07-28 a closed stream. A
+    /// call that was not sent yet is just forgotten.
     pub fn cancel(&mut self, exchange: ExchangeId, reason: &str) {
         if let Some(id) = self.in_flight.remove(&exchange) {
             self.waiting.abandon(id);
@@ -188,7 +212,9 @@ impl ClientConnection {
         self.send_one_way(Some(method), splice::notification(method, params.as_str()));
     }
 
-    /// Answers a question of the server. Ignored if the server cancelled it meanwhile.
+    /// Answers a question of the server. Ignored if the server cancelled it meanwhile. In a session
+    /// the answer is sent at once; on 2026-07-28 it waits until all questions of the round are
+    /// answered (MRTR-19).
     pub fn answer(&mut self, ask: AskId, answer: Result<RawJson, ErrorObject>, now: Instant) {
         match self.asks.remove(&ask) {
             Some(AskOrigin::Request(id)) => {
@@ -205,7 +231,8 @@ impl ClientConnection {
         }
     }
 
-    /// Takes one message from the server.
+    /// Takes one message from the server. Text that is no message counts as noise, because servers
+    /// on stdio sometimes print to stdout; too much of it ends the connection.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         self.note_arrival(now);
         let text = match unit {
@@ -236,7 +263,8 @@ impl ClientConnection {
         }
     }
 
-    /// Gives up calls that have timed out, and pings a server that has been silent.
+    /// Gives up calls that have timed out, and pings a server that has been silent. A call that
+    /// timed out is cancelled at the server (TIME-2, TIME-3).
     pub fn handle_timeout(&mut self, now: Instant) {
         // While the server waits for an answer of this client, only the maximum of its calls
         // counts.
@@ -268,7 +296,8 @@ impl ClientConnection {
         self.ping_if_silent(now);
     }
 
-    /// Ends every call: the channel is closed.
+    /// Ends every call: the channel is closed. Calls that were never sent end as such, so that
+    /// callers know that they can be repeated.
     pub fn close(&mut self) {
         let flying: Vec<_> = self.in_flight.drain().map(|(exchange, _)| exchange).collect();
         let asking: Vec<_> = self.rounds.drain().map(|(exchange, _)| exchange).collect();
@@ -305,7 +334,8 @@ impl ClientConnection {
         self.waiting.next_deadline().into_iter().chain(self.next_ping()).min()
     }
 
-    /// Takes the next step of the negotiation.
+    /// Takes the next step of the negotiation. The first agreement makes the connection ready; a
+    /// later one replaces a session that was lost.
     fn step(&mut self, step: NegotiationStep, now: Instant) {
         match step {
             NegotiationStep::Probe(revision) => {
@@ -337,6 +367,7 @@ impl ClientConnection {
     }
 
     /// Stores the agreement, and tells a legacy server that the session is open.
+    /// `notifications/initialized` goes out before anything else (LIFE-4).
     fn agree(&mut self, profile: ServerProfile) {
         self.declared = self.config.declared(profile.revision);
         let profile = Arc::new(profile);

@@ -12,7 +12,8 @@ use bowline_types::input::InputRequest;
 /// The longest name that is stored, in bytes. Names are random numbers in practice.
 const LONGEST: usize = 1024;
 
-/// The names of elicitations that may still be completed.
+/// The names of elicitations that may still be completed. Empty in all other revisions, where
+/// elicitations have no names.
 #[derive(Debug)]
 pub(super) struct Elicitations {
     open: VecDeque<String>,
@@ -31,7 +32,8 @@ impl Elicitations {
         }
     }
 
-    /// Notes the elicitations that an error requires first, if it is of that kind.
+    /// Notes the elicitations that an error requires first, if it is of that kind. A server answers
+    /// a call with -32042 if the user has to visit a page first (ELIC-36, ELIC-38).
     pub(super) fn refused(&mut self, error: &ErrorObject) {
         if error.code != code::URL_ELICITATION_REQUIRED {
             return;

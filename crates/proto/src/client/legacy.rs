@@ -1,4 +1,7 @@
 //! Requests that a legacy server may send its client, and whether the client declared them.
+//!
+//! 2026-07-28 servers send no requests (ST-6); there the same checks are applied to the questions
+//! inside of results ([`permitted`]). So a host is asked only what it declared, in either era.
 
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::error::ErrorObject;
@@ -10,7 +13,7 @@ use bowline_types::text::excerpt;
 use crate::frame::{MethodName, RequestMessage};
 use crate::wire::splice;
 
-/// A request of the server.
+/// A request of the server. Everything that a legacy server may request of a client.
 #[derive(Debug)]
 pub(super) enum ServerRequest {
     /// A ping, answered at once.
@@ -20,6 +23,9 @@ pub(super) enum ServerRequest {
 }
 
 /// Reads a request of the server.
+///
+/// The feature is checked before the params, so that a server that asks for an undeclared feature
+/// gets -32601 and not a complaint about its params (ERR-3, ROOT-6).
 ///
 /// # Errors
 ///

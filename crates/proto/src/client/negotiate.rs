@@ -7,6 +7,18 @@
 //!
 //! [stdio: backward compatibility]:
 //! https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
+//!
+//! These are pure functions from what has come to the next [`NegotiationStep`]; the connection
+//! carries the steps out. A client that speaks both eras probes first (ERA-3, ERA-8) and shakes
+//! hands only if the server is not modern (ERA-5).
+//!
+//! | answer to the probe | step |
+//! |---|---|
+//! | a discover result | agree on the newest common revision |
+//! | -32022 with a list | probe again in a listed revision, or shake hands in one |
+//! | another error of 2026-07-28 | fail: the server is modern, and a handshake would not help |
+//! | any other error, nonsense or silence | handshake |
+//! | no connection, 401, 403, 407, 429, 5xx | fail: it says nothing about the era |
 
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +36,8 @@ use super::ClientConfig;
 use crate::transmit::{FailureKind, SendFailure};
 use crate::wire::project::Project;
 
-/// A server, as it described itself in the negotiation.
+/// A server, as it described itself in the negotiation. Fixed for the life of the connection; a
+/// renewed session must agree on the same revision.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerProfile {
@@ -38,7 +51,7 @@ pub struct ServerProfile {
     pub instructions: Option<String>,
 }
 
-/// The next step of the negotiation.
+/// The next step of the negotiation. Returned by every function here.
 #[derive(Debug)]
 pub(super) enum NegotiationStep {
     /// Ask `server/discover` in this revision.
@@ -51,7 +64,8 @@ pub(super) enum NegotiationStep {
     Failed(NegotiationError),
 }
 
-/// A probe (`server/discover`) that was sent.
+/// A probe (`server/discover`) that was sent. Counted, so that a server which contradicts itself
+/// does not get probes forever.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentProbe {
     /// The revision that it named.
@@ -60,7 +74,7 @@ pub(super) struct SentProbe {
     pub(super) probes: usize,
 }
 
-/// The first step.
+/// The first step. A client that speaks only revisions with a handshake does not probe.
 pub(super) fn first_step(config: &ClientConfig) -> NegotiationStep {
     match config.newest_modern() {
         Some(revision) => NegotiationStep::Probe(revision),
@@ -68,7 +82,8 @@ pub(super) fn first_step(config: &ClientConfig) -> NegotiationStep {
     }
 }
 
-/// The step after the answer to a probe.
+/// The step after the answer to a probe. Not one error code decides, but whether the code belongs
+/// to 2026-07-28 (ERA-4, ERA-6).
 pub(super) fn after_probe(
     config: &ClientConfig,
     asked: SentProbe,
@@ -122,12 +137,14 @@ pub(super) fn after_failed_probe(
     }
 }
 
-/// The step after a probe without an answer.
+/// The step after a probe without an answer. An answer that comes later is still taken, unless the
+/// handshake has succeeded by then.
 pub(super) fn after_silence(config: &ClientConfig) -> NegotiationStep {
     handshake_step(config, "it did not answer the probe")
 }
 
-/// The step after the answer to `initialize`.
+/// The step after the answer to `initialize`. A revision that this client does not speak ends the
+/// attempt (LIFE-12).
 pub(super) fn after_handshake(
     config: &ClientConfig,
     outcome: Result<&RawJson, &ErrorObject>,
@@ -183,6 +200,7 @@ fn discovered_by(config: &ClientConfig, discovered: DiscoverResult) -> Negotiati
 }
 
 /// The server is modern but does not speak the revision of the probe: tries one that it does speak.
+/// The list in the error is what the server is obliged to send (VER-1, VER-3).
 fn refused(config: &ClientConfig, asked: SentProbe, error: &ErrorObject) -> NegotiationStep {
     let Some(data) = error.parse_data::<UnsupportedVersion>() else {
         return refusal(error);
@@ -215,7 +233,8 @@ fn handshake_step(config: &ClientConfig, why: &str) -> NegotiationStep {
     }
 }
 
-/// Why client and server cannot work together.
+/// Why client and server cannot work together. Ends the connection: nothing was called yet, or a
+/// renewed session does not fit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NegotiationError {

@@ -1,4 +1,8 @@
 //! Calls whose server asked for input: the questions, the answers so far, the retry.
+//!
+//! Only 2026-07-28 has rounds: a result may ask questions and carry a state of the server, and the
+//! client sends the same call again with the answers (MRTR-18, MRTR-26). Nothing waits on the
+//! server meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +14,8 @@ use super::ask::AskId;
 use crate::request::ExchangeId;
 use crate::wire::splice;
 
-/// A call in flight, with what is needed to send it again.
+/// A call in flight, with what is needed to send it again. It moves with the call: from the table
+/// of awaited answers into a [`Round`], back again, or among the postponed calls.
 #[derive(Debug)]
 pub(super) struct InFlightCall {
     pub(super) exchange: ExchangeId,
@@ -24,12 +29,15 @@ pub(super) struct InFlightCall {
     pub(super) again: bool,
 }
 
-/// A call that waits for answers to questions of the server.
+/// A call that waits for answers to questions of the server. Exists from the result that asked
+/// until the last answer, or until one question fails.
 #[derive(Debug)]
 pub(super) struct Round {
     pub(super) flight: InFlightCall,
+    /// The questions without an answer, with the keys that the server gave them.
     open: BTreeMap<AskId, String>,
     responses: Vec<(String, RawJson)>,
+    /// Returned as it came; a client must not look into it (MRTR-21, MRTR-22).
     state: Option<String>,
 }
 
@@ -61,7 +69,8 @@ impl Round {
         self.open.keys().copied()
     }
 
-    /// The call to send again, with the members that the retry adds to its params.
+    /// The call to send again, with the members that the retry adds to its params. No state is sent
+    /// if none came (MRTR-23).
     pub(super) fn retry(mut self) -> (InFlightCall, String) {
         self.flight.round += 1;
         let mut members = Vec::new();

@@ -3,6 +3,15 @@
 //! [`LineReader`] is fed bytes as they arrive and gives whole lines. A line over the limit is
 //! reported once, as soon as it crosses the limit; the rest of it is skipped and not kept. CRLF,
 //! blank lines and a byte order mark at the start are tolerated.
+//!
+//! ```
+//! use bowline_proto::codec::lines::{LineReader, Unit};
+//!
+//! let mut reader = LineReader::new(1024);
+//! reader.buffer().extend_from_slice(b"{\"a\":1}\r\n\n{\"b\"");
+//! assert_eq!(reader.next(), Some(Unit::Text("{\"a\":1}".into())));
+//! assert_eq!(reader.next(), None);
+//! ```
 
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memchr2};
@@ -15,14 +24,17 @@ const KEEP: usize = 64 * 1024;
 
 pub use super::Unit;
 
-/// Cuts a stream of bytes into lines.
+/// Cuts a stream of bytes into lines. One for each channel that is read; it lives as long as the
+/// channel.
 #[derive(Debug)]
 pub struct LineReader {
     buffer: BytesMut,
     /// How many bytes at the start of the buffer are known to hold no newline.
     searched: usize,
     limit: usize,
+    /// Set between the report of a line that is too long and its end.
     skipping: bool,
+    /// Set after the first line, before which a byte order mark may stand.
     begun: bool,
 }
 
@@ -59,7 +71,8 @@ impl LineReader {
         }
     }
 
-    /// The rest when the stream ends: a last line without its newline, if any.
+    /// The rest when the stream ends: a last line without its newline, if any. A peer that exits
+    /// without a last newline has still sent its message.
     pub fn finish(&mut self) -> Option<Unit> {
         if self.skipping {
             return None;
@@ -122,6 +135,8 @@ impl LineReader {
 /// Replaces the line ends inside a message by spaces, so that it takes one line on the wire.
 ///
 /// In JSON a raw line end can only be white space between tokens, since strings escape theirs.
+///
+/// On stdio a message must not hold a newline (STDIO-2).
 pub fn in_one_line(message: Bytes) -> Bytes {
     if memchr2(b'\n', b'\r', &message).is_none() {
         return message;

@@ -29,18 +29,21 @@ pub struct SseEvent {
     pub data: Unit,
 }
 
-/// Cuts a stream of bytes into events.
+/// Cuts a stream of bytes into events. One for each connection of a stream. A client that resumes
+/// makes a new one, and takes the last id over itself.
 #[derive(Debug)]
 pub struct SseReader {
     buffer: BytesMut,
     /// How many bytes at the start of the buffer are known to hold no line end.
     searched: usize,
+    /// Of the data of one event, over all of its lines.
     limit: usize,
     begun: bool,
     /// The last line ended with CR, so a LF that follows belongs to it.
     after_return: bool,
     /// The rest of this line is not kept.
     skipping: bool,
+    /// Of the event that is being read.
     name: Option<String>,
     data: Data,
     /// The id of the event that is being read. It counts only once that event is complete.
@@ -49,7 +52,8 @@ pub struct SseReader {
     retry: Option<Duration>,
 }
 
-/// The data of the event that is being read.
+/// The data of the event that is being read. A message is nearly always one line, which is then not
+/// copied.
 #[derive(Debug, Default)]
 enum Data {
     #[default]
@@ -150,7 +154,8 @@ impl SseReader {
         }
     }
 
-    /// Drops a line that grows too long before its end has arrived.
+    /// Drops a line that grows too long before its end has arrived. Memory stays bounded even if a
+    /// line never ends.
     fn hold_bounds(&mut self) {
         if !self.skipping {
             let is_data = self.buffer.starts_with(b"data");
@@ -169,7 +174,8 @@ impl SseReader {
         self.searched = 0;
     }
 
-    /// Handles one line: a field, a comment, or the end of an event.
+    /// Handles one line: a field, a comment, or the end of an event. Fields that are malformed or
+    /// unknown are ignored, as the standard of server-sent events demands.
     fn field(&mut self, line: &Bytes) {
         let (name, value) = value_of(line);
         match name {
@@ -215,7 +221,8 @@ impl SseReader {
         };
     }
 
-    /// Ends an event. An event without data only sets the id and the reconnection time.
+    /// Ends an event. An event without data only sets the id and the reconnection time. The id
+    /// counts from now on, also for an event without data: a server begins a stream so (HTTP-16).
     fn dispatch(&mut self) -> Option<SseEvent> {
         self.last_id = self.next_id.take().or(self.last_id.take());
         let name = self.name.take();
@@ -255,6 +262,8 @@ fn head(data: &[u8]) -> Bytes {
 /// Appends an event that carries one message, which is JSON without line ends.
 ///
 /// `id` is made by this crate and plain ASCII.
+///
+/// Without an id the client cannot resume after this event.
 pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
     out.reserve(message.len() + id.map_or(0, str::len) + 16);
     write_id(out, id);
@@ -263,7 +272,9 @@ pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
     out.put_slice(b"\n\n");
 }
 
-/// Appends an event without data: an id to resume after, and when to reconnect.
+/// Appends an event without data: an id to resume after, and when to reconnect. With an id at the
+/// beginning of a stream (HTTP-16), with `retry` before the server closes the connection early
+/// (HTTP-19).
 pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>) {
     write_id(out, id);
     if let Some(retry) = retry {
@@ -272,7 +283,8 @@ pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>
     out.put_slice(b"data:\n\n");
 }
 
-/// A comment, which keeps a silent stream alive.
+/// A comment, which keeps a silent stream alive. Clients must ignore it (HTTP-35); proxies see that
+/// the connection is in use.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Writes the `id` field, if there is an id.

@@ -1,4 +1,8 @@
 //! The mirrored headers of a request, compared with its body.
+//!
+//! A proxy may route or limit requests by these headers without reading bodies. If the server then
+//! acted on a body that says something else, the rule of the proxy would be void. So a server that
+//! reads bodies must refuse a difference, with -32020 (HDR-6, HDR-10).
 
 use std::borrow::Cow;
 
@@ -10,7 +14,8 @@ use super::value;
 use crate::frame::{MethodName, value_within};
 use crate::members::{Members, unescaped};
 
-/// The value of a header, or why there is none.
+/// The value of a header, or why there is none. Kept apart from `Option<&str>`, because a header
+/// that came twice is not the same as one that is missing (HDR-8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderField<'a> {
     /// The header is missing.
@@ -25,7 +30,7 @@ pub enum HeaderField<'a> {
 }
 
 /// The mirrored headers of one request. Those of arguments are in
-/// [`ParamHeaders`](super::ParamHeaders).
+/// [`ParamHeaders`](super::ParamHeaders). Borrowed from the HTTP request, and copied freely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head<'a> {
     /// `MCP-Protocol-Version`.
@@ -40,6 +45,9 @@ impl Head<'_> {
     /// Compares the headers of a modern message with its body.
     ///
     /// `version` is the one in `_meta`, if any.
+    ///
+    /// Version and method are required of every request, the name only where the method has one
+    /// (HDR-7).
     ///
     /// # Errors
     ///
@@ -66,6 +74,7 @@ impl Head<'_> {
     }
 
     /// Compares `Mcp-Name` with the member of the params that names the tool, prompt or resource.
+    /// Decoded before it is compared (HDR-11).
     fn check_name(&self, method: &MethodName, params: &Members) -> Result<(), ErrorObject> {
         let MethodName::Known(method) = method else { return Ok(()) };
         let Some(member) = method.named_by() else { return Ok(()) };
@@ -80,7 +89,8 @@ impl Head<'_> {
     }
 }
 
-/// The tool, prompt or resource of an outgoing message, found in the text of its params.
+/// The tool, prompt or resource of an outgoing message, found in the text of its params. `None` for
+/// methods that have no name, and for params that lack it.
 pub fn name_of(method: Method, params: &str) -> Option<String> {
     let name = value_within(params, method.named_by()?)?;
     unescaped(name).map(str::to_owned).or_else(|| serde_json::from_str(name).ok())
@@ -88,6 +98,7 @@ pub fn name_of(method: Method, params: &str) -> Option<String> {
 
 impl<'a> HeaderField<'a> {
     /// The value, if the header came exactly once and is readable. Surrounding blanks are ignored.
+    /// Surrounding blanks are no part of a header's value (HDR-14).
     ///
     /// # Errors
     ///

@@ -1,4 +1,8 @@
 //! Headers that repeat arguments of tools: made by clients, compared by servers.
+//!
+//! Which arguments are repeated is marked in the schema of the tool
+//! ([`x_mcp_header`](super::x_mcp_header)). A client that has seen the schema sends the headers; a
+//! server that knows its own schema compares them with the body (XMH-21).
 
 use std::fmt;
 
@@ -21,11 +25,13 @@ pub struct ParamHeader {
     pub value: String,
 }
 
-/// The headers of one request that repeat arguments.
+/// The headers of one request that repeat arguments. Collected by the HTTP server before the tool
+/// is known, so it holds every `Mcp-Param-…` header, also those that no mark asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamHeaders(Vec<(String, Option<String>)>);
 
-/// The value of an argument, as far as headers can repeat it.
+/// The value of an argument, as far as headers can repeat it. Numbers with a fraction have no
+/// single spelling, so the specification leaves them out (XMH-7).
 #[derive(Debug, PartialEq)]
 enum Scalar {
     Text(String),
@@ -33,7 +39,8 @@ enum Scalar {
     Boolean(bool),
 }
 
-/// The headers for a call of a tool with these marks.
+/// The headers for a call of a tool with these marks. An argument that is absent or `null` gets no
+/// header (XMH-19).
 ///
 /// # Errors
 ///
@@ -78,6 +85,9 @@ impl ParamHeaders {
 
     /// Compares the headers with the arguments that they repeat. Headers without a mark are
     /// ignored.
+    ///
+    /// Nothing is expected for an argument that is absent or `null` (XMH-20). A header for such an
+    /// argument differs from the body and is refused.
     ///
     /// # Errors
     ///
@@ -126,7 +136,8 @@ impl ParamHeaders {
 }
 
 impl Scalar {
-    /// Whether the decoded value of a header equals this value.
+    /// Whether the decoded value of a header equals this value. Integers are compared as numbers,
+    /// so `42.0` equals `42` (HDR-13).
     fn is_said_by(&self, value: &str) -> bool {
         match self {
             Self::Text(text) => value == text,
@@ -161,7 +172,8 @@ fn scalar(arguments: &Members, path: &[String]) -> Option<Scalar> {
     }
 }
 
-/// An integer, also when it is written as `42.0` or `4.2e1`.
+/// An integer, also when it is written as `42.0` or `4.2e1`. JSON has one kind of number, and some
+/// writers put a point into every one.
 fn read_integer(text: &str) -> Option<i64> {
     if let Ok(integer) = text.parse() {
         return Some(integer);

@@ -1,4 +1,8 @@
 //! Texts as values of headers: plain, or as base64 between markers.
+//!
+//! A header may hold visible ASCII and spaces inside; names of tools and URIs may hold anything. A
+//! value that a header cannot hold is sent as `=?base64?…?=` (XMH-15), and so is one that looks as
+//! if it were encoded already (XMH-17).
 
 use std::borrow::Cow;
 
@@ -8,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 const BEFORE: &str = "=?base64?";
 const AFTER: &str = "?=";
 
-/// A text as the value of a header.
+/// A text as the value of a header. Borrowed in the usual case, where nothing has to be done.
 pub fn encode(text: &str) -> Cow<'_, str> {
     let is_visible = text.bytes().all(|byte| (0x20..=0x7E).contains(&byte));
     let is_trimmed = !text.starts_with(' ') && !text.ends_with(' ');
@@ -18,7 +22,8 @@ pub fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{BEFORE}{}{AFTER}", STANDARD.encode(text)))
 }
 
-/// The text of a header value. `None` if it is marked as base64 of UTF-8 and is not.
+/// The text of a header value. `None` if it is marked as base64 of UTF-8 and is not. The caller
+/// answers `None` with -32020 (XMH-22).
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     let Some(base64) = encoded(value) else { return Some(Cow::Borrowed(value)) };
     let bytes = STANDARD.decode(base64).ok()?;

@@ -43,7 +43,7 @@ const SCHEMAS: &[&str] = &[
 const NAMED_SCHEMAS: &[&str] =
     &["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
 
-/// An argument that is mirrored into a header.
+/// An argument that is mirrored into a header. Found once for each tool, when its schema is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirroredParam {
@@ -61,6 +61,8 @@ impl MirroredParam {
 }
 
 /// Keeps the tools whose marks obey the rules. For each other tool, `warn` gets a line for the log.
+/// A client must not offer such a tool over HTTP (XMH-11, XMH-12), since it could not send its
+/// headers.
 pub fn retain_valid(tools: &mut Vec<ToolDefinition>, mut warn: impl FnMut(&str)) {
     tools.retain(|tool| match mirrored(&tool.input_schema) {
         Ok(_) => true,
@@ -91,7 +93,8 @@ pub fn mirrored(schema: &Schema) -> Result<Vec<MirroredParam>, InvalidHeaderMark
     Ok(marks.found)
 }
 
-/// The marks found so far.
+/// The marks found so far. The first invalid mark ends the search: one is enough to leave the tool
+/// out.
 #[derive(Default)]
 struct FoundMarks {
     found: Vec<MirroredParam>,
@@ -99,7 +102,8 @@ struct FoundMarks {
     names: HashSet<String>,
 }
 
-/// How a schema was reached.
+/// How a schema was reached. A mark counts only where the path to the argument is certain: not
+/// inside arrays, alternatives or conditions (XMH-9, XMH-10).
 #[derive(Clone, Copy, PartialEq)]
 enum Reach {
     /// It is the whole schema.
@@ -174,7 +178,8 @@ impl FoundMarks {
     }
 }
 
-/// The header name that a mark gives its property.
+/// The header name that a mark gives its property. The reason is a fragment for the log, after the
+/// place of the mark.
 fn check<'a>(
     mark: &'a Value,
     keywords: &Map<String, Value>,

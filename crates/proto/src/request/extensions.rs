@@ -1,4 +1,8 @@
 //! Values that layers attach to a request.
+//!
+//! An HTTP server attaches the head of the request and the address of the peer, a layer perhaps the
+//! user that it has authenticated. Handlers read them by type. They are a list and not a map: there
+//! are few, and a list of shared nodes makes the clone of a request cheap.
 
 use std::any::Any;
 use std::fmt;
@@ -16,7 +20,7 @@ struct Node<T: ?Sized> {
 }
 
 impl Extensions {
-    /// Attaches a value. It hides an earlier value of the same type.
+    /// Attaches a value. It hides an earlier value of the same type. Earlier clones do not see it.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let earlier = std::mem::take(self);
         self.0 = Some(Arc::new(Node { earlier, value }));

@@ -1,4 +1,11 @@
 //! Messages that a handler sends before its answer, and the handle that takes them.
+//!
+//! A handler never writes to a socket. It hands messages to its [`Outbox`], which passes them to
+//! the [`Sink`] of the driver. The driver gives them to the connection, and the connection decides
+//! whether and how they go out: in which era, on which stream, or not at all.
+//!
+//! Room is bounded. A handler that sends more than the client reads has to wait
+//! ([`Outbox::ready`]), or loses progress and logs, which the protocol allows to be lost.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -14,7 +21,8 @@ use bowline_types::subscription::SubscriptionFilter;
 
 use super::ExchangeId;
 
-/// A message that a handler sends before its answer.
+/// A message that a handler sends before its answer. The same for both eras. What an era does not
+/// have is dropped, or fails as the variant says, where the message is written.
 #[derive(Debug)]
 pub enum Outgoing {
     /// How far the call is. Dropped if the caller did not ask for progress, or if it does not
@@ -42,7 +50,8 @@ impl Outgoing {
     }
 }
 
-/// How far a call is.
+/// How far a call is. Values that do not grow are dropped, because the protocol demands growing
+/// ones (PROG-4).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgressUpdate {
     /// The progress so far. It must grow with each report.
@@ -53,7 +62,8 @@ pub struct ProgressUpdate {
     pub message: Option<String>,
 }
 
-/// A change that subscriptions report.
+/// A change that subscriptions report. Reported by a service that serves `subscriptions/listen`:
+/// first [`Acknowledged`](Self::Acknowledged) (SUB-3), then the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The subscription is open. Holds the changes that it will report.
@@ -70,7 +80,7 @@ pub enum Change {
 
 impl Change {
     /// Whether a filter asks for this change. A filter that names a resource also asks for its
-    /// parts.
+    /// parts. A server must send nothing that the filter did not ask for (SUB-2).
     pub fn is_wanted_by(&self, filter: &SubscriptionFilter) -> bool {
         match self {
             Self::Acknowledged(_) => false,
@@ -84,7 +94,8 @@ impl Change {
     }
 
     /// Whether reading this resource may give something new after the change: the resource changed
-    /// itself, or a part of it, or a resource that it is a part of.
+    /// itself, or a part of it, or a resource that it is a part of. Decides which stored results a
+    /// client drops.
     pub fn may_touch(&self, resource: &str) -> bool {
         match self {
             Self::Resource(uri) => is_part_of(uri, resource) || is_part_of(resource, uri),
@@ -95,12 +106,22 @@ impl Change {
 }
 
 /// Whether a URI is `whole` or lies below it. A subscriber of `whole` gets its changes too.
+///
+/// ```
+/// use bowline_proto::request::is_part_of;
+///
+/// assert!(is_part_of("file:///notes/today", "file:///notes"));
+/// assert!(!is_part_of("file:///notes-old", "file:///notes"));
+/// ```
 pub fn is_part_of(uri: &str, whole: &str) -> bool {
     uri.strip_prefix(whole)
         .is_some_and(|part| part.is_empty() || part.starts_with('/') || whole.ends_with('/'))
 }
 
 /// A question to the client, with the function that takes the answer.
+///
+/// Only sessions (up to 2025-11-25) send it as a request. On 2026-07-28 the server layer answers
+/// the round with questions instead (MRTR-1).
 #[derive(Debug)]
 pub struct Question {
     /// The question.
@@ -133,7 +154,8 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// Why a question has no answer.
+/// Why a question has no answer. The handler that asked gets it as the outcome of its question, and
+/// may go on without the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuestionError {
@@ -175,6 +197,9 @@ const MOST_TRIES: usize = 64;
 
 /// Sends messages while a call runs. They belong to that call, so they go to the stream that its
 /// answer will go to.
+///
+/// A clone speaks for the same call. It may outlive the call; messages that come too late are
+/// dropped and questions fail. Only the completion of an elicitation is still sent.
 #[derive(Clone)]
 pub struct Outbox {
     exchange: ExchangeId,
@@ -187,7 +212,8 @@ impl Outbox {
         Self { exchange, sink }
     }
 
-    /// An outbox that is closed from the start.
+    /// An outbox that is closed from the start. For calls that have no client to speak to, such as
+    /// tests and calls of a server to itself.
     pub fn closed() -> Self {
         Self::new(ExchangeId(0), Arc::new(Nowhere))
     }
@@ -207,6 +233,9 @@ impl Outbox {
     }
 
     /// Sends a message that must not be lost, as soon as there is room.
+    ///
+    /// Another call may take the room between the wake-up and the message, so it tries several
+    /// times. If all attempts fail, the connection counts as closed.
     ///
     /// # Errors
     ///
@@ -245,6 +274,9 @@ impl fmt::Debug for Outbox {
 }
 
 /// Identifies a connection without keeping it open.
+///
+/// Serves as the caller where neither a credential nor an address is known
+/// ([`CallerId::Connection`](crate::callers::CallerId::Connection)).
 #[derive(Clone)]
 pub struct ConnectionId(Weak<dyn Sink>);
 
@@ -281,6 +313,9 @@ impl fmt::Debug for ConnectionId {
 }
 
 /// Takes the messages of outboxes. The driver of a connection implements it.
+///
+/// Implementations must not block, and must accept calls from any thread: handlers run where the
+/// runtime puts them.
 pub trait Sink: Send + Sync {
     /// Ready when [`emit`](Self::emit) would take a message of this call, or when it never will
     /// again.

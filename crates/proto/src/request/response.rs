@@ -1,4 +1,8 @@
 //! The answer to a call, before the members that its era requires are added.
+//!
+//! A result is serialized once, here, and carried as text. What the era adds (`resultType`, caching
+//! hints, server info, the id) is spliced into that text when it is written, without parsing it
+//! again ([`crate::wire`]). So one result can be shared by many callers.
 
 use std::borrow::Cow;
 
@@ -22,20 +26,24 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::project::Project;
 
-/// The answer to a call. The connection adds the id.
+/// The answer to a call. The connection adds the id. An [`ErrorObject`] goes to the client as it
+/// is; errors that are not for the client never get here.
 pub type Response = Result<Success, ErrorObject>;
 
-/// A result as text, without the members that the era requires.
+/// A result as text, without the members that the era requires. Made by the server layer from the
+/// value of a handler, or by a relay from the answer of another server.
 #[derive(Clone, Debug)]
 pub struct Success {
     /// The JSON object of the result, without `_meta`.
     pub(crate) body: ResultText,
+    /// `_meta` of the handler, merged with the keys that the server adds.
     pub(crate) meta: Meta,
     pub(crate) kind: SuccessKind,
+    /// Written only for methods whose results may be stored (CACHE-1).
     pub(crate) cache: CacheHint,
 }
 
-/// The text of a result: a JSON object.
+/// The text of a result: a JSON object. Without `_meta` and without the members of the era.
 #[derive(Clone, Debug)]
 pub struct ResultText(TextOwnership);
 
@@ -93,7 +101,8 @@ pub enum SuccessKind {
 }
 
 /// A result type that can be sent: it can be fitted to an older revision, and its `_meta` taken
-/// out.
+/// out. Implemented for the result types of the specification, not for types of users: those are
+/// content of a tool result.
 pub trait ResultBody: Serialize + Project {
     /// Takes `_meta` out, so that it can be merged with the members that the server adds.
     fn take_meta(&mut self) -> Meta;
@@ -145,6 +154,9 @@ result_bodies!(
 impl Success {
     /// A complete result, fitted to the revision of the caller.
     ///
+    /// Projection comes first, so that the text fits the schema of the caller's revision; what it
+    /// drops is not serialized.
+    ///
     /// # Errors
     ///
     /// If the result cannot be written as a JSON object, which is the fault of the handler.
@@ -156,6 +168,9 @@ impl Success {
 
     /// Questions that the client must answer before the call goes on (2026-07-28), fitted to its
     /// revision.
+    ///
+    /// Only `tools/call`, `prompts/get` and `resources/read` may answer so (MRTR-2, MRTR-3); the
+    /// exchange replaces it by an error elsewhere.
     ///
     /// # Errors
     ///
@@ -184,7 +199,8 @@ impl Success {
         self
     }
 
-    /// The same result with shared text, cheap to clone.
+    /// The same result with shared text, cheap to clone. For lists that are the same for every
+    /// caller: each answer then clones a pointer.
     #[must_use]
     pub fn shared(mut self) -> Self {
         if let TextOwnership::Once(text) = self.body.0 {

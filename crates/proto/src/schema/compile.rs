@@ -2,6 +2,10 @@
 //!
 //! Everything that can be wrong with a schema is found here, before any value is checked: keywords
 //! of the wrong type, unsupported patterns, references without a target or to themselves.
+//!
+//! A node is made for each place of the survey, under the same number, so references need no table
+//! of their own. Following a reference may add a place; the loop in [`compile`] goes on until no
+//! place is left.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,12 +21,14 @@ use super::number::Number;
 use super::rules;
 use super::survey::Survey;
 
-/// A schema in the form that values are checked against.
+/// A schema in the form that values are checked against. Immutable, so many checks may share it.
+/// Node 0 is the whole schema.
 #[derive(Debug)]
 pub(super) struct Compiled {
     nodes: Vec<Node>,
     /// The dynamic anchors that references name, by the number of the name and the resource.
     dynamic_anchors: HashMap<(usize, ResourceId), NodeId>,
+    /// See [`Validator::asserts_beyond_types`](super::Validator::asserts_beyond_types).
     pub(super) asserts_beyond_types: bool,
 }
 
@@ -43,6 +49,7 @@ impl Compiled {
         &self.nodes[id.0]
     }
 
+    /// If not, a check need not remember which resources it has entered.
     pub(super) fn has_dynamic_references(&self) -> bool {
         !self.dynamic_anchors.is_empty()
     }
@@ -54,6 +61,10 @@ impl Compiled {
 }
 
 /// Compiles a schema document.
+///
+/// # Errors
+///
+/// Names the place of the first problem, as a JSON pointer.
 pub(super) fn compile(schema: &Value, bounds: SchemaLimits) -> Result<Compiled, SchemaError> {
     let mut compiler = Compiler {
         survey: Survey::of(schema, bounds)?,
@@ -76,7 +87,8 @@ pub(super) fn compile(schema: &Value, bounds: SchemaLimits) -> Result<Compiled, 
     Ok(Compiled { nodes, dynamic_anchors, asserts_beyond_types })
 }
 
-/// The state of one compilation.
+/// The state of one compilation. Dropped when the last node is made. It borrows the document; the
+/// nodes own what they need of it.
 struct Compiler<'s> {
     survey: Survey<'s>,
     bounds: SchemaLimits,
@@ -116,6 +128,9 @@ impl<'s> Compiler<'s> {
     }
 
     /// Adds the conditions of all keywords to a node.
+    ///
+    /// The order of the conditions is the order in which violations at one place are reported:
+    /// types first, since a value of the wrong type breaks everything else too.
     fn fill(
         &mut self,
         node: &mut Node,
@@ -139,7 +154,8 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
-    /// Compiles `$ref` and `$dynamicRef`.
+    /// Compiles `$ref` and `$dynamicRef`. Read before the other keywords, because following a
+    /// reference needs the survey for itself.
     fn references(
         &mut self,
         id: NodeId,
@@ -165,7 +181,8 @@ impl<'s> Compiler<'s> {
         Ok(rules)
     }
 
-    /// Compiles `enum` and `const`.
+    /// Compiles `enum` and `const`. The steps for comparing are counted once here, so that a check
+    /// can charge them without walking through the values.
     fn constants(
         &self,
         keywords: &Keywords<'_, 's>,
@@ -191,6 +208,10 @@ impl<'s> Compiler<'s> {
     }
 
     /// Refuses schemas that apply themselves to the same value, because checking would never end.
+    ///
+    /// A circle through `properties` or `items` is fine: each turn goes one level deeper into the
+    /// value, which ends. The search keeps its own stack, so a long chain of references does not
+    /// overflow that of the thread.
     fn refuse_cycles(&self, nodes: &[Node]) -> Result<(), SchemaError> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -224,7 +245,8 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Whether a node asserts no more than the Rust type that its schema was derived from.
+/// Whether a node asserts no more than the Rust type that its schema was derived from. Decides
+/// whether a server has to check arguments before it decodes them.
 fn is_structural(node: &Node, schema: &Value) -> bool {
     let has_range_of_type = schema.as_object().is_some_and(has_range_of_format);
     let is_implied = |keyword: &Keyword| {
@@ -234,6 +256,8 @@ fn is_structural(node: &Node, schema: &Value) -> bool {
 }
 
 /// Whether the limits of an integer are exactly those of the Rust type that `format` names.
+/// Generators write `"format": "uint8", "minimum": 0, "maximum": 255` for a `u8`, which decoding
+/// enforces anyway.
 pub(super) fn has_range_of_format(members: &Map<String, Value>) -> bool {
     let Some(format) = members.get("format").and_then(Value::as_str) else {
         return false;

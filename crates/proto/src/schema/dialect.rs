@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value};
 
-/// A dialect, oldest first.
+/// A dialect, oldest first. Older and newer ones than these two are refused when the schema is
+/// compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Written by generators for TypeScript and older ones for Python.
@@ -18,7 +19,8 @@ pub(super) enum Dialect {
 
 use Dialect::{Draft07, V2020_12};
 
-/// Which subschemas a keyword holds.
+/// Which subschemas a keyword holds. The survey walks only where a schema can be. An object below
+/// `default` or `examples` is data, even if it looks like a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Nothing,

@@ -19,7 +19,8 @@ mod choice;
 mod object;
 mod scalar;
 
-/// Checks a value. `root` is its name in messages.
+/// Checks a value. `root` is its name in messages. The two passes are the same code; whether
+/// violations are collected decides how far each goes.
 pub(super) fn check(
     compiled: &Compiled,
     bounds: SchemaLimits,
@@ -45,10 +46,12 @@ pub(super) fn check(
     }
 }
 
-/// Whether the value passes, or why checking stopped.
+/// Whether the value passes, or why checking stopped. An error ends the whole check at once, from
+/// any depth.
 type Verdict = Result<bool, Stop>;
 
-/// Why checking stopped before there was an answer.
+/// Why checking stopped before there was an answer. Either limit is reported as a violation that
+/// asks for a smaller or flatter value. The value is then neither right nor wrong.
 #[derive(Clone, Copy, Debug)]
 enum Stop {
     Steps,
@@ -56,6 +59,7 @@ enum Stop {
 }
 
 impl Stop {
+    /// The limit as a violation of the whole value.
     fn at(self, root: &str, bounds: SchemaLimits) -> Violation {
         let reason = match self {
             Self::Steps => format!(
@@ -71,13 +75,15 @@ impl Stop {
     }
 }
 
-/// One pass over a value.
+/// One pass over a value. Lives for one pass. Everything that a hostile schema or value could make
+/// large is counted here.
 struct Evaluation<'e> {
     compiled: &'e Compiled,
     bounds: SchemaLimits,
     root: &'e str,
     /// The rest of [`SchemaLimits::steps`].
     steps: usize,
+    /// How deep the calls of `apply` are nested at this moment; bounds the stack.
     nesting: usize,
     /// The resources entered on the way here, outermost first. Only kept if `$dynamicRef` needs
     /// them.
@@ -92,7 +98,8 @@ impl<'e> Evaluation<'e> {
         Self { compiled, bounds, root, steps, nesting: 0, scope, found: None }
     }
 
-    /// Checks an instance against a node, and marks the parts that the node evaluated.
+    /// Checks an instance against a node, and marks the parts that the node evaluated. Every check
+    /// of a subschema goes through here, so here nesting and steps are counted.
     fn apply(
         &mut self,
         id: NodeId,
@@ -130,7 +137,8 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Checks all keywords of a node, then its unevaluated parts.
+    /// Checks all keywords of a node, then its unevaluated parts. `unevaluated…` comes last,
+    /// because it depends on what all other keywords have evaluated.
     fn node(
         &mut self,
         node: &'e Node,
@@ -159,7 +167,8 @@ impl<'e> Evaluation<'e> {
         Ok(verdict)
     }
 
-    /// Checks the conditions of a node that apply to the type of the value.
+    /// Checks the conditions of a node that apply to the type of the value. A condition on one type
+    /// says nothing about values of other types; `type` itself is a condition of its own.
     fn keywords(
         &mut self,
         node: &'e Node,
@@ -195,7 +204,8 @@ impl<'e> Evaluation<'e> {
         })
     }
 
-    /// Checks a condition that applies other schemas to the same value.
+    /// Checks a condition that applies other schemas to the same value. Marks of evaluated parts
+    /// are merged from every schema that passes, as the specification of `unevaluated…` demands.
     fn in_place(
         &mut self,
         rule: &'e InPlaceRule,
@@ -240,13 +250,15 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// The anchor in the outermost resource that has it.
+    /// The anchor in the outermost resource that has it. That is how a schema can extend a
+    /// recursive one: the outermost definition wins.
     fn dynamic_target(&self, anchor: usize) -> Option<NodeId> {
         let mut resources = self.scope.iter();
         resources.find_map(|resource| self.compiled.dynamic_anchor(anchor, *resource))
     }
 
-    /// Checks without recording violations.
+    /// Checks without recording violations. For `not`, `if` and `contains`, whose failures are no
+    /// violations.
     fn probe(
         &mut self,
         id: NodeId,
@@ -281,7 +293,7 @@ impl<'e> Evaluation<'e> {
         Ok(verdict)
     }
 
-    /// Counts steps, and stops the check beyond the limit.
+    /// Counts steps, and stops the check beyond the limit. Called before the work that it pays for.
     fn charge(&mut self, steps: usize) -> Result<(), Stop> {
         self.steps = self.steps.checked_sub(steps).ok_or(Stop::Steps)?;
         Ok(())
@@ -307,7 +319,8 @@ impl<'e> Evaluation<'e> {
         self.found.as_ref().is_some_and(|found| found.len() <= self.bounds.violations)
     }
 
-    /// Records a violation, unless this is the first pass or the limit is reached.
+    /// Records a violation, unless this is the first pass or the limit is reached. The text is made
+    /// only if it is kept.
     fn push(&mut self, violation: impl FnOnce() -> Violation) {
         if !self.has_room() {
             return;

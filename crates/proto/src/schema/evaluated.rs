@@ -1,9 +1,13 @@
 //! Remembers which items or members of a value were evaluated, for `unevaluatedItems` and
 //! `unevaluatedProperties`.
+//!
+//! An array has a mark for each item, an object one for each member in the order of the value. Most
+//! schemas have no `unevaluated…` keyword, so most checks keep no marks.
 
 use serde_json::Value;
 
-/// A mark for each item or member, kept only if a keyword needs them.
+/// A mark for each item or member, kept only if a keyword needs them. Made by the schema that has
+/// the keyword and passed down to those that it applies to the same value.
 pub(super) enum EvaluatedParts {
     Unwanted,
     Wanted(Vec<bool>),
@@ -27,6 +31,7 @@ impl EvaluatedParts {
         }
     }
 
+    /// Does nothing if marks are not wanted.
     pub(super) fn mark(&mut self, position: usize) {
         if let Self::Wanted(marks) = self
             && let Some(mark) = marks.get_mut(position)

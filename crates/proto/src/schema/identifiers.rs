@@ -1,4 +1,8 @@
 //! Finds the names that the places of a document have: `$id` and the anchors.
+//!
+//! A part of the document with an `$id` of its own is a resource: references and anchors below it
+//! are relative to it. Names are collected by the survey before any reference is followed, so a
+//! reference may lead forwards.
 
 use std::collections::HashMap;
 
@@ -12,7 +16,8 @@ use super::uri;
 /// The longest identifier, in bytes. Identifiers below it repeat it when they are resolved.
 const LONGEST_URI: usize = 2048;
 
-/// The document, or a part of it with its own `$id`.
+/// The document, or a part of it with its own `$id`. The first one is the document itself, with an
+/// empty URI unless its root has an `$id`.
 pub(super) struct Resource<'s> {
     pub(super) uri: String,
     pub(super) root: NodeId,
@@ -50,7 +55,8 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
-    /// Reads `$id`: a new resource, or in draft-07 an anchor.
+    /// Reads `$id`: a new resource, or in draft-07 an anchor. Draft-07 has no `$anchor`; there the
+    /// fragment of an `$id` names a place.
     fn read_identifier(&mut self, id: NodeId, identifier: &'s Value) -> Result<(), SchemaError> {
         let parts = identifier.as_str().map(uri::split_fragment);
         if !self.dialect().has_anchors_in_identifiers() {
@@ -74,7 +80,8 @@ impl<'s> Survey<'s> {
         }
     }
 
-    /// Makes a place the root of a resource with its own URI.
+    /// Makes a place the root of a resource with its own URI. The URI is resolved against that of
+    /// the resource around, and must be the only one of its kind in the document.
     fn enter_resource(&mut self, id: NodeId, address: &str) -> Result<(), SchemaError> {
         let uri = uri::resolve(&self.resource(self.place(id).resource).uri, address);
         if uri.len() > LONGEST_URI {

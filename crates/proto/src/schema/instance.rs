@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::wire::splice::json;
 
-/// A value and the way to it from the checked value.
+/// A value and the way to it from the checked value. The root is the value that is checked; each
+/// step down borrows the instance above.
 pub(super) struct Instance<'i> {
     pub(super) value: &'i Value,
     within: Option<(&'i Instance<'i>, Step<'i>)>,
@@ -49,7 +50,8 @@ impl<'i> Instance<'i> {
         path
     }
 
-    /// Where the value is in reading order.
+    /// Where the value is in reading order. Violations are sorted by it, since the order of
+    /// keywords in a schema means nothing to the sender.
     pub(super) fn position(&self) -> Vec<usize> {
         let position = |step| match step {
             Step::Member(_, position) | Step::Item(position) => position,
@@ -70,6 +72,7 @@ impl<'i> Instance<'i> {
     }
 }
 
+/// Adds a member to a path: `.name` if it is a word, otherwise `["a name"]`.
 pub(super) fn push_member(path: &mut String, name: &str) {
     let is_word = name
         .starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '$'))

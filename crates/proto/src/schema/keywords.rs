@@ -15,7 +15,8 @@ use super::number::{Decimal, Number};
 use super::pattern::Pattern;
 use super::survey::Survey;
 
-/// The keywords of one subschema.
+/// The keywords of one subschema. Made for each place that is compiled, and for its references once
+/// more.
 pub(super) struct Keywords<'a, 's> {
     survey: &'a Survey<'s>,
     /// Kibibytes that are left for compiled patterns.
@@ -27,6 +28,7 @@ pub(super) struct Keywords<'a, 's> {
     lengths: u64,
 }
 
+/// `None` for a keyword that is absent, an error for one that has the wrong type.
 type Read<T> = Result<Option<T>, SchemaError>;
 
 impl<'a, 's> Keywords<'a, 's> {
@@ -40,6 +42,7 @@ impl<'a, 's> Keywords<'a, 's> {
         Self { survey, pattern_room, id, members, lengths }
     }
 
+    /// `None` also for a keyword that the dialect does not have, or ignores beside `$ref`.
     pub(super) fn value(&self, keyword: &str) -> Option<&'s Value> {
         if self.lengths & bit(keyword.len()) == 0 {
             return None;
@@ -63,6 +66,7 @@ impl<'a, 's> Keywords<'a, 's> {
         self.read(keyword, "an array", Value::as_array)
     }
 
+    /// Written as `3` or `3.0`: both are the same number in JSON Schema.
     pub(super) fn count(&self, keyword: &str) -> Read<usize> {
         self.read(keyword, "an integer from 0", |value| {
             match Number::of(value.as_number()?) {
@@ -82,6 +86,7 @@ impl<'a, 's> Keywords<'a, 's> {
         })
     }
 
+    /// A divisor of zero would make every check meaningless.
     pub(super) fn divisor(&self, keyword: &str) -> Read<(Decimal, Box<str>)> {
         self.read(keyword, "a number above 0", |value| {
             let number = value.as_number()?;
@@ -102,7 +107,8 @@ impl<'a, 's> Keywords<'a, 's> {
         })
     }
 
-    /// Lists of names by name, among schemas by name.
+    /// Lists of names by name, among schemas by name. `dependencies` of draft-07 mixes both; the
+    /// schemas among them are read as children.
     pub(super) fn names_among_schemas(&self, keyword: &str) -> Read<Vec<(String, Vec<String>)>> {
         let expected = "an object of schemas and of arrays of strings without repetition";
         self.read(keyword, expected, |value| {
@@ -111,6 +117,7 @@ impl<'a, 's> Keywords<'a, 's> {
         })
     }
 
+    /// One name, or an array of names.
     pub(super) fn types(&self) -> Read<Types> {
         let Some(value) = self.value("type") else { return Ok(None) };
         let types = match value {
@@ -133,7 +140,8 @@ impl<'a, 's> Keywords<'a, 's> {
         self.compile_pattern(keyword, source).map(Some)
     }
 
-    /// Compiles a pattern that is in, or below, this keyword.
+    /// Compiles a pattern that is in, or below, this keyword. All patterns of a schema share one
+    /// bound, so that many small ones cannot add up.
     pub(super) fn compile_pattern(
         &self,
         keyword: &str,
@@ -195,6 +203,7 @@ fn names_of((name, value): (&String, &Value)) -> Option<(String, Vec<String>)> {
     Some((name.clone(), names(value)?))
 }
 
+/// `None` unless it is an array of strings, each different.
 fn names(value: &Value) -> Option<Vec<String>> {
     let name = |name: &Value| name.as_str().map(str::to_owned);
     let names: Vec<_> = value.as_array()?.iter().map(name).collect::<Option<_>>()?;

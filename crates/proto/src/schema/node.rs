@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::number::{Decimal, Number};
 use super::pattern::Pattern;
 
-/// The place of a node in the arena.
+/// The place of a node in the arena. The same number as the place has in the survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NodeId(pub(super) usize);
 
@@ -16,7 +16,7 @@ pub(super) struct NodeId(pub(super) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ResourceId(pub(super) usize);
 
-/// One subschema.
+/// One subschema. An empty node allows everything, as the schemas `true` and `{}` do.
 #[derive(Debug)]
 pub(super) struct Node {
     /// The conditions, in the order of reporting.
@@ -28,7 +28,8 @@ pub(super) struct Node {
     pub(super) resource: ResourceId,
 }
 
-/// One condition of a subschema.
+/// One condition of a subschema. Conditions on one type of value are grouped, so that a check skips
+/// those of other types with one comparison.
 #[derive(Debug)]
 pub(super) enum Keyword {
     /// The schema `false`.
@@ -46,7 +47,8 @@ pub(super) enum Keyword {
     InPlace(InPlaceRule),
 }
 
-/// A condition on numbers, with the text of the limit in the schema.
+/// A condition on numbers, with the text of the limit in the schema. The text is made once, when
+/// the schema is compiled.
 #[derive(Debug)]
 pub(super) enum NumberRule {
     Minimum(Number, Box<str>),
@@ -74,7 +76,8 @@ pub(super) enum ArrayRule {
     Contains(ContainsRule),
 }
 
-/// `prefixItems`, and `items` for the rest.
+/// `prefixItems`, and `items` for the rest. `items` and `additionalItems` of draft-07 become the
+/// same.
 #[derive(Debug)]
 pub(super) struct ItemSchemas {
     pub(super) prefix: Vec<NodeId>,
@@ -110,7 +113,8 @@ pub(super) struct PropertySchemas {
     pub(super) additional: Option<NodeId>,
 }
 
-/// A condition that applies other schemas to the same value.
+/// A condition that applies other schemas to the same value. These are the rules that could form an
+/// endless circle, which the compiler refuses.
 #[derive(Debug)]
 pub(super) enum InPlaceRule {
     Reference(NodeId),
@@ -135,7 +139,8 @@ pub(super) enum InPlaceRule {
 }
 
 impl Node {
-    /// The nodes that are applied to the same value as this one.
+    /// The nodes that are applied to the same value as this one. Those that look at the same value
+    /// without going deeper, and so have to end by themselves.
     pub(super) fn in_place(&self) -> Vec<NodeId> {
         let mut targets = Vec::new();
         for keyword in &self.keywords {
@@ -190,7 +195,8 @@ impl Keyword {
     }
 }
 
-/// A set of the JSON types; an integer is also a number.
+/// A set of the JSON types; an integer is also a number. A bit for each type, so that comparing two
+/// sets is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
@@ -207,6 +213,7 @@ impl Types {
         ("null", "null", 64),
     ];
 
+    /// The set with one type. `None` if JSON Schema has no type of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, ..)| *known == name).map(|(.., bit)| Self(*bit))
     }

@@ -7,7 +7,8 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// A number in a form that is the same for all spellings of the same value.
+/// A number in a form that is the same for all spellings of the same value. An integer that fits is
+/// never a float, so equal numbers have equal forms and equal hashes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Number {
     /// An integer, however it was written.
@@ -40,6 +41,7 @@ impl Number {
         }
     }
 
+    /// Exact, also between an integer and a float.
     pub(super) fn compare(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Integer(left), Self::Integer(right)) => left.cmp(&right),
@@ -53,6 +55,7 @@ impl Number {
 /// 2^126: every integral float below it converts to `i128` without loss.
 const LARGEST_EXACT: f64 = (1_u128 << 126) as f64;
 
+/// Never equal: a float that is an integer of this size has become one.
 fn compare_mixed(integer: i128, float: f64) -> Ordering {
     if float.abs() >= LARGEST_EXACT {
         return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -78,7 +81,8 @@ impl Hash for Number {
     }
 }
 
-/// The magnitude of a number as `digits * 10^exponent`, with no trailing zero in `digits`.
+/// The magnitude of a number as `digits * 10^exponent`, with no trailing zero in `digits`. The sign
+/// is left out, because it does not matter for multiples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal {
     digits: u64,
@@ -105,6 +109,7 @@ impl Decimal {
         self.digits == 0
     }
 
+    /// Computed modulo the divisor, so that `1e300` needs no large numbers.
     pub(super) fn is_multiple_of(self, divisor: Self) -> bool {
         if self.is_zero() || divisor.is_zero() {
             return self.is_zero();

@@ -4,10 +4,15 @@
 //! and runs it without backtracking, so in linear time. This module translates the one into the
 //! other. Patterns that need backtracking or Unicode tables are refused when the schema is
 //! compiled.
+//!
+//! Translating means: groups do not capture, `.` and `\s` get the characters that ECMA-262 gives
+//! them, and every literal is written as a code point, so that nothing of it is special in the
+//! other dialect.
 
 use regex_lite::{Regex, RegexBuilder};
 
-/// A compiled pattern; it matches anywhere in the text unless it is anchored.
+/// A compiled pattern; it matches anywhere in the text unless it is anchored. Compiled with its
+/// schema and kept with it.
 #[derive(Debug)]
 pub(super) struct Pattern {
     source: Box<str>,
@@ -45,6 +50,7 @@ impl Pattern {
         self.size
     }
 
+    /// The caller has charged [`cost`](Self::cost) before.
     pub(super) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -62,13 +68,14 @@ const NOT_SPACE: &str = r"\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{9F}\x{A1}-\x{167F}\x{
 /// The meaning of `.` in ECMA-262: anything but an end of line.
 const NOT_LINE_END: &str = r"[^\n\r\x{2028}\x{2029}]";
 
-/// One character, or a set of them written as the inside of a class.
+/// One character, or a set of them written as the inside of a class. What a class holds, and what
+/// an escape stands for.
 enum Atom {
     One(char),
     Set(&'static str),
 }
 
-/// The state of one translation.
+/// The state of one translation. Reads from the front of `rest` and writes to `out`.
 struct Translation<'p> {
     rest: &'p str,
     out: String,
@@ -77,6 +84,7 @@ struct Translation<'p> {
 }
 
 impl Translation<'_> {
+    /// Parentheses are not balanced here: the other engine reports one that is left open.
     fn run(mut self) -> Result<String, String> {
         while let Some(c) = self.next() {
             match c {
@@ -120,6 +128,7 @@ impl Translation<'_> {
         }
     }
 
+    /// Anchors, boundaries and alternatives, which no quantifier may follow.
     fn push_unrepeatable(&mut self, c: char) {
         self.out.push(c);
         self.may_repeat = false;
@@ -151,6 +160,7 @@ impl Translation<'_> {
         Ok(())
     }
 
+    /// A `?` behind it makes it lazy, which changes nothing for a yes or no.
     fn repeat(&mut self, quantifier: &str) -> Result<(), String> {
         if !self.may_repeat {
             return Err(format!("nothing precedes `{quantifier}` that could repeat"));
@@ -190,6 +200,7 @@ impl Translation<'_> {
         Ok(())
     }
 
+    /// A class such as `[a-z\d]`, after its opening bracket.
     fn class(&mut self) -> Result<(), String> {
         let is_negated = self.eat("^");
         self.may_repeat = true;
@@ -220,6 +231,7 @@ impl Translation<'_> {
         Ok(())
     }
 
+    /// Inside of a class `\b` is a backspace, not a boundary.
     fn class_atom(&mut self) -> Result<Atom, String> {
         match self.next() {
             None => Err("a character class lacks its closing `]`".to_owned()),
@@ -267,6 +279,7 @@ impl Translation<'_> {
         })
     }
 
+    /// `\cA` is U+0001, and so on.
     fn control(&mut self) -> Result<char, String> {
         match self.next() {
             Some(letter) if letter.is_ascii_alphabetic() => Ok(char::from(letter as u8 % 32)),
@@ -274,6 +287,7 @@ impl Translation<'_> {
         }
     }
 
+    /// `\u{1F600}`, `\u0041`, or a surrogate pair of two escapes.
     fn unicode(&mut self) -> Result<char, String> {
         if self.eat("{") {
             let digits = self.rest.find('}').unwrap_or_default();

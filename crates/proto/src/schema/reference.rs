@@ -12,7 +12,8 @@ use super::node::{NodeId, ResourceId};
 use super::survey::{Location, Place, Survey};
 use super::uri;
 
-/// The target of a reference.
+/// The target of a reference. A dynamic anchor is remembered by name, because its target may change
+/// while a value is checked.
 pub(super) struct Target<'s> {
     pub(super) node: NodeId,
     /// The name, if the reference named a dynamic anchor.
@@ -21,6 +22,10 @@ pub(super) struct Target<'s> {
 
 impl<'s> Survey<'s> {
     /// Follows a reference, which may add places to the survey.
+    ///
+    /// # Errors
+    ///
+    /// If the target is outside of the document, or there is no such place.
     pub(super) fn follow(
         &mut self,
         from: NodeId,
@@ -61,7 +66,8 @@ impl<'s> Survey<'s> {
         Ok(Target { node, dynamic_anchor: is_dynamic.then_some(fragment) })
     }
 
-    /// Finds the place that a JSON pointer names, below the root of a resource.
+    /// Finds the place that a JSON pointer names, below the root of a resource. Every step of the
+    /// pointer may enter another resource, whose identifier then counts.
     fn pointed(
         &mut self,
         resource: ResourceId,
@@ -94,7 +100,7 @@ impl<'s> Survey<'s> {
     }
 }
 
-/// Follows one token of a JSON pointer.
+/// Follows one token of a JSON pointer. An index has no leading zero and no sign (RFC 6901).
 fn step<'s>(value: &'s Value, token: &str) -> Option<&'s Value> {
     match value {
         Value::Object(members) => members.get(token),

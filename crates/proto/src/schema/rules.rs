@@ -1,4 +1,8 @@
 //! The keywords of each vocabulary, compiled to conditions of a node.
+//!
+//! One function for each vocabulary, each a list of keywords in the order in which violations are
+//! reported. A keyword of the wrong type ends the compilation; a keyword that is absent adds
+//! nothing.
 
 use serde_json::Value;
 
@@ -10,7 +14,8 @@ use super::node::{
     TextRule,
 };
 
-/// Checks the types of keywords that assert nothing about values.
+/// Checks the types of keywords that assert nothing about values. A schema with a title that is no
+/// string is not valid in its dialect, and must not be published (SCH-6).
 pub(super) fn check_annotations(keywords: &Keywords<'_, '_>) -> Result<(), SchemaError> {
     for keyword in ["$comment", "title", "description", "format"] {
         keywords.text(keyword)?;
@@ -55,7 +60,7 @@ pub(super) fn text_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<TextRule>, S
     Ok(rules)
 }
 
-/// The conditions on arrays.
+/// The conditions on arrays. `minContains` and `maxContains` mean nothing without `contains`.
 pub(super) fn array_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ArrayRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.count("minItems")?.map(ArrayRule::MinItems));
@@ -84,7 +89,8 @@ fn item_schemas(keywords: &Keywords<'_, '_>) -> Option<ItemSchemas> {
     (!prefix.is_empty() || rest.is_some()).then_some(ItemSchemas { prefix, rest })
 }
 
-/// The conditions on objects.
+/// The conditions on objects. All property keywords become one rule, because `additionalProperties`
+/// depends on the other two.
 pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule>, SchemaError> {
     let mut rules = Vec::new();
     rules.extend(keywords.names("required")?.map(ObjectRule::Required));
@@ -109,7 +115,8 @@ pub(super) fn object_rules(keywords: &Keywords<'_, '_>) -> Result<Vec<ObjectRule
     Ok(rules)
 }
 
-/// The conditions that apply other schemas to the same value.
+/// The conditions that apply other schemas to the same value. `then` and `else` mean nothing
+/// without `if`.
 pub(super) fn in_place_rules(keywords: &Keywords<'_, '_>) -> Vec<InPlaceRule> {
     let mut rules = Vec::new();
     rules.extend(keywords.children("allOf").map(InPlaceRule::AllOf));

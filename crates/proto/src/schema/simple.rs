@@ -27,6 +27,8 @@ pub(super) fn asserts_beyond_types(schema: &Value) -> Option<bool> {
 }
 
 /// Whether a schema and its subschemas assert something beyond types; `None` if one is not simple.
+/// Each arm must be certain that the compiler would accept the keyword; what it does not list is
+/// not simple.
 fn look(members: &Map<String, Value>, depth: usize, room: &mut usize) -> Option<bool> {
     *room = room.checked_sub(1)?;
     let within = depth.checked_sub(1)?;

@@ -14,7 +14,8 @@ use super::error::{Kind, SchemaError};
 use super::identifiers::Resource;
 use super::node::{NodeId, ResourceId};
 
-/// All places of a document that hold schemas.
+/// All places of a document that hold schemas. Borrows the document, and lives while it is
+/// compiled.
 pub(super) struct Survey<'s> {
     bounds: SchemaLimits,
     /// Read from the root before everything that depends on it.
@@ -30,7 +31,7 @@ pub(super) struct Survey<'s> {
     pub(super) is_complete: bool,
 }
 
-/// A subschema and where it is.
+/// A subschema and where it is. Its number is its index, and later that of its node.
 pub(super) struct Place<'s> {
     pub(super) schema: &'s Value,
     pub(super) location: Location<'s>,
@@ -38,7 +39,8 @@ pub(super) struct Place<'s> {
     pub(super) depth: usize,
 }
 
-/// How a place is reached. Its JSON pointer is built from this when an error needs it.
+/// How a place is reached. Its JSON pointer is built from this when an error needs it. Parents are
+/// named by number, so a place stores no path.
 pub(super) enum Location<'s> {
     Root,
     Keyword(NodeId, &'s str),
@@ -50,6 +52,11 @@ pub(super) enum Location<'s> {
 
 impl<'s> Survey<'s> {
     /// Surveys a document.
+    ///
+    /// # Errors
+    ///
+    /// If the dialect is not supported, an identifier is malformed or occurs twice, or a bound is
+    /// exceeded.
     pub(super) fn of(schema: &'s Value, bounds: SchemaLimits) -> Result<Self, SchemaError> {
         let mut survey = Self {
             bounds,
@@ -143,7 +150,8 @@ impl<'s> Survey<'s> {
         parts.concat()
     }
 
-    /// Visits every place that was not visited yet.
+    /// Visits every place that was not visited yet. Called again after a reference has added a
+    /// place.
     pub(super) fn scan(&mut self) -> Result<(), SchemaError> {
         while self.scanned < self.places.len() {
             let id = NodeId(self.scanned);
@@ -232,7 +240,8 @@ impl<'s> Survey<'s> {
         Ok(())
     }
 
-    /// Adds a place, within the limits.
+    /// Adds a place, within the limits. A place that is known already keeps its number, so a schema
+    /// that many references name is compiled once.
     pub(super) fn add(&mut self, place: Place<'s>) -> Result<NodeId, SchemaError> {
         if let Some(id) = self.id_of(place.schema) {
             return Ok(id);

@@ -54,7 +54,7 @@ pub(super) fn percent_decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The parts of a URI without its fragment.
+/// The parts of a URI without its fragment. Slices of the text; nothing is decoded.
 #[derive(Clone, Copy)]
 struct Parts<'u> {
     scheme: Option<&'u str>,
@@ -80,6 +80,7 @@ impl<'u> Parts<'u> {
         Self { scheme, authority: Some(authority), path, query }
     }
 
+    /// Joins the parts again, with another path.
     fn with_path(&self, path: &str) -> String {
         let mut uri = String::new();
         if let Some(scheme) = self.scheme {
@@ -113,6 +114,7 @@ fn merge(base: &Parts<'_>, path: &str) -> String {
     }
 }
 
+/// A path that leads above the root stays at the root.
 fn without_dot_segments(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').peekable();

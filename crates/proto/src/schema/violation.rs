@@ -12,6 +12,9 @@ use super::node::Types;
 ///
 /// Its text has one line per violation.
 ///
+/// The texts are meant to be sent: they quote at most the beginning of a value, and the number of
+/// lines is bounded.
+///
 /// ```
 /// use bowline_proto::schema::Validator;
 /// use serde_json::json;
@@ -95,7 +98,9 @@ impl Error for Violations {}
 pub struct Violation {
     path: String,
     reason: String,
+    /// Where it stands in the value, for sorting.
     position: Vec<usize>,
+    /// Kept beside the text, so that alternatives can be summarized.
     expected: Expected,
 }
 
@@ -175,7 +180,8 @@ impl Violation {
         }
     }
 
-    /// The same violation, with these values allowed too.
+    /// The same violation, with these values allowed too. Used when several alternatives expect
+    /// different values of one tag.
     pub(super) fn or_values(mut self, others: &[String]) -> Self {
         if let Expected::Values { mut values, found } = self.expected {
             // Only as many values are compared as are listed.

@@ -1,4 +1,8 @@
 //! Collects the answers to one batch until all are there (2025-03-26).
+//!
+//! JSON-RPC answers an array with an array. Its requests run at the same time, and the answers are
+//! sent together once the last call has ended. Notifications and cancelled calls have no answer,
+//! and an array without any answer is not answered at all.
 
 use std::collections::HashMap;
 
@@ -10,7 +14,8 @@ use crate::wire::splice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BatchId(u64);
 
-/// Batches whose answers are not complete.
+/// Batches whose answers are not complete. Bounded by the calls that may wait and run, since a
+/// batch is open only as long as one of its calls is.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     open: HashMap<BatchId, Batch>,
@@ -34,13 +39,17 @@ impl Batches {
     }
 
     /// Adds one awaited answer.
+    ///
+    /// The connection awaits one more than there are requests until it has read the whole array.
+    /// Otherwise a call that is answered at once would end the batch early.
     pub(super) fn await_one(&mut self, id: BatchId) {
         if let Some(batch) = self.open.get_mut(&id) {
             batch.awaited += 1;
         }
     }
 
-    /// Takes an awaited answer, or `None` if there will be none.
+    /// Takes an awaited answer, or `None` if there will be none. Gives the array to send if this
+    /// was the last.
     pub(super) fn answer(&mut self, id: BatchId, answer: Option<Bytes>) -> Option<Bytes> {
         let batch = self.open.get_mut(&id)?;
         batch.awaited = batch.awaited.saturating_sub(1);

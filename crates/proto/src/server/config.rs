@@ -1,4 +1,8 @@
 //! The configuration of a server: identity, revisions, limits.
+//!
+//! Made once by the server framework and shared by all connections. What a server *offers* (tools,
+//! resources, prompts) is not here: the service describes that itself in answer to
+//! `server/discover`.
 
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::Implementation;
@@ -9,6 +13,16 @@ use crate::limits::Limits;
 use crate::wire::modern;
 
 /// The configuration of a server: identity, revisions, limits.
+///
+/// ```
+/// use bowline_proto::server::ServerConfig;
+/// use bowline_types::implementation::Implementation;
+/// use bowline_types::revision::Revision;
+///
+/// let config = ServerConfig::new(Implementation::new("calc", "1.0.0"))
+///     .with_revisions([Revision::V2025_06_18, Revision::V2025_11_25]);
+/// assert_eq!(config.newest_legacy(), Some(Revision::V2025_11_25));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     info: Implementation,
@@ -85,6 +99,9 @@ impl ServerConfig {
     }
 
     /// The newest revision spoken that begins with a handshake.
+    ///
+    /// Offered to a client that asks for a revision which the server does not speak (LIFE-10,
+    /// LIFE-11). `None` for a server of 2026-07-28 only.
     pub fn newest_legacy(&self) -> Option<Revision> {
         self.revisions.iter().copied().find(|revision| revision.has_handshake())
     }

@@ -5,6 +5,18 @@
 //! ([`handle_timeout`](ServerConnection::handle_timeout)). Then take what to do from
 //! [`poll_event`](ServerConnection::poll_event) and what to write from
 //! [`poll_transmit`](ServerConnection::poll_transmit) until both give nothing.
+//!
+//! The connection is the whole state of JSON-RPC on one channel: which calls are open, which wait
+//! for their turn, which questions are unanswered, and the session if there is one. It is owned by
+//! one driver and never locked inside. stdio, sockets and memory have one for each channel; a
+//! session over HTTP has one behind the lock of the session.
+//!
+//! ```text
+//!   receive ─► message ─► request ─► admit ─► open ─► ServerEvent::Call
+//!                      ├► notification (cancelled, initialized, roots)
+//!                      └► response (answer to a question)
+//!   emit, complete ─► Transmit        close, cancel ─► ServerEvent::Cancelled
+//! ```
 
 mod calls;
 mod receive;
@@ -33,25 +45,33 @@ use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
 
 /// What the driver of a connection has to do.
+///
+/// Events come in order: a `Cancelled` never overtakes the `Call` of the same number. After
+/// [`close`](ServerConnection::close) it may name a call that the driver never got.
 #[derive(Debug)]
 pub enum ServerEvent {
     /// Call the service, and hand its answer to [`complete`](ServerConnection::complete).
     Call(Box<Request>),
-    /// Drop the future of this call. Messages that it still sends are ignored.
+    /// Drop the future of this call. Messages that it still sends are ignored. By the client
+    /// (CANC-5), by the end of the channel, or because the server ends a subscription.
     Cancelled(ExchangeId),
 }
 
-/// A channel that carries many calls, without I/O.
+/// A channel that carries many calls, without I/O. Every public method returns at once. What has to
+/// happen next waits in the two queues.
 pub struct ServerConnection {
     config: Arc<ServerConfig>,
     sink: Arc<dyn Sink>,
     owner: Owner,
     /// Values that the driver attached to the message which is being received.
     attached: Extensions,
+    /// Set by `initialize`, or restored. It lasts as long as the connection, unless the handshake
+    /// fails.
     session: Option<LegacySession>,
     /// The client that sent the last modern request.
     known_client: KnownClient,
     calls: ExchangeTable<ServiceCall>,
+    /// Calls that wait for their turn, oldest first.
     backlog: VecDeque<Box<Request>>,
     batches: Batches,
     /// The rate limit of requests, unless the driver enforces it
@@ -67,7 +87,9 @@ pub struct ServerConnection {
     transmits: VecDeque<Transmit>,
 }
 
-/// What a call number stands for: a call of the service, by its purpose.
+/// What a call number stands for: a call of the service, by its purpose. The connection makes some
+/// calls itself, on behalf of a session. They share the table, so that a driver treats them all
+/// alike.
 #[derive(Debug)]
 enum ServiceCall {
     /// A call of the client.
@@ -88,6 +110,9 @@ enum ServiceCall {
 }
 
 /// How far a call is.
+///
+/// Only running calls count against [`in_flight`](crate::limits::Limits::in_flight): a handler that
+/// waits for a user must not keep others out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// In the backlog until fewer than [`in_flight`](crate::limits::Limits::in_flight) calls run.
@@ -132,7 +157,8 @@ impl ServerConnection {
         self
     }
 
-    /// Takes one message from the client.
+    /// Takes one message from the client. Text that is no message is answered with an error if it
+    /// can have been a request, and ignored otherwise.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
         let text = match unit {
             Unit::Text(text) | Unit::Read(text, _) => text,
@@ -162,6 +188,9 @@ impl ServerConnection {
     }
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.
+    ///
+    /// The answer follows everything that the call has sent before. After a cancellation nothing
+    /// more is sent for the call (CANC-7, CANC-20).
     pub fn complete(&mut self, number: ExchangeId, response: Response) {
         match self.calls.remove(number) {
             Some(ServiceCall::OfClient { exchange, batch, state, .. }) => {
@@ -178,7 +207,8 @@ impl ServerConnection {
         }
     }
 
-    /// Takes a message that a handler sends before its answer.
+    /// Takes a message that a handler sends before its answer. A message of a call that has ended
+    /// is dropped, and its question fails.
     pub fn emit(&mut self, number: ExchangeId, outgoing: Outgoing, now: Instant) {
         let outgoing = match outgoing {
             Outgoing::Ask(question) => return self.ask(number, question, now),
@@ -220,7 +250,8 @@ impl ServerConnection {
     }
 
     /// Ends every subscription from the side of the server: first the answer, then the cancellation
-    /// that stdio requires.
+    /// that stdio requires. Both are demanded: the result by SUB-13, the cancellation by CANC-18;
+    /// SUB-16 fixes their order.
     pub fn end_subscriptions(&mut self) {
         let listening = |call: &ServiceCall| {
             matches!(call, ServiceCall::OfClient { state: State::Listening, .. })
@@ -265,7 +296,8 @@ impl ServerConnection {
         self.fail_questions(|asked| asked == number, &QuestionError::Unreachable);
     }
 
-    /// Drops all calls: the channel is closed, or the time to drain it is over.
+    /// Drops all calls: the channel is closed, or the time to drain it is over. No answer is
+    /// written: the client is gone, or was given its time.
     pub fn close(&mut self) {
         self.end_of_input();
         self.backlog.clear();
@@ -275,7 +307,7 @@ impl ServerConnection {
         self.running = 0;
     }
 
-    /// The next event for the driver.
+    /// The next event for the driver. The driver acts on it before it asks for the next.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
@@ -332,12 +364,14 @@ impl ServerConnection {
         self.session.as_ref()?.next_deadline()
     }
 
-    /// Whether the driver should read on. False while too many calls wait for their turn.
+    /// Whether the driver should read on. False while too many calls wait for their turn. A driver
+    /// that stops reading makes the client wait, which is the only way to bound what it may send.
     pub fn wants_input(&self) -> bool {
         self.backlog.len() < self.config.limits().backlog
     }
 
-    /// Whether a call is open that is no subscription.
+    /// Whether a call is open that is no subscription. A driver that drains the connection waits
+    /// while it is.
     pub fn is_busy(&self) -> bool {
         let ends = |call: &ServiceCall| match call {
             ServiceCall::OfClient { state, .. } => *state != State::Listening,

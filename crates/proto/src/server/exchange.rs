@@ -3,6 +3,11 @@
 //! The exchange knows what the caller asked for: the id to repeat, the revision, the progress
 //! token, the log level. The server numbers its exchanges itself and never finds one by the id on
 //! the wire, because some clients use the same id for every request.
+//!
+//! An exchange writes: it turns what a handler sends into text for the wire, or into nothing if the
+//! caller did not ask for it. It does not run the handler and does not know what carries the text.
+//! [`ServerConnection`](super::ServerConnection) has one for each open call; the HTTP server makes
+//! one for each modern request.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,12 +34,13 @@ use crate::request::{
 use crate::wire::project::Project;
 use crate::wire::{legacy, modern, splice};
 
-/// One request being served.
+/// One request being served. From admission to the answer. Dropping it answers nothing.
 #[derive(Debug)]
 pub struct Exchange {
     id: RequestId,
     method: Method,
     revision: Revision,
+    /// `None` if the caller wants no progress; then none is sent (PROG-13).
     progress: Option<ProgressToken>,
     /// The last progress that was reported. It only grows.
     told: f64,
@@ -44,7 +50,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Opens an exchange, and makes the request for the service.
+    /// Opens an exchange, and makes the request for the service. The two halves are independent
+    /// from here on: the request goes to the service, the exchange stays with the connection.
     pub fn open(number: ExchangeId, admitted: Admitted, origin: CallOrigin) -> (Self, Request) {
         let Admitted { id, method, params, envelope } = admitted;
         let exchange = Self {
@@ -89,6 +96,7 @@ impl Exchange {
     }
 
     /// A progress notification, if the caller asked for progress and this is more than the last.
+    /// Progress must grow (PROG-4); infinity and NaN have no JSON.
     pub fn progress(&mut self, advance: ProgressUpdate) -> Option<Bytes> {
         let token = self.progress.clone()?;
         let grows = advance.progress > self.told && advance.progress.is_finite();
@@ -106,6 +114,9 @@ impl Exchange {
     /// A log notification, if the caller asked for this level and the rate limit allows it.
     /// `session` is the level of a legacy session; a modern request names its own level, or gets no
     /// logs.
+    ///
+    /// Since 2026-07-28 a request without a level gets no logs at all (LOG-18); the rate limit
+    /// follows LOG-7.
     pub fn log(
         &mut self,
         message: &LogMessageParams,
@@ -120,14 +131,16 @@ impl Exchange {
         wanted.then(|| splice::notification(Method::Message, &splice::json(message)))
     }
 
-    /// The notification of a change, with the id of this subscription.
+    /// The notification of a change, with the id of this subscription. The id must be on everything
+    /// that the subscription sends (SUB-8).
     pub fn change(&self, change: &Change) -> Bytes {
         let members = splice::member("_meta", &self.subscription_meta());
         let (method, body) = described(change);
         splice::notification(method, &splice::object(&members, &body))
     }
 
-    /// The answer to the request.
+    /// The answer to the request. Repeats the id as the client wrote it, in value and type (RPC-6),
+    /// and stamps the result if the revision demands it.
     pub fn answer(&self, response: Response, config: &ServerConfig) -> Bytes {
         match response.and_then(|success| self.check(success)) {
             Ok(success) => {
@@ -141,7 +154,8 @@ impl Exchange {
         }
     }
 
-    /// The answer that ends a subscription when the server stops.
+    /// The answer that ends a subscription when the server stops. An empty result with the id of
+    /// the subscription (SUB-13, SUB-14).
     pub fn end(&self, config: &ServerConfig) -> Bytes {
         self.answer(Ok(Success::raw(RawJson::empty_object(), self.subscription_meta())), config)
     }
@@ -165,7 +179,8 @@ impl Exchange {
     }
 }
 
-/// What the transport knows of a call: who makes it, and how to send messages back.
+/// What the transport knows of a call: who makes it, and how to send messages back. Filled by the
+/// connection, or by the HTTP server for a modern request.
 pub struct CallOrigin {
     /// On whose behalf the call is made.
     pub owner: Owner,

@@ -1,4 +1,17 @@
 //! The session of a legacy connection: what the handshake fixed, and what the client set since.
+//!
+//! One belongs to a [`ServerConnection`](super::ServerConnection) from `initialize` on, or from the
+//! moment when the connection restores or assumes a session. It answers what concerns only the
+//! session (`ping`, `logging/setLevel`, `resources/unsubscribe`), knows which changes the client
+//! wants to hear of, and keeps the questions to the client until they are answered.
+//!
+//! # Questions
+//!
+//! A question gets an id of its own, a deadline, and the call that asked. It ends in exactly one of
+//! these ways: the client answers; it times out ([`LegacySession::expire`]); the call that asked
+//! ends first ([`LegacySession::give_up`]); or no answer can come any more
+//! ([`LegacySession::fail_questions`]). In the second and third case the client gets
+//! `notifications/cancelled`.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,7 +61,8 @@ pub(super) struct LegacySession {
     questions: OutgoingRequests<OpenQuestion>,
 }
 
-/// A question to the client that awaits its answer.
+/// A question to the client that awaits its answer. Dropped without calling `reply` if the call
+/// that asked has ended.
 #[derive(Debug)]
 struct OpenQuestion {
     exchange: ExchangeId,
@@ -57,6 +71,13 @@ struct OpenQuestion {
 
 impl LegacySession {
     /// Reads `initialize` and chooses the revision: the requested one, or the newest of the server.
+    ///
+    /// A requested revision that the server speaks is repeated (LIFE-9); otherwise the newest that
+    /// it speaks is offered as a normal result, and the client decides (LIFE-10).
+    ///
+    /// # Errors
+    ///
+    /// If the params have another shape, or the server speaks no revision with a handshake.
     pub(super) fn open(params: &Members, config: &ServerConfig) -> Result<Self, ErrorObject> {
         let mut params: InitializeParams = parse(params)?;
         let requested = params.protocol_version.parse::<Revision>().ok();
@@ -83,7 +104,8 @@ impl LegacySession {
     }
 
     /// The session of a client that did the handshake on another connection. Ids of questions start
-    /// after `last_id`.
+    /// after `last_id`. `is_initialized` is set by the connection afterwards, together with the
+    /// subscription that it begins.
     pub(super) fn restored(snapshot: SessionSnapshot, last_id: i64, config: &ServerConfig) -> Self {
         let mut subscribed = SubscribedResources::default();
         subscribed.settle(snapshot.followed);
@@ -122,6 +144,8 @@ impl LegacySession {
     }
 
     /// Makes the answer to the handshake from the `server/discover` result of the service.
+    /// Capabilities are remembered as they were declared, since requests that need another one are
+    /// refused (LIFE-15).
     pub(super) fn answer_handshake(
         &mut self,
         discovered: &Success,
@@ -156,12 +180,13 @@ impl LegacySession {
     }
 
     /// The least severe log message that this session gets; `None` if the server did not declare
-    /// logging.
+    /// logging. A server that emits logs must declare it (LOG-1).
     pub(super) fn log_level(&self) -> Option<LoggingLevel> {
         self.capabilities.supports_logging().then_some(self.log_level)
     }
 
-    /// Whether this session asked for a change.
+    /// Whether this session asked for a change. Changes of lists go out only if the server declared
+    /// them, changes of a resource only to sessions that subscribed to it (CAP-4).
     pub(super) fn wants(&self, change: &Change) -> bool {
         match change {
             Change::Acknowledged(_) => false,
@@ -173,6 +198,12 @@ impl LegacySession {
     }
 
     /// Notes that a call subscribes to a resource. The service decides whether the resource exists.
+    ///
+    /// It counts against the limits from now on, so that many requests at once cannot exceed them.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not offer subscriptions, or the session has too many.
     pub(super) fn subscribe(
         &mut self,
         params: &Members,
@@ -206,6 +237,9 @@ impl LegacySession {
 
     /// Asks the client. Returns the request to send; if it cannot be sent, the question is answered
     /// with the reason.
+    ///
+    /// Reasons are: the revision has no such request, or too many questions are open. Whether the
+    /// client declared the capability was checked before.
     pub(super) fn ask(
         &mut self,
         exchange: ExchangeId,
@@ -237,7 +271,8 @@ impl LegacySession {
         self.revision.has_elicitation_ids().then(announce)
     }
 
-    /// Takes a response. Returns the call whose question it answers.
+    /// Takes a response. Returns the call whose question it answers. An answer to a question that
+    /// was given up is dropped (CANC-9).
     pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
         let Taken::Awaited(question) = self.questions.take(&response.id?) else { return None };
         question.reply.deliver(response.outcome.map_err(QuestionError::Refused));
@@ -311,7 +346,8 @@ impl LegacySession {
     }
 }
 
-/// Removes the capabilities that need a server which keeps sessions.
+/// Removes the capabilities that need a server which keeps sessions. Without sessions there is no
+/// stream on which the server could send changes or logs by itself.
 fn remove_session_capabilities(capabilities: &mut ServerCapabilities) {
     capabilities.logging = None;
     let lists = [&mut capabilities.tools, &mut capabilities.prompts];

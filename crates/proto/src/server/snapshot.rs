@@ -1,4 +1,7 @@
 //! The state of a session without its calls: enough to continue it on another connection.
+//!
+//! Endpoints that share a store write it into the record of a session, and each makes its copy from
+//! it. Calls, questions and streams are not part of it: they belong to the endpoint where they run.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +13,8 @@ use bowline_types::read::ReadError;
 use bowline_types::revision::Revision;
 use serde::{Deserialize, Serialize};
 
-/// What the handshake fixed, and what the client set since (up to 2025-11-25).
+/// What the handshake fixed, and what the client set since (up to 2025-11-25). Its JSON form is
+/// stable within a format number that the HTTP server writes beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -66,6 +70,9 @@ impl SessionSnapshot {
 
     /// Applies the changes between `base` and `ours` to this snapshot, so that settings which the
     /// client changed on two connections are both kept.
+    ///
+    /// A three-way merge: `self` is what the store has, `base` what this side saw last. Settings
+    /// that both changed end as ours; `notifications/initialized` is never taken back.
     pub fn merge(&mut self, base: &Self, ours: &Self) {
         if ours.log_level != base.log_level {
             self.log_level = ours.log_level;

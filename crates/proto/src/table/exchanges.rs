@@ -5,7 +5,8 @@
 
 use crate::request::ExchangeId;
 
-/// Values by the numbers of calls.
+/// Values by the numbers of calls. Used for calls of a connection and for what a session over HTTP
+/// keeps of each.
 #[derive(Debug)]
 pub struct ExchangeTable<T>(Vec<(ExchangeId, T)>);
 

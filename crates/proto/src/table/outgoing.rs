@@ -2,6 +2,10 @@
 //!
 //! Ids count up from 1 and are never reused. The answer to a cancelled or timed-out request is
 //! recognised as late; an answer to any other id is unknown.
+//!
+//! A client has its calls here, a server the questions to its client. The value says what to do
+//! with the answer. Time is passed in; [`next_deadline`](OutgoingRequests::next_deadline) says when
+//! to look again.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,10 +15,15 @@ use bowline_types::id::RequestId;
 use super::hash::CountedKeys;
 
 /// Requests that await an answer, each with a value of the caller.
+///
+/// Ids are never reused (RPC-4), so an answer cannot reach the wrong request, however late it
+/// comes.
 #[derive(Debug)]
 pub struct OutgoingRequests<T> {
     waiting: HashMap<i64, Entry<T>, CountedKeys>,
+    /// The same requests in the order in which they time out.
     deadlines: BTreeSet<(Instant, i64)>,
+    /// The newest ids that are not awaited any more, at most `remembered`.
     abandoned: VecDeque<i64>,
     remembered: usize,
     last: i64,
@@ -28,7 +37,8 @@ struct Entry<T> {
     timing: Timing,
 }
 
-/// How long a request may take.
+/// How long a request may take. Progress may restart the first time (TIME-5) but never moves the
+/// second (TIME-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// How long to wait without a sign of life.
@@ -48,7 +58,8 @@ pub struct Expired<T> {
     pub at_maximum: bool,
 }
 
-/// The request that an answer names.
+/// The request that an answer names. A late answer is dropped in silence (CANC-9); an unknown one
+/// is worth a line in a log.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken<T> {
     /// The request was awaited.
@@ -92,7 +103,8 @@ impl<T> OutgoingRequests<T> {
         self.last
     }
 
-    /// The id for a request whose answer is ignored: it counts as late.
+    /// The id for a request whose answer is ignored: it counts as late. For requests such as
+    /// `resources/unsubscribe`, whose outcome changes nothing.
     pub fn unawaited(&mut self) -> i64 {
         self.last += 1;
         self.remember(self.last);
@@ -109,7 +121,8 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Cancels a request. Its answer will be late.
+    /// Cancels a request. Its answer will be late. Gives the value, so that the caller can tell the
+    /// peer.
     pub fn abandon(&mut self, id: i64) -> Option<T> {
         let value = self.remove(id)?;
         self.remember(id);
@@ -145,7 +158,8 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
-    /// Removes the next request that has timed out.
+    /// Removes the next request that has timed out. Call it until it gives `None`. The request
+    /// counts as abandoned.
     pub fn expire(&mut self, now: Instant) -> Option<Expired<T>> {
         let &(deadline, id) = self.deadlines.first()?;
         if now < deadline {

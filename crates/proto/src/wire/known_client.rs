@@ -17,10 +17,14 @@ const MOST: usize = 2048;
 /// The client that sent the last modern request on a connection. A client of 2026-07-28 describes
 /// itself in every request, usually with the same text. The texts are compared, and parsed only if
 /// they differ.
+///
+/// It is a cache and nothing more: every request still has to describe its client in full, since no
+/// request may rely on an earlier one (ST-1, RQM-10).
 #[derive(Debug, Default)]
 pub struct KnownClient(Mutex<Option<Known>>);
 
-/// A client, with the texts that describe it.
+/// A client, with the texts that describe it. One client, because a connection has one in nearly
+/// all cases. Requests of two clients behind one proxy replace each other's entry.
 #[derive(Debug)]
 struct Known {
     info: Option<Box<str>>,
@@ -56,7 +60,8 @@ impl KnownClient {
     }
 }
 
-/// Parses the description of a client.
+/// Parses the description of a client. Capabilities are required (RQM-2, RQM-4); the name of the
+/// client is not (RQM-6).
 fn described(meta: &Members) -> Result<ClientProfile, ErrorObject> {
     let capabilities =
         read(meta, key::CLIENT_CAPABILITIES)?.ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;

@@ -14,7 +14,9 @@ use super::{Envelope, splice};
 use crate::members::Members;
 use crate::request::{ClientProfile, Success};
 
-/// Reads the envelope of a request in a session. The client is known from the handshake.
+/// Reads the envelope of a request in a session. The client is known from the handshake. Level and
+/// input are absent: a session sets its log level once, and questions are requests of their own
+/// there.
 ///
 /// # Errors
 ///
@@ -28,7 +30,8 @@ pub(crate) fn read_envelope(
     Ok(Envelope { revision, client, meta, progress, log_level: None, input: None })
 }
 
-/// The answer to a request of a session, with `_meta` if the handler set it.
+/// The answer to a request of a session, with `_meta` if the handler set it. There is nothing to
+/// stamp before 2026-07-28.
 pub(crate) fn result(id: &RequestId, mut success: Success) -> Bytes {
     let body = success.body.text();
     if success.meta.is_empty() {

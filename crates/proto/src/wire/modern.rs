@@ -13,7 +13,8 @@ use crate::classify::ModernClaim;
 use crate::members::Members;
 use crate::request::{Input, Success, SuccessKind};
 
-/// Reads the envelope of a modern request from its `_meta`.
+/// Reads the envelope of a modern request from its `_meta`. `inputResponses` and `requestState` are
+/// read only for methods that may ask; elsewhere they are unknown members and ignored.
 ///
 /// # Errors
 ///
@@ -33,6 +34,10 @@ pub(crate) fn read_envelope(
 }
 
 /// The answer to a request, with the members of the era: `resultType`, caching hints, server info.
+///
+/// These are demanded of every result: `resultType` (RT-1), `ttlMs` and `cacheScope` of the methods
+/// that may be stored (CACHE-1, CACHE-2), and the name of the server, which should be there
+/// (RQM-11).
 pub(crate) fn result(
     id: &RequestId,
     mut success: Success,
@@ -70,7 +75,8 @@ fn caching(success: &Success) -> String {
     format!(",\"ttlMs\":{ttl},{}", splice::member("cacheScope", scope))
 }
 
-/// The kind of a result. A server that omits the member means "complete" (RT-5).
+/// The kind of a result. A server that omits the member means "complete" (RT-5). Any other value
+/// makes the whole answer invalid (RT-3, RT-4).
 ///
 /// # Errors
 ///
@@ -88,7 +94,8 @@ pub(crate) fn kind(result: &Members, tasks: bool) -> Result<SuccessKind, String>
     }
 }
 
-/// The answers and the state that the client returned from an earlier round.
+/// The answers and the state that the client returned from an earlier round. `None` in the first
+/// round.
 fn input(params: &Members) -> Result<Option<Box<Input>>, ErrorObject> {
     let responses = params.parse("inputResponses").map_err(ErrorObject::misread_params)?;
     let state = params.parse("requestState").map_err(ErrorObject::misread_params)?;

@@ -29,7 +29,8 @@ mod question;
 mod schema;
 mod tool;
 
-/// A value that may hold members or shapes that an older revision does not know.
+/// A value that may hold members or shapes that an older revision does not know. Implemented for
+/// every type that is sent and differs between revisions.
 pub trait Project {
     /// Drops or replaces what the revision does not know.
     fn project(&mut self, revision: Revision);
@@ -47,6 +48,7 @@ impl<T: Project> Project for Option<T> {
     }
 }
 
+/// Titles came with 2025-06-18, icons and descriptions with 2025-11-25.
 impl Project for Implementation {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.title, revision.has_titles());
@@ -56,6 +58,8 @@ impl Project for Implementation {
     }
 }
 
+/// A client must not see a capability that its revision does not define, since it may act on its
+/// presence.
 impl Project for ServerCapabilities {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.completions, revision.has_completions_capability());
@@ -182,6 +186,7 @@ impl Project for GetPromptResult {
     }
 }
 
+/// Context and titles came with 2025-06-18.
 impl Project for CompleteParams {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.context, revision.has_completion_context());
@@ -196,14 +201,16 @@ impl Project for CompleteResult {
     fn project(&mut self, _: Revision) {}
 }
 
-/// Keeps the member if the revision knows it, else clears it.
+/// Keeps the member if the revision knows it, else clears it. The predicate comes from
+/// [`Revision`], where every difference has a name; no revision is compared here.
 fn keep_if<T: Default>(member: &mut T, is_known: bool) {
     if !is_known {
         *member = T::default();
     }
 }
 
-/// Clears the `_meta` of a value inside a message.
+/// Clears the `_meta` of a value inside a message. Before 2025-06-18 only requests and results have
+/// `_meta`, not the items inside.
 fn project_meta(meta: &mut Meta, revision: Revision) {
     keep_if(meta, revision.has_meta_on_items());
 }

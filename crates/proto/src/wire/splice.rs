@@ -2,6 +2,10 @@
 //!
 //! A body is serialized once, where it is made. The other members of the message are written around
 //! it and into it without parsing it again.
+//!
+//! Every message is one line: line ends inside a body, which are only white space in JSON, become
+//! spaces. Text that is joined here was written by serde or checked by the parser; nothing else may
+//! be passed in, since it is not looked at again.
 
 use std::borrow::Cow;
 
@@ -13,7 +17,8 @@ use serde::Serialize;
 
 use crate::codec::lines::in_one_line;
 
-/// The `id` of an error that answers unreadable text.
+/// The `id` of an error that answers unreadable text. Used only for text whose id could not be read
+/// (RPC-11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoId {
     /// No `id` member (2025-11-25 and later).
@@ -56,6 +61,9 @@ impl<'a> Params<'a> {
 }
 
 /// A response with a result. The members in `stamp` come before those of the body.
+///
+/// A long body that is owned is written around in its own buffer; a short or shared one is copied
+/// once into a buffer of the exact size.
 pub(crate) fn result(id: &RequestId, stamp: &[&str], body: Cow<'_, str>) -> Bytes {
     let inside = inside(&body);
     let is_stamped = stamp.iter().any(|piece| !piece.is_empty());
@@ -108,7 +116,7 @@ pub(crate) fn error(id: Result<&RequestId, NoId>, error: &ErrorObject) -> Bytes 
     }
 }
 
-/// Several messages as one batch.
+/// Several messages as one batch. The answers to the requests of one array (2025-03-26).
 pub(crate) fn batch(frames: &[Bytes]) -> Bytes {
     let mut text = vec![b'['];
     for (position, frame) in frames.iter().enumerate() {
@@ -121,7 +129,8 @@ pub(crate) fn batch(frames: &[Bytes]) -> Bytes {
     text.into()
 }
 
-/// The text of an object with further members put in front.
+/// The text of an object with further members put in front. Used to put `_meta` into params that
+/// are text already.
 pub(crate) fn object(members: &str, body: &str) -> String {
     let inside = inside(body);
     let comma = if members.is_empty() || inside.starts_with('}') { "" } else { "," };
@@ -138,7 +147,8 @@ pub(crate) fn member<T: Serialize + ?Sized>(name: &str, value: &T) -> String {
     format!("{}:{}", json(name), json(value))
 }
 
-/// Joins the members of several pieces of text, in order.
+/// Joins the members of several pieces of text, in order. Empty pieces are left out, with their
+/// comma.
 pub(crate) fn list(text: &mut String, pieces: &[&str]) {
     let mut comma = "";
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {

@@ -1,4 +1,8 @@
 //! Calls from their start to their end, with the rounds of questions between.
+//!
+//! A call that the server answers with questions is not over. Its [`Round`] holds it until the host
+//! has answered them, and it is then sent again under a new id, with the answers and the state of
+//! the server untouched (MRTR-21, MRTR-26).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -28,7 +32,8 @@ use crate::wire::splice;
 pub(super) const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 impl ClientConnection {
-    /// Sends a call, for the first time or again with answers.
+    /// Sends a call, for the first time or again with answers. Each round has the full time-out of
+    /// the call.
     pub(super) fn send(&mut self, flight: InFlightCall, extra: &str, now: Instant) {
         let limits = self.config.limits();
         let timeout = flight.request.timeout(limits);
@@ -57,6 +62,14 @@ impl ClientConnection {
     }
 
     /// Passes the questions of a result to the user of the client.
+    ///
+    /// The questions are checked like those of a session: the client must have declared what they
+    /// need (MRTR-7). Without questions, a state alone is returned at once (MRTR-20).
+    ///
+    /// # Errors
+    ///
+    /// The error that ends the call: too many rounds, questions that the protocol or the client
+    /// does not allow, or too many of them.
     pub(super) fn ask(
         &mut self,
         flight: InFlightCall,
@@ -96,7 +109,8 @@ impl ClientConnection {
     }
 
     /// Takes an answer to a question of a round. After the last one the call is sent again; an
-    /// error ends the call.
+    /// error ends the call. The other questions are cancelled then, because the call will not be
+    /// sent again.
     pub(super) fn answer_round(
         &mut self,
         exchange: ExchangeId,
@@ -122,7 +136,8 @@ impl ClientConnection {
         }
     }
 
-    /// Checks that the server declared what a method needs.
+    /// Checks that the server declared what a method needs. Both sides must use only what was
+    /// agreed on (LIFE-15), and a local error says more than the server's would.
     pub(super) fn offered(&self, method: Method) -> Result<(), CallError> {
         let Some(profile) = &self.profile else { return Err(CallError::Closed) };
         let missing = |missing: String| Err(CallError::NotOffered { method, missing });
@@ -171,7 +186,8 @@ impl ClientConnection {
         }
     }
 
-    /// Tells the server that a call was cancelled.
+    /// Tells the server that a call was cancelled. The transport may replace it by closing the
+    /// stream of the call.
     pub(super) fn send_cancelled(&mut self, exchange: ExchangeId, id: i64, reason: &str) {
         let params = format!("{{\"requestId\":{id},{}}}", splice::member("reason", reason));
         let frame = splice::notification(Method::Cancelled, &params);
@@ -199,7 +215,8 @@ impl ClientConnection {
         self.transmits.push_back(Transmit { route, role, frame, mirror });
     }
 
-    /// Sends a message that awaits no answer: a notification, or an answer (without a method).
+    /// Sends a message that awaits no answer: a notification, or an answer (without a method). An
+    /// answer of this client to a server that has exited has no one to go to.
     pub(super) fn send_one_way(&mut self, method: Option<Method>, frame: Bytes) {
         // Nothing is sent to a restarted server before a new agreement.
         if self.is_restarting {
@@ -229,7 +246,8 @@ impl ClientConnection {
     }
 }
 
-/// The capability that a method needs and the server does not declare.
+/// The capability that a method needs and the server does not declare. `None` also for methods that
+/// need no capability.
 fn lacking(profile: &ServerProfile, method: Method) -> Option<&'static str> {
     let server = &profile.capabilities;
     let (offered, capability) = match method {

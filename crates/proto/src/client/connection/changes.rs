@@ -1,4 +1,9 @@
 //! Changes that the server reports, and the subscriptions that they go to.
+//!
+//! Since 2026-07-28 a notification names the subscription that it belongs to (SUB-8, SUB-9).
+//! Before, a server reports changes to the session, and
+//! [`session_subscriptions`](super::session_subscriptions) says which subscriptions want them. The
+//! cache hears of every change first.
 
 use std::time::Instant;
 

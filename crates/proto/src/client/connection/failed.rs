@@ -1,4 +1,8 @@
 //! Messages of the client that failed although the channel is open, as happens over HTTP.
+//!
+//! On stdio a lost message means a lost connection. Over HTTP each message is a request of its own,
+//! which may be refused, never arrive, or break after it arrived. What becomes of the message
+//! depends on its purpose and on whether the server can have processed it ([`FailureKind`]).
 
 use std::time::Instant;
 
@@ -13,7 +17,8 @@ use super::{CallError, ClientConnection, ClientEvent, NegotiationError, Purpose,
 use crate::transmit::{FailureKind, SendFailure};
 
 impl ClientConnection {
-    /// Takes the report that a message failed.
+    /// Takes the report that a message failed. A failed notification or answer is only reported:
+    /// nothing waits for it.
     pub(super) fn failed(&mut self, failure: SendFailure, now: Instant) {
         let Some(waiting) = failure.id.and_then(|id| self.waiting.abandon(id)) else {
             return self.odd(failure.reason);
@@ -43,7 +48,9 @@ impl ClientConnection {
         }
     }
 
-    /// Decides what a failed call becomes: sent again in a new session, or ended with an error.
+    /// Decides what a failed call becomes: sent again in a new session, or ended with an error. A
+    /// lost session is renewed at most once for each call, so that a server which loses every
+    /// session does not cause an endless loop.
     fn call_failed(&mut self, flight: InFlightCall, failure: SendFailure, now: Instant) {
         if failure.kind == FailureKind::SessionLost && !flight.again {
             return self.renew(flight, now);
@@ -55,7 +62,8 @@ impl ClientConnection {
     }
 
     /// Sends `initialize` again, once for all calls that found the session lost. The call waits for
-    /// the new session; the server did not process it.
+    /// the new session; the server did not process it. A new `initialize` without the old session
+    /// id is what the protocol asks for (SESS-9).
     fn renew(&mut self, flight: InFlightCall, now: Instant) {
         self.in_flight.remove(&flight.exchange);
         let is_first = self.postponed.is_empty();
@@ -66,6 +74,11 @@ impl ClientConnection {
     }
 
     /// A new session has replaced the lost one.
+    ///
+    /// The order: the server learns that the session is open, the driver learns that settings have
+    /// to be made again, resources are subscribed to again, and only then do the calls follow. A
+    /// server that now speaks another revision ends the connection, because calls were made for the
+    /// old one.
     pub(super) fn renewed(&mut self, profile: &ServerProfile, now: Instant) {
         let spoken = self.profile.as_ref().map(|profile| profile.revision);
         if spoken != Some(profile.revision) {

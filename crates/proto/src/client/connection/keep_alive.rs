@@ -36,7 +36,8 @@ impl ClientConnection {
         }
     }
 
-    /// Sends a ping to a server that has been silent for too long.
+    /// Sends a ping to a server that has been silent for too long. 2026-07-28 has no ping (ST-8),
+    /// so `server/discover` takes its place: every server answers it (DISC-1).
     pub(super) fn ping_if_silent(&mut self, now: Instant) {
         let Some(keep_alive) = self.config.keep_alive() else { return };
         let Some(profile) = &self.profile else { return };
@@ -56,14 +57,16 @@ impl ClientConnection {
         }
     }
 
-    /// The server answered the ping, with a result or an error.
+    /// The server answered the ping, with a result or an error. An error is as good a sign of life
+    /// as a result.
     pub(super) fn keep_alive_answered(&mut self) {
         if let Some(state) = &mut self.keep_alive {
             state.ping = None;
         }
     }
 
-    /// The server did not answer the ping: the connection has failed.
+    /// The server did not answer the ping: the connection has failed. A missing answer counts as a
+    /// failed connection (PING-7).
     pub(super) fn keep_alive_expired(&mut self) {
         let after = self.config.keep_alive().map(|it| it.timeout).unwrap_or_default();
         self.events.push_back(ClientEvent::Failed(NegotiationError::Silent(after)));

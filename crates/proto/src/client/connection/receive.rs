@@ -1,4 +1,8 @@
 //! Messages from the server: answers, notifications, questions, and lines that are none of these.
+//!
+//! Nothing that a server sends may disturb a call that it does not concern. An answer is found by
+//! the id that this client gave, decoded by the method that was called, and checked before it ends
+//! the call. Whatever fits nowhere is reported as [`ClientEvent::Odd`] and otherwise ignored.
 
 use std::time::Instant;
 
@@ -27,7 +31,9 @@ use crate::request::SuccessKind;
 use crate::table::outgoing::Taken;
 use crate::wire::{modern, splice};
 
-/// How many lines that are not messages are reported; further ones are only counted.
+/// How many lines that are not messages are reported; further ones are only counted. A server that
+/// prints a banner is worth a line in the log, a server that prints a thousand lines not more than
+/// three.
 const SHOWN: usize = 3;
 
 /// The members that a [`CacheHint`] is read from.
@@ -69,7 +75,8 @@ impl ClientConnection {
     }
 
     /// An answer that came after its request timed out. Only one is still useful: that of a server
-    /// which was slow to start and turns out to be modern before it answered the handshake.
+    /// which was slow to start and turns out to be modern before it answered the handshake. Any
+    /// other is dropped (CANC-9). The handshake that was sent meanwhile is abandoned.
     fn late(&mut self, id: &RequestId, outcome: &Result<RawJson, ErrorObject>, now: Instant) {
         let Some((probe, asked)) = self.late_probe else { return };
         let Ok(result) = outcome else { return };
@@ -87,7 +94,8 @@ impl ClientConnection {
         }
     }
 
-    /// Handles the answer to a call: reports it, or asks the questions that it contains.
+    /// Handles the answer to a call: reports it, or asks the questions that it contains. In a
+    /// session every result is complete. On 2026-07-28 `resultType` decides (RT-1 to RT-5).
     pub(super) fn answered(
         &mut self,
         flight: InFlightCall,
@@ -127,7 +135,8 @@ impl ClientConnection {
         self.end(exchange, ended);
     }
 
-    /// Stores a result in the cache, unless it depends on more than the request.
+    /// Stores a result in the cache, unless it depends on more than the request. A result of a
+    /// later round depends on the answers of the user, and is never stored (CACHE-6).
     fn keep(&mut self, flight: &InFlightCall, answer: &CallAnswer, now: Instant) {
         if let (Some(cache), 0) = (&mut self.cache, flight.round) {
             cache.keep(&flight.request, answer, flight.changes, now);
@@ -174,7 +183,8 @@ impl ClientConnection {
         }
     }
 
-    /// Reports progress, and restarts the time-out of its call.
+    /// Reports progress, and restarts the time-out of its call. A token that belongs to no open
+    /// call is ignored (PROG-7).
     pub(super) fn progress(&mut self, params: &Members, now: Instant) {
         let Ok(progress) = params.parse_all::<ProgressParams>() else { return };
         let Some(id) = progress.progress_token.0.as_integer() else { return };
@@ -184,7 +194,8 @@ impl ClientConnection {
         self.events.push_back(ClientEvent::Progress(exchange, progress));
     }
 
-    /// The server cancels a question, or ends a subscription.
+    /// The server cancels a question, or ends a subscription. Servers may cancel nothing else of
+    /// this client (CANC-19).
     pub(super) fn cancelled(&mut self, params: &Members) {
         let Ok(CancelledParams { request_id: Some(id), .. }) = params.parse_all() else { return };
         let asked =
@@ -206,7 +217,8 @@ impl ClientConnection {
         }
     }
 
-    /// The user has finished an elicitation by URL.
+    /// The user has finished an elicitation by URL. Unknown names, and names that were completed
+    /// before, are ignored (ELIC-33).
     fn elicitation_complete(&mut self, params: &Members) {
         let Ok(ElicitationCompleteParams { elicitation_id, .. }) = params.parse_all() else {
             return;
@@ -221,7 +233,8 @@ impl ClientConnection {
         self.profile.as_ref().is_some_and(|profile| profile.revision.has_elicitation_ids())
     }
 
-    /// A request of the server. Only legacy servers may send any.
+    /// A request of the server. Only legacy servers may send any. A question that the client did
+    /// not declare is answered with an error here; the host never sees it.
     pub(super) fn request(&mut self, request: &RequestMessage, now: Instant) {
         let asking = self.profile.as_ref().filter(|profile| profile.revision.has_server_requests());
         // A handshake under way counts too: a ping may come before its answer.
@@ -250,7 +263,8 @@ impl ClientConnection {
         self.send_one_way(None, frame);
     }
 
-    /// Text that is no message: fails the call that it was meant for, or counts as noise.
+    /// Text that is no message: fails the call that it was meant for, or counts as noise. A
+    /// connection full of noise is closed, because its server does not speak the protocol.
     pub(super) fn malformed(&mut self, malformed: &Malformed, text: &[u8], now: Instant) {
         let reason = &malformed.error.message;
         if let MalformedKind::Response(Some(id)) = &malformed.kind
@@ -276,7 +290,8 @@ impl ClientConnection {
         }
     }
 
-    /// Ends the request whose answer cannot be read. Gives whether there was one.
+    /// Ends the request whose answer cannot be read. Gives whether there was one. Otherwise the
+    /// call would wait for its time-out, although its answer has come.
     fn fail(&mut self, id: &RequestId, reason: &str, now: Instant) -> bool {
         match self.waiting.take(id) {
             Taken::Awaited(Purpose::Probe(_)) => {

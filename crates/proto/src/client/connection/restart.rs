@@ -1,5 +1,10 @@
 //! A server that exited and was started again: which calls fail, which wait for the new process,
 //! and what the new process is sent.
+//!
+//! Only child processes are restarted. The driver calls [`lost`](ClientConnection::lost) when the
+//! process has exited, and [`restarted`](ClientConnection::restarted) when the next one runs. The
+//! application sees failed calls, [`ClientEvent::Renewed`], and a change of everything that it
+//! subscribed to; its subscriptions stay.
 
 use std::time::Instant;
 
@@ -18,6 +23,8 @@ impl ClientConnection {
     ///
     /// Calls in flight fail and are not sent again, because they may have run. Subscriptions stay
     /// open, and new calls wait, until [`restarted`](Self::restarted) leads to a new agreement.
+    ///
+    /// Stored results are dropped too, since the new process may offer something else.
     pub fn lost(&mut self, reason: &str) {
         self.is_restarting = true;
         self.transmits.clear();
@@ -51,7 +58,7 @@ impl ClientConnection {
     }
 
     /// A new server has replaced the [lost](Self::lost) one: negotiates with it, in the same
-    /// revision.
+    /// revision. Does nothing if there never was an agreement.
     pub fn restarted(&mut self, now: Instant) {
         let Some(profile) = &self.profile else { return };
         let revision = profile.revision;
@@ -63,7 +70,8 @@ impl ClientConnection {
     }
 
     /// Both sides agree again: reports to all subscriptions that anything may have changed
-    /// meanwhile.
+    /// meanwhile. A subscription on stdio has to be sent again (SUB-17), and changes between the
+    /// two processes were reported by neither.
     pub(super) fn resume_after_restart(&mut self, now: Instant) {
         self.start_keep_alive(now);
         let listening = self.postponed.iter().filter(|flight| flight.request.method.streams());

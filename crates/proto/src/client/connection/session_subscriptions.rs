@@ -25,7 +25,8 @@ impl ClientConnection {
         method.streams() && profile.is_some_and(|it| !method.is_from_client(it.revision))
     }
 
-    /// Opens a subscription.
+    /// Opens a subscription. A subscription to lists alone sends nothing and is acknowledged at
+    /// once.
     pub(super) fn open_session_subscription(
         &mut self,
         exchange: ExchangeId,
@@ -50,7 +51,8 @@ impl ClientConnection {
         self.acknowledge(exchange);
     }
 
-    /// Takes the answer to a `resources/subscribe` request.
+    /// Takes the answer to a `resources/subscribe` request. A refused resource is taken out of the
+    /// filter; the acknowledgement then lists the rest.
     pub(super) fn subscribe_answered(
         &mut self,
         subscribe: &SubscribeRequest,
@@ -81,7 +83,8 @@ impl ClientConnection {
         self.subscribe_failed(subscribe, CallError::TimedOut(subscribe.timeout));
     }
 
-    /// Closes a subscription. Gives whether there was one.
+    /// Closes a subscription. Gives whether there was one. The answer to `resources/unsubscribe` is
+    /// not awaited: whatever it is, the subscription is over here.
     pub(super) fn close_session_subscription(&mut self, exchange: ExchangeId) -> bool {
         let Some(resources) = self.subscriptions.remove(exchange) else { return false };
         for uri in &resources {
@@ -109,7 +112,8 @@ impl ClientConnection {
         }
     }
 
-    /// Reports a change to every subscription that wants it.
+    /// Reports a change to every subscription that wants it. On 2026-07-28 there are none here: the
+    /// server names the subscription itself.
     pub(super) fn report_to_subscriptions(&mut self, change: &Change) {
         for (exchange, subscription) in &self.subscriptions.open {
             if change.is_wanted_by(&subscription.filter) {
@@ -126,6 +130,10 @@ impl ClientConnection {
     }
 
     /// The part of the requested filter that the server can honour.
+    ///
+    /// # Errors
+    ///
+    /// If nothing of it is left.
     pub(super) fn honoured_filter(
         &self,
         request: &CallRequest,

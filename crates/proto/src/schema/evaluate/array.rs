@@ -1,4 +1,7 @@
 //! Conditions on arrays.
+//!
+//! Each item is checked at most once by each keyword. Items that a keyword has checked are marked,
+//! for `unevaluatedItems`.
 
 use serde_json::Value;
 
@@ -53,7 +56,8 @@ impl Evaluation<'_> {
         Ok(verdict)
     }
 
-    /// Checks `uniqueItems`.
+    /// Checks `uniqueItems`. Linear in the number of items: they are hashed as JSON Schema compares
+    /// them.
     fn unique_items(&mut self, items: &[Value], instance: &Instance<'_>) -> Verdict {
         // The depth is checked first, because comparing goes as deep as the items do.
         for item in items {
@@ -102,7 +106,8 @@ impl Evaluation<'_> {
         self.apply(schema, item, &mut EvaluatedParts::Unwanted)
     }
 
-    /// Checks `contains`, `minContains` and `maxContains`.
+    /// Checks `contains`, `minContains` and `maxContains`. Stops as soon as the outcome is certain,
+    /// unless all matching items have to be marked.
     fn contains(
         &mut self,
         rule: &ContainsRule,

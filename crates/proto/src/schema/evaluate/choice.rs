@@ -9,7 +9,8 @@ use crate::schema::instance::Instance;
 use crate::schema::node::{NodeId, Types};
 use crate::schema::violation::{Expected, Violation};
 
-/// The violations of the value as one of the alternatives.
+/// The violations of the value as one of the alternatives. Empty in the first pass, which records
+/// nothing.
 type Failure = Vec<Violation>;
 
 /// The most alternatives in a summary.
@@ -46,7 +47,8 @@ impl Evaluation<'_> {
         Ok(verdict)
     }
 
-    /// Checks `oneOf`: exactly one alternative passes.
+    /// Checks `oneOf`: exactly one alternative passes. In the first pass it stops at the second
+    /// match, since the outcome is certain then.
     pub(super) fn one_of(
         &mut self,
         schemas: &[NodeId],
@@ -80,7 +82,8 @@ impl Evaluation<'_> {
         Ok(false)
     }
 
-    /// Checks against a schema, and gives its violations apart from the others.
+    /// Checks against a schema, and gives its violations apart from the others. The list of
+    /// violations is swapped for an empty one and put back afterwards.
     pub(super) fn attempt(
         &mut self,
         schema: NodeId,
@@ -106,6 +109,12 @@ impl Evaluation<'_> {
 }
 
 /// Reduces the violations of all alternatives to those that the sender needs.
+///
+/// Tried in this order: if every alternative wants another type, the types are joined ("expected a
+/// string or null"); alternatives of the wrong type are left out; if all of the rest expect another
+/// value at one place, that place is the tag, and its values are listed; if the tag fits one
+/// alternative, only the violations of that one count; otherwise the first violation of each is
+/// quoted.
 fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec<Violation> {
     let position = instance.position();
     let here = |(expected, reason)| {
@@ -137,7 +146,8 @@ fn summarize(failures: Vec<Failure>, instance: &Instance<'_>, root: &str) -> Vec
     }
 }
 
-/// If every alternative expects another value at the same place, that place is the tag.
+/// If every alternative expects another value at the same place, that place is the tag. Such a tag
+/// is how tagged unions look in JSON: `{"kind": "circle", …}`.
 fn wrong_tag(failures: &[Failure]) -> Option<Violation> {
     let (first, others) = failures.split_first()?;
     first.iter().find_map(|candidate| {

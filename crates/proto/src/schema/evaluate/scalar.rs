@@ -1,4 +1,7 @@
 //! Conditions on single values: types, constants, numbers and strings.
+//!
+//! The messages name what was expected and what was found, in words that a model can act on; values
+//! of the sender are shortened.
 
 use std::cmp::Ordering;
 
@@ -12,7 +15,7 @@ use crate::schema::number::{Decimal, Number};
 use crate::schema::violation::{Expected, MOST_VALUES};
 
 impl Evaluation<'_> {
-    /// Always false, so that it can follow `||`.
+    /// Always false, so that it can follow `||`. Records that the value has none of these types.
     pub(super) fn wrong_type(&mut self, types: Types, instance: &Instance<'_>) -> bool {
         self.record(instance, || Expected::types(types, instance.value));
         false
@@ -57,7 +60,8 @@ impl Evaluation<'_> {
         self.violate(instance, || format!("expected {wanted} {limit}, found {number}"))
     }
 
-    /// Checks one condition on a string.
+    /// Checks one condition on a string. Lengths are counted in characters, as JSON Schema does,
+    /// not in bytes.
     pub(super) fn text(&mut self, rule: &TextRule, text: &str, instance: &Instance<'_>) -> Verdict {
         let (holds, wanted, limit) = match rule {
             TextRule::MinLength(least) => (text.chars().count() >= *least, "at least", least),

@@ -1,4 +1,7 @@
 //! Calls from their start to their answer: waiting, questions, answers.
+//!
+//! A call moves through [`State`]: it waits for its turn, runs, perhaps asks the client and runs
+//! again, and ends. Every step that may free a place ends with `start_next`.
 
 use std::time::Instant;
 
@@ -18,6 +21,14 @@ use crate::wire::{legacy, splice};
 impl ServerConnection {
     /// Opens an exchange, and starts it if fewer than
     /// [`in_flight`](crate::limits::Limits::in_flight) run.
+    ///
+    /// Order matters: a request is numbered and recorded before the event goes out, so a driver
+    /// that completes it at once finds it.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many subscriptions, or the session may not subscribe to the resource. Then
+    /// nothing has been started.
     pub(super) fn open(
         &mut self,
         admitted: Admitted,
@@ -63,7 +74,8 @@ impl ServerConnection {
         }
     }
 
-    /// A call has ended: starts the next one, and gives up the questions that are still open.
+    /// A call has ended: starts the next one, and gives up the questions that are still open. The
+    /// caller has removed it from the table already.
     pub(super) fn call_ended(&mut self, number: ExchangeId, state: State) {
         match state {
             State::Running => self.running -= 1,
@@ -81,7 +93,8 @@ impl ServerConnection {
     }
 
     /// Sends a question of a call to the client. It fails at once in revisions without server
-    /// requests, if the call cannot reach its client, and after the end of input.
+    /// requests, if the call cannot reach its client, and after the end of input. While the client
+    /// is asked, the call gives up its place among those that run.
     pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
         let limits = self.config.limits().clone();
         let refused = |question: Question, why| question.reply.deliver(Err(why));
@@ -136,7 +149,8 @@ impl ServerConnection {
     }
 
     /// A question of a call has been answered, or has failed. After the last one the call counts as
-    /// running again.
+    /// running again. It may exceed the number of calls that run at the same time for a moment: a
+    /// call that has begun is not made to wait again.
     pub(super) fn resume(&mut self, number: ExchangeId) {
         if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
@@ -150,7 +164,9 @@ impl ServerConnection {
         }
     }
 
-    /// Answers the handshake, once the service has described itself. An error ends the session.
+    /// Answers the handshake, once the service has described itself. An error ends the session. The
+    /// revision and the client stay as `initialize` fixed them; the capabilities come from the
+    /// service.
     pub(super) fn answer_handshake(
         &mut self,
         number: ExchangeId,
@@ -179,7 +195,8 @@ impl ServerConnection {
         self.answer(Route::Standalone, batch, Some(frame));
     }
 
-    /// Sends an answer, or keeps it until its batch is complete.
+    /// Sends an answer, or keeps it until its batch is complete. `None` for a call that was
+    /// cancelled: a batch then waits for one answer less.
     pub(super) fn answer(&mut self, route: Route, batch: Option<BatchId>, frame: Option<Bytes>) {
         let frame = match batch {
             Some(batch) => self.batches.answer(batch, frame),

@@ -1,4 +1,8 @@
 //! Messages from the client: admitted, or refused with an error.
+//!
+//! The checks are those of [`admission`](crate::admission), in its order. A request that is refused
+//! is answered at once and leaves no trace; a request that is admitted has an exchange. Answers to
+//! requests that belong to no exchange have the route [`Route::Standalone`].
 
 use std::time::Instant;
 
@@ -39,7 +43,8 @@ impl ServerConnection {
         }
     }
 
-    /// Handles an array of messages, which only 2025-03-26 has.
+    /// Handles an array of messages, which only 2025-03-26 has. Each item is handled as if it had
+    /// come alone, except that the answers are collected.
     pub(super) fn batch(&mut self, items: Vec<Result<Message, Malformed>>, now: Instant) {
         if let Err(error) = admission::check_batch(self.revision()) {
             return self.refuse(Malformed { error, kind: MalformedKind::Request(None) }, None);
@@ -84,6 +89,13 @@ impl ServerConnection {
     }
 
     /// Admits a request of either era, and starts what it asks for.
+    ///
+    /// On a channel without headers the request is classified here; over HTTP the driver has done
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// The error that answers the request.
     fn admit(
         &mut self,
         request: RequestMessage,
@@ -142,7 +154,8 @@ impl ServerConnection {
     }
 
     /// Opens a session, and asks the service to describe itself. The answer follows in
-    /// `answer_handshake`.
+    /// `answer_handshake`. The session is set before the service has answered, so a second
+    /// `initialize` is refused meanwhile.
     fn handshake(&mut self, request: &RequestMessage) -> Result<(), ErrorObject> {
         let session = LegacySession::open(&request.params, &self.config)?;
         let discover = own_call(&session, request.id.clone(), Method::ServerDiscover)?;
@@ -156,7 +169,8 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Handles a notification. Unknown ones are ignored.
+    /// Handles a notification. Unknown ones are ignored. A notification is never answered, not even
+    /// a malformed one (RPC-16, CANC-13).
     pub(super) fn notification(&mut self, notification: &NotificationMessage) {
         let MethodName::Known(method) = notification.method else { return };
         match method {
@@ -175,6 +189,9 @@ impl ServerConnection {
 
     /// Cancels the call with this id. Does nothing if several calls have it, because the client
     /// could mean any of them.
+    ///
+    /// An id that names no open call is ignored: the cancellation may have crossed the answer
+    /// (CANC-8, CANC-10). `initialize` cannot be cancelled (CANC-2).
     pub(super) fn cancel(&mut self, id: &RequestId) {
         let named = |call: &ServiceCall| match call {
             ServiceCall::OfClient { exchange, .. } => exchange.id() == id,
@@ -195,6 +212,9 @@ impl ServerConnection {
     }
 
     /// The session is open: subscribes to changes on its behalf.
+    ///
+    /// The subscription asks for everything; [`LegacySession::wants`] decides for each change what
+    /// the session gets. A second `notifications/initialized` changes nothing.
     pub(super) fn initialized(&mut self) {
         let Some(session) = &mut self.session else { return };
         session.is_initialized = true;
@@ -246,7 +266,8 @@ impl ServerConnection {
         }
     }
 
-    /// Answers a message beyond the size limit.
+    /// Answers a message beyond the size limit. The rest of the message was skipped, so the channel
+    /// can go on.
     pub(super) fn refuse_too_long(&mut self, head: &[u8]) {
         let most = self.config.limits().frame;
         let error =
@@ -269,7 +290,8 @@ impl ServerConnection {
     }
 }
 
-/// A call that the connection itself makes to the service on behalf of a session.
+/// A call that the connection itself makes to the service on behalf of a session. It has the
+/// revision and the client of the session, and no params.
 fn own_call(
     session: &LegacySession,
     id: RequestId,

@@ -9,9 +9,13 @@ use crate::table::exchanges::ExchangeTable;
 ///
 /// The service decides whether a resource exists. Until it has answered `resources/subscribe`, the
 /// resource is pending: it counts against the limits, but its changes are not reported.
+///
+/// Names of resources are compared as text; a subscription covers what lies below it too.
 #[derive(Debug, Default)]
 pub(super) struct SubscribedResources {
+    /// Accepted by the service. Part of a [`SessionSnapshot`](super::super::SessionSnapshot).
     agreed: BTreeSet<String>,
+    /// By the call that subscribes.
     awaited: ExchangeTable<String>,
 }
 

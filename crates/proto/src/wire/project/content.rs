@@ -1,4 +1,8 @@
 //! Content blocks in the shapes of older revisions.
+//!
+//! A block that a revision does not have becomes text, never nothing: the model at the other end
+//! still learns that something was there, and a link can still be followed. The audience of the
+//! block is kept.
 
 use bowline_types::content::{Annotations, Content, ResourceLink, Role, TextContent};
 use bowline_types::revision::Revision;
@@ -36,7 +40,8 @@ impl Project for Annotations {
     }
 }
 
-/// Drops the members of a block that the revision does not know.
+/// Drops the members of a block that the revision does not know. For blocks that exist in the
+/// revision but have gained members since.
 pub(super) fn trim(block: &mut Content, revision: Revision) {
     match block {
         Content::Text(block) => {
@@ -72,7 +77,8 @@ pub(super) fn replace_by_text(block: &mut Content, text: String) {
     *block = Content::Text(replacement);
 }
 
-/// The text that replaces data which the revision cannot carry.
+/// The text that replaces data which the revision cannot carry. The data itself would be noise as
+/// text.
 pub(super) fn left_out(what: &str, mime_type: &str, revision: Revision) -> String {
     format!("[{what} of type {mime_type} left out: revision {revision} cannot carry it]")
 }

@@ -1,4 +1,8 @@
 //! Questions to the client, and its answers, in the shapes of older revisions.
+//!
+//! Elicitation came with 2025-06-18 with forms of simple fields, gained defaults, choices of
+//! several and pages by URL with 2025-11-25, and lost the names of elicitations with 2026-07-28.
+//! Sampling gained tools and messages of several blocks with 2025-11-25.
 
 use bowline_types::content::Content;
 use bowline_types::deprecated::roots::{ListRootsResult, Root};
@@ -33,6 +37,8 @@ impl Project for InputRequired {
     }
 }
 
+/// A page by URL is not turned into a form: the two are answered differently, so the caller has to
+/// choose.
 impl Project for ElicitParams {
     fn project(&mut self, revision: Revision) {
         match self {
@@ -58,7 +64,8 @@ impl Project for FormSchema {
 }
 
 /// Writes a field in the shape of 2025-06-18: defaults only for booleans, titles of options in a
-/// list of their own, and text instead of a choice of several.
+/// list of their own, and text instead of a choice of several. The answer to such a text field is
+/// read back as a choice by the server layer, as far as it can be.
 fn simplify(field: &mut FormField) {
     match &mut field.kind {
         FieldKind::String(text) => text.default = None,
@@ -79,11 +86,14 @@ fn simplify(field: &mut FormField) {
     }
 }
 
+/// The hint for the user, since the form shows a plain text field.
 fn choice_of_several(select: &MultiSelectSchema) -> String {
     let options: Vec<_> = select.options.iter().map(|option| option.value.as_str()).collect();
     format!("any of these, separated by commas: {}", options.join(", "))
 }
 
+/// Tools and their results become text where the revision has none, so that the conversation stays
+/// complete.
 impl Project for CreateMessageParams {
     fn project(&mut self, revision: Revision) {
         keep_if(&mut self.task, revision.has_core_tasks());
@@ -104,12 +114,15 @@ impl Project for CreateMessageParams {
     }
 }
 
-/// Splits a message of several blocks into messages of one block.
+/// Splits a message of several blocks into messages of one block. Before 2025-11-25 a message has
+/// exactly one block (SAMP-37).
 fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
     let SamplingMessage { role, content, .. } = message;
     content.into_iter().map(move |block| SamplingMessage::new(role.clone(), vec![block]))
 }
 
+/// An answer of several blocks is joined into one text, because splitting it, as for params, would
+/// need several answers.
 impl Project for CreateMessageResult {
     fn project(&mut self, revision: Revision) {
         if revision.is_latest() {

@@ -40,7 +40,8 @@ pub(super) fn plain_properties(schema: &Schema) -> Option<Schema> {
     to_schema(object(replaced))
 }
 
-/// Makes an output schema one of objects. `None` if it is one already.
+/// Makes an output schema one of objects. `None` if it is one already. It has to agree with
+/// [`wrap_in_object`](super::tool::wrap_in_object): the client checks the one with the other.
 pub(super) fn object_output(schema: &Schema) -> Option<Schema> {
     let members = cut(schema.as_str())?;
     match allowed(&members, &members, MAX_DEPTH) {
@@ -57,7 +58,8 @@ pub(super) fn object_output(schema: &Schema) -> Option<Schema> {
     }
 }
 
-/// The values that a schema allows.
+/// The values that a schema allows. Undecided counts as both, which is always safe: any object
+/// passes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Allowed {
     Objects,
@@ -66,7 +68,8 @@ enum Allowed {
     Both,
 }
 
-/// Which values a schema allows, as far as can be seen within `depth` steps.
+/// Which values a schema allows, as far as can be seen within `depth` steps. Bounded, because a
+/// reference may lead back to itself.
 fn allowed(schema: &Members, root: &Members, depth: usize) -> Allowed {
     if let Some(types) = schema.value("type") {
         let types: Vec<String> = match serde_json::from_str(types) {
@@ -120,7 +123,8 @@ fn wrapped(members: &Members) -> Option<Schema> {
     to_schema(follow(&object(outer.into_iter().chain(rooted))))
 }
 
-/// Rewrites references to the root, or to anything in it but definitions, to the new place.
+/// Rewrites references to the root, or to anything in it but definitions, to the new place. Works
+/// on the text, without parsing the schema again.
 fn follow(schema: &str) -> String {
     const KEY: &str = r#""$ref""#;
     let mut moved = String::with_capacity(schema.len() + 64);

@@ -1,4 +1,8 @@
 //! Tools and their results in the shapes of older revisions.
+//!
+//! What older clients cannot read is not just dropped: structured output of a revision without it
+//! becomes text, a title moves to where that revision has it, and a value that is no object is
+//! wrapped in one, in the schema and in the result alike.
 
 use bowline_types::content::Content;
 use bowline_types::json::RawJson;
@@ -45,6 +49,7 @@ impl Project for CallToolParams {
     }
 }
 
+/// Up to 2025-11-25 structured content is an object; before 2025-06-18 there is none.
 impl Project for CallToolResult {
     fn project(&mut self, revision: Revision) {
         if revision.is_latest() {
