@@ -34,7 +34,7 @@ type Table = Mutex<HashMap<u64, Open>>;
 const CHECKS: u32 = 2;
 
 /// How often connections are checked, and at how many checks in a row one may be unused. Time is
-/// counted in checks, so a connection is ended at most one interval late.
+/// counted in checks: a check that comes late delays the end of a connection, and never hastens it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checks {
     pub(super) interval: Duration,
