@@ -318,7 +318,7 @@ pub use bowline_proto::limits::Limits;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use {
-    bowline_proto::request::Owner,
+    bowline_proto::request::{Access, Claims, Owner},
     bowline_server::extract::FromCall,
     bowline_server::{
         Args, Ask, AskError, BoxError, BuildError, Call, Cancel, Context, Definition, Elicited,

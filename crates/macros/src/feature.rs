@@ -43,13 +43,15 @@ pub(crate) enum Place {
     Impl,
 }
 
-/// The name, title and description of a feature.
+/// The name, title, description and scopes of a feature.
 pub(crate) struct About {
     pub(crate) name: String,
     /// Where the name stands.
     pub(crate) place: Span,
     pub(crate) title: Option<LitStr>,
     pub(crate) description: Option<Description>,
+    /// Methods of the builder, with the scopes that they set.
+    scopes: Vec<(Ident, LitStr)>,
 }
 
 /// Checks a free function and sorts its parameters.
@@ -138,7 +140,12 @@ impl About {
             Some(description) => Some(Description::Expression(description.clone())),
             None => comment(problems),
         };
-        Self { name, place, title: words.text("title").cloned(), description }
+        let scopes = ["require_scope", "step_up_scope"].iter().filter_map(|word| {
+            let scope = words.text(word)?;
+            Some((Ident::new(word, scope.span()), scope.clone()))
+        });
+        let title = words.text("title").cloned();
+        Self { name, place, title, description, scopes: scopes.collect() }
     }
 }
 
@@ -147,7 +154,11 @@ impl ToTokens for About {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let title = self.title.iter();
         let description = self.description.iter();
-        tokens.extend(quote!(#(.title(#title))* #(.describe(#description))*));
+        let (methods, scopes): (Vec<_>, Vec<_>) =
+            self.scopes.iter().map(|(method, scope)| (method, scope)).unzip();
+        tokens.extend(quote! {
+            #(.title(#title))* #(.describe(#description))* #(.#methods(#scopes))*
+        });
     }
 }
 

@@ -61,6 +61,8 @@ use crate::kind::Kind;
 /// | `name = ".."` | what clients call it, if not by the function's name |
 /// | `title = ".."` | what people see |
 /// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
+/// | `require_scope = ".."` | only for callers with this scope (or these, with spaces between them) |
+/// | `step_up_scope = ".."` | listed for all callers, but only callers with this scope may use it |
 /// | `read_only` | changes nothing |
 /// | `destructive` | may delete or overwrite; clients assume it of a tool without any of these words |
 /// | `additive` | changes things, but only ever adds to them |
@@ -101,7 +103,7 @@ use crate::kind::Kind;
 /// # Extractors
 ///
 /// Parameters of the types `State<T>`, `Context`, `Progress`, `Cancel`, `Log`, `Ask`, `Elicited<T>`,
-/// `Registry` and `Notify` come from the server. Mark a parameter of your own extractor type with
+/// `Claims`, `Option<Claims>`, `Registry` and `Notify` come from the server. Mark a parameter of your own extractor type with
 /// `#[ctx]`. The macro sees only the name of a type, so mark an argument whose type happens to be
 /// called `Context` with `#[arg]`. `Args<T>` takes all arguments in one value, and then there can be
 /// no other arguments.
@@ -259,6 +261,8 @@ pub fn tools(names: TokenStream) -> TokenStream {
 /// | `name = ".."` | what clients call it, if not by the function's name |
 /// | `title = ".."` | what people see |
 /// | `describe = ..` | what it is good for, instead of the doc comment; any expression that is text |
+/// | `require_scope = ".."` | only for callers with this scope (or these, with spaces between them) |
+/// | `step_up_scope = ".."` | listed for all callers, but only callers with this scope may use it |
 ///
 /// # Arguments
 ///
@@ -329,6 +333,8 @@ pub fn prompts(names: TokenStream) -> TokenStream {
 /// | `name = ".."` | its name for programs, if not that of the function |
 /// | `title = ".."` | what people see |
 /// | `describe = ..` | what the model reads instead of the doc comment; any expression that is text |
+/// | `require_scope = ".."` | only for callers with this scope (or these, with spaces between them) |
+/// | `step_up_scope = ".."` | listed for all callers, but only callers with this scope may use it |
 /// | `mime = ".."` | the media type, if not that of what is returned |
 /// | `size = ..` | how many bytes it holds; not for templates |
 /// | `ttl = ..` | how long clients may cache the contents, a `Duration` |

@@ -81,6 +81,12 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
+/// `T` of `Option<T>`, or else the type itself.
+pub(crate) fn if_any(ty: &Type) -> &Type {
+    let option = last_segment(ty).filter(|segment| segment.ident == "Option");
+    option.and_then(|segment| check::type_arguments(segment).next()).unwrap_or(ty)
+}
+
 impl Argument {
     /// What clients call it.
     pub(crate) fn wire_name(&self) -> String {
@@ -90,9 +96,7 @@ impl Argument {
 
     /// The type, or what stands in it if it is an `Option`.
     pub(crate) fn inner_type(&self) -> &Type {
-        let option = last_segment(&self.ty).filter(|segment| segment.ident == "Option");
-        let inner = option.and_then(|segment| check::type_arguments(segment).next());
-        inner.unwrap_or(&self.ty)
+        if_any(&self.ty)
     }
 }
 
@@ -148,12 +152,20 @@ fn known_extractor(kind: &Kind, ty: &Type) -> Option<Param> {
     let is_one_of = |names: &[&str]| names.iter().any(|name| segment.ident == name);
     match inner {
         Some(inner) if segment.ident == "Args" => Some(Param::Args(inner.clone())),
+        Some(inner) if segment.ident == "Option" && is_claims(inner) => {
+            Some(Param::Extractor(ty.clone()))
+        }
         Some(_) if is_one_of(GENERIC_EXTRACTORS) => Some(Param::Extractor(ty.clone())),
         None if is_one_of(EXTRACTORS) || is_one_of(kind.extractors) => {
             Some(Param::Extractor(ty.clone()))
         }
         _ => None,
     }
+}
+
+/// Whether the type is that of the caller's claims, the one extractor that may be an `Option`.
+fn is_claims(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|segment| segment.ident == "Claims")
 }
 
 fn argument(

@@ -15,6 +15,8 @@ const PROMPT: Syntax = Syntax {
         Word { name: "name", value: Value::Text },
         Word { name: "title", value: Value::Text },
         Word { name: "describe", value: Value::Expression },
+        Word { name: "require_scope", value: Value::Text },
+        Word { name: "step_up_scope", value: Value::Text },
     ],
 };
 

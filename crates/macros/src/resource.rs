@@ -10,7 +10,7 @@ use crate::check::Problems;
 use crate::feature::{self, About, Plan};
 use crate::function::Function;
 use crate::kind::Kind;
-use crate::param::{Argument, Param, last_segment};
+use crate::param::{Argument, Param, if_any, last_segment};
 use crate::template::Template;
 
 const RESOURCE: Syntax = Syntax {
@@ -19,6 +19,8 @@ const RESOURCE: Syntax = Syntax {
         Word { name: "name", value: Value::Text },
         Word { name: "title", value: Value::Text },
         Word { name: "describe", value: Value::Expression },
+        Word { name: "require_scope", value: Value::Text },
+        Word { name: "step_up_scope", value: Value::Text },
         Word { name: "mime", value: Value::Text },
         Word { name: "size", value: Value::Expression },
         Word { name: "ttl", value: Value::Expression },
@@ -137,7 +139,8 @@ fn check_variables(uri: &LitStr, template: &Template, params: &[Param], problems
 fn may_tell_uris_apart(param: &Param) -> bool {
     const UNAWARE: &[&str] = &["Ask", "Cancel", "Claims", "Elicited", "Log", "Progress", "State"];
     let is_unaware = |ty: &Type| {
-        last_segment(ty).is_some_and(|last| UNAWARE.iter().any(|name| last.ident == name))
+        let last = last_segment(if_any(ty));
+        last.is_some_and(|last| UNAWARE.iter().any(|name| last.ident == name))
     };
     match param {
         Param::Extractor(ty) => !is_unaware(ty),

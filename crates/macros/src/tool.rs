@@ -16,6 +16,8 @@ pub(crate) const TOOL: Syntax = Syntax {
         Word { name: "name", value: Value::Text },
         Word { name: "title", value: Value::Text },
         Word { name: "describe", value: Value::Expression },
+        Word { name: "require_scope", value: Value::Text },
+        Word { name: "step_up_scope", value: Value::Text },
         Word { name: "read_only", value: Value::None },
         Word { name: "destructive", value: Value::None },
         Word { name: "additive", value: Value::None },

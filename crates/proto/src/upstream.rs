@@ -30,6 +30,12 @@ pub trait Upstream:
 
     /// Instructions for the model on how to use it.
     fn instructions(&self) -> Option<String>;
+
+    /// Why it cannot be offered over HTTP without authorization, if it cannot: a feature of it needs
+    /// scopes, or the claims of its caller.
+    fn needs_authorization(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A value that can be turned into an [`Upstream`]. Lets a server take a builder, a built server or

@@ -10,6 +10,7 @@
 //! | [`Ask`] | asks the user, the client's model, or for its roots |
 //! | [`Elicited<T>`](Elicited) | what the user was asked before the handler ran |
 //! | [`Cancel`] | lets the handler clean up after a cancellation, instead of being dropped |
+//! | [`Claims`] | what the caller's verified credential says; `Option<Claims>` where there may be none |
 //! | [`Registry`](crate::Registry) | the features of the server, to be changed |
 //! | [`Notify`](crate::Notify) | notifies clients of what changed |
 //! | [`Uri`] | the URI of the resource that is read |
@@ -26,6 +27,7 @@ use crate::handler::signature::HandlerSignature;
 mod args;
 mod ask;
 mod cancel;
+mod claims;
 mod context;
 mod elicited;
 mod log;
@@ -45,6 +47,7 @@ pub use state::State;
 pub use typed::Typed;
 pub use uri::Uri;
 
+pub use bowline_proto::request::Claims;
 pub use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub use crate::handler::{Extracted, FromTemplate, HandlerFn, Parameters, Placed, Variable};
@@ -73,8 +76,8 @@ pub(crate) use typed::CompletionInput;
     message = "`{Self}` cannot be a parameter of a handler",
     label = "not an extractor",
     note = "parameters are extractors: \
-            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`, `Registry`, \
-            `Notify`",
+            `Args<T>`, `State<T>`, `Context`, `Progress`, `Log`, `Cancel`, `Ask`, `Claims`, \
+            `Registry`, `Notify`",
     note = "to take it from the arguments of the call, put it into a struct and take `Args<..>`, \
             or use `#[tool]`"
 )]

@@ -9,6 +9,7 @@ mod notification;
 mod prompt;
 mod resource;
 pub(crate) mod run;
+pub(crate) mod scope;
 pub(crate) mod set;
 mod tool;
 pub(crate) mod visible;

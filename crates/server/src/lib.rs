@@ -108,7 +108,7 @@ pub mod trace;
 mod uri;
 
 pub use bowline_proto::limits::Limits;
-pub use bowline_proto::request::Owner;
+pub use bowline_proto::request::{Access, Claims, Owner};
 pub use call::Call;
 pub use error::{BoxError, Error, HandlerError, Result};
 pub use extract::{

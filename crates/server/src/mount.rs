@@ -59,6 +59,12 @@ impl Mount {
         Some(format!("On the tools and prompts whose names begin with `{prefix}`:\n{text}"))
     }
 
+    /// Why it cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        let why = self.offer.needs_authorization()?;
+        Some(format!("the server mounted as `{}`: {why}", self.namespace))
+    }
+
     /// Serves a request.
     pub(crate) fn serve(&self, request: Request) -> BoxFuture<'static, Response> {
         self.route.serve(request)
@@ -88,6 +94,7 @@ impl fmt::Debug for Mount {
 trait Offer: Send + Sync {
     fn capabilities(&self) -> ServerCapabilities;
     fn instructions(&self) -> Option<String>;
+    fn needs_authorization(&self) -> Option<String>;
 }
 
 impl<U: Upstream> Offer for U {
@@ -97,6 +104,10 @@ impl<U: Upstream> Offer for U {
 
     fn instructions(&self) -> Option<String> {
         Upstream::instructions(self)
+    }
+
+    fn needs_authorization(&self) -> Option<String> {
+        Upstream::needs_authorization(self)
     }
 }
 

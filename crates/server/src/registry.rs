@@ -188,6 +188,16 @@ impl Registry {
         &self.0.notify
     }
 
+    /// The first feature that cannot be offered over HTTP without authorization, and why.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        let tool = self.tools().iter().find_map(|entry| entry.needs_authorization());
+        let resource = || self.resources().iter().find_map(|it| it.reader.needs_authorization());
+        let template = || self.templates().iter().find_map(|it| it.reader.needs_authorization());
+        let prompt = || self.prompts().iter().find_map(|entry| entry.needs_authorization());
+        let mounted = || self.mounts().iter().find_map(Mount::needs_authorization);
+        tool.or_else(resource).or_else(template).or_else(prompt).or_else(mounted)
+    }
+
     /// Checks everything that is here, and will be, against the state that there is.
     ///
     /// # Errors

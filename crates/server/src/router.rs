@@ -140,6 +140,11 @@ impl Router {
         instructions(self.0.profile.instructions.as_deref(), &self.0.registry)
     }
 
+    /// Why the server cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        self.0.registry.needs_authorization()
+    }
+
     /// The capabilities of the server and of the mounted servers, as of now.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         capabilities(&self.0.registry, self.0.profile.subscriptions)

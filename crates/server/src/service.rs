@@ -75,6 +75,10 @@ impl Upstream for Service {
     fn instructions(&self) -> Option<String> {
         self.0.router.instructions()
     }
+
+    fn needs_authorization(&self) -> Option<String> {
+        self.0.router.needs_authorization()
+    }
 }
 
 impl fmt::Debug for Service {

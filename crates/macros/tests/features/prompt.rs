@@ -1,7 +1,8 @@
 //! `#[prompt]` and `prompts!`: what clients see of a function, and what reaches it.
 
+use bowline::proto::upstream::Upstream as _;
 use bowline::types::prompt::PromptMessage;
-use bowline::{Args, PromptFn, Server, State, Typed, prompt, prompts, starting_with};
+use bowline::{Args, Claims, PromptFn, Server, State, Typed, prompt, prompts, starting_with};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -148,4 +149,16 @@ async fn a_prompt_may_hold_both_sides_of_a_conversation() {
     let roles: Vec<_> =
         answer["result"]["messages"].as_array().unwrap().iter().map(|said| &said["role"]).collect();
     assert_eq!(roles, ["user", "assistant"]);
+}
+
+#[prompt(require_scope = "plan")]
+async fn plan(_caller: Option<Claims>) -> &'static str {
+    "plan"
+}
+
+#[test]
+fn scopes_of_a_prompt() {
+    let server = Server::new("test", "1").prompts(prompts![plan]);
+    let needs = server.build().unwrap().needs_authorization();
+    assert_eq!(needs.unwrap(), "prompt `plan` needs scopes");
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use bowline::{Context, Json, Server, State, Typed, Uri, resource, resources, starting_with};
+use bowline::proto::upstream::Upstream as _;
+use bowline::{
+    Claims, Context, Json, Server, State, Typed, Uri, resource, resources, starting_with,
+};
 use serde_json::{Value, json};
 
 use crate::support::answer;
@@ -130,4 +133,16 @@ async fn variables_are_completed() {
 #[test]
 fn there_may_be_none() {
     assert_eq!(resources![].len(), 0);
+}
+
+#[resource("plans://{day}", step_up_scope = "plan")]
+async fn plan(_caller: Option<Claims>, day: String) -> String {
+    day
+}
+
+#[test]
+fn scopes_of_a_resource() {
+    let server = Server::new("test", "1").resources(resources![plan]);
+    let needs = server.build().unwrap().needs_authorization();
+    assert_eq!(needs.unwrap(), "resource template `plans://{day}` needs scopes");
 }

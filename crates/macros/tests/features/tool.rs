@@ -1,8 +1,9 @@
 //! `#[tool]` and `tools!`: what clients see of a function, and what reaches it.
 
 use bowline::extract::FromCall;
+use bowline::proto::upstream::Upstream as _;
 use bowline::{
-    Args, Call, Context, Elicited, Json, Progress, Server, State, Tool, ToolFn, tool, tools,
+    Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, Tool, ToolFn, tool, tools,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -284,4 +285,18 @@ async fn a_panic_of_a_function_that_is_not_async_is_answered() {
     let server = Server::new("test", "1").tools(tools![divide]);
     let answer = call(server, "divide", json!({ "a": 1, "b": 0 })).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
+}
+
+#[tool(require_scope = "admin", step_up_scope = "purge export")]
+async fn purge(caller: Claims, also: Option<Claims>) -> String {
+    format!("{} {}", caller.subject, also.is_some())
+}
+
+#[test]
+fn scopes_and_claims_of_a_tool() {
+    assert_eq!(properties::<purge>(), Value::Null);
+    let (plain, scoped) = (Server::new("test", "1"), Server::new("test", "1").tools(tools![purge]));
+    let needs = |server: Server| server.build().unwrap().needs_authorization();
+    assert_eq!(needs(plain), None);
+    assert_eq!(needs(scoped).unwrap(), "tool `purge` needs scopes");
 }

@@ -53,6 +53,13 @@ impl Completers {
         self.0.iter().any(|completer| completer.signature.logs())
     }
 
+    /// Why one of them cannot be offered over HTTP without authorization, if one cannot.
+    pub(crate) fn needs_authorization(&self, who: &str) -> Option<String> {
+        let mut completers = self.0.iter();
+        let found = completers.find(|completer| completer.signature.is_for_verified_callers())?;
+        Some(format!("the {} of {who} takes `Claims`", found.label()))
+    }
+
     /// What is wrong with them, for something that takes these arguments.
     pub(crate) fn problem(&self, known: &[String]) -> Option<String> {
         self.0.iter().find_map(|completer| completer.problem(known))

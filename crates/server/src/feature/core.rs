@@ -12,6 +12,7 @@ use tower_service::Service;
 
 use super::invoke::innermost;
 use super::run::Callee;
+use super::scope::ScopeRules;
 use super::visible::Visibility;
 use crate::error::BoxError;
 use crate::extract::form;
@@ -23,7 +24,7 @@ use crate::server::BuildError;
 use crate::states::States;
 
 /// The part of a feature that is the same for tools, prompts and resources: its handler, which gives
-/// an `R`, the layers around it, and which callers see it.
+/// an `R`, the layers around it, and which callers see and may use it.
 ///
 /// The builder methods that all three have are written by [`common_setters`].
 #[derive(Clone)]
@@ -33,6 +34,7 @@ pub(super) struct FeatureCore<R> {
     /// The layers around the handler, if there are any.
     pub(super) route: Option<Route>,
     pub(super) visibility: Visibility,
+    pub(super) scopes: ScopeRules,
     /// What was found wrong while the feature was described; reported when it is registered.
     pub(super) problem: Option<String>,
 }
@@ -49,6 +51,7 @@ impl<R: 'static> FeatureCore<R> {
             handler,
             route: None,
             visibility: Visibility::default(),
+            scopes: ScopeRules::default(),
         }
     }
 
@@ -76,6 +79,22 @@ impl<R: 'static> FeatureCore<R> {
         self.visibility.limit(test);
     }
 
+    /// Sets scopes that callers need. A scope that cannot be one is reported when the feature is
+    /// registered.
+    pub(super) fn set_scopes(&mut self, set: impl FnOnce(&mut ScopeRules) -> Result<(), String>) {
+        if let Err(reason) = set(&mut self.scopes) {
+            self.problem = Some(reason);
+        }
+    }
+
+    /// Why the feature cannot be offered over HTTP without authorization, if it cannot.
+    pub(super) fn needs_authorization(&self) -> Option<&'static str> {
+        if !self.scopes.is_empty() {
+            return Some("needs scopes");
+        }
+        self.signature.is_for_verified_callers().then_some("takes `Claims`")
+    }
+
     /// Wraps a layer around the calls of a `C`.
     pub(super) fn wrap<C, L>(&mut self, layer: &L, fault: Fault)
     where
@@ -101,7 +120,7 @@ impl<R: 'static> FeatureCore<R> {
 
 /// Writes the builder methods that [`Tool`](crate::Tool), [`Prompt`](crate::Prompt) and
 /// [`Resource`](crate::Resource) share: `title`, `describe`, `icon`, `meta`, `asks`,
-/// `visible` and `layer`.
+/// `visible`, `require_scope`, `step_up_scope` and `layer`.
 ///
 /// The type has a `definition` with the fields of the protocol and a [`FeatureCore`] named `core`.
 /// `callee` is what its layers call, and `fault` says to whom an error of a layer is reported.
@@ -169,6 +188,27 @@ macro_rules! common_setters {
             test: impl Fn(&bowline_proto::request::Parts) -> bool + Send + Sync + 'static,
         ) -> Self {
             self.core.limit(test);
+            self
+        }
+
+        #[doc = concat!("Offers the ", $what, " only to callers with this scope: others do not find ")]
+        /// it in the list, and using it is refused with an error that names the scope. Over HTTP that
+        /// is status 403 with a challenge.
+        ///
+        /// Several scopes are written with spaces between them, or in several calls; a caller needs
+        /// all of them. Over stdio callers need no scopes. Over HTTP the server needs authorization.
+        #[must_use]
+        pub fn require_scope(mut self, scope: &str) -> Self {
+            self.core.set_scopes(|scopes| scopes.require(scope));
+            self
+        }
+
+        #[doc = concat!("Refuses callers without this scope when they use the ", $what, ", but lists ")]
+        /// it for all of them: a client that uses it asks its user to grant more. Otherwise as
+        /// [`require_scope`](Self::require_scope).
+        #[must_use]
+        pub fn step_up_scope(mut self, scope: &str) -> Self {
+            self.core.set_scopes(|scopes| scopes.step_up(scope));
             self
         }
 

@@ -22,13 +22,18 @@ pub(crate) enum Invocation<C: Callee> {
     Layered { callee: Arc<C>, future: BoxFuture<'static, Response> },
 }
 
-/// Calls a feature through its layers, if there are any.
+/// Calls a feature through its layers, if there are any, unless its caller lacks a scope.
 pub(crate) fn invoke<C: Callee>(
     callee: &Arc<C>,
     route: Option<&Route>,
     mut request: Request,
     shared: &Arc<ServerShared>,
 ) -> Invocation<C> {
+    if let Some(scopes) = callee.scopes()
+        && let Err(refusal) = scopes.check(&request.parts, || callee.label())
+    {
+        return Invocation::Direct(HandlerRun::refused(refusal));
+    }
     let Some(route) = route else {
         return Invocation::Direct(HandlerRun::start(callee.clone(), request, shared.clone()));
     };

@@ -20,6 +20,7 @@ use tokio::runtime::Handle;
 use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::extract::{RoundEnd, Rounds};
+use crate::feature::scope::ScopeRules;
 use crate::seal::{BadState, Binding};
 use crate::shared::ServerShared;
 
@@ -30,6 +31,11 @@ pub(crate) trait Callee: Send + Sync + 'static {
 
     /// Its kind and name for error texts, such as ``tool `add` ``.
     fn label(&self) -> String;
+
+    /// The scopes that its callers need, if it is a feature of its own.
+    fn scopes(&self) -> Option<&ScopeRules> {
+        None
+    }
 
     /// Checks a call.
     ///
@@ -87,6 +93,11 @@ impl<C: Callee> HandlerRun<C> {
             Err(refusal) => State::Refused(Some(refusal)),
         };
         Self(state)
+    }
+
+    /// A call that is refused before its layers and its handler.
+    pub(crate) fn refused(error: ErrorObject) -> Self {
+        Self(State::Refused(Some(Err(error))))
     }
 }
 

@@ -16,6 +16,7 @@ use bowline_types::error::ErrorObject;
 use bowline_types::id::Cursor;
 use bowline_types::revision::Revision;
 
+use super::scope::ScopeRules;
 use super::visible::{CallerView, Definition, Visibility};
 
 /// Something that is listed and found by name.
@@ -30,6 +31,9 @@ pub(crate) trait FeatureEntry: Send + Sync + 'static {
 
     /// Which callers see it.
     fn visibility(&self) -> &Visibility;
+
+    /// Which scopes it needs.
+    fn scopes(&self) -> &ScopeRules;
 
     /// Writes one page of the list.
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response;
@@ -91,7 +95,7 @@ pub(crate) struct Snapshot<T> {
     /// The number of the last item that was ever added; the first has number 1.
     last: u64,
     is_offered: bool,
-    /// How many items some callers may not see.
+    /// How many items the lists of some callers lack.
     limited: usize,
     /// For callers who see everything, by revision.
     pages: [OnceLock<Vec<Page>>; Revision::ALL.len()],
@@ -161,7 +165,7 @@ impl<T: FeatureEntry> Snapshot<T> {
             })?,
         };
         if self.is_limited(view) {
-            return self.write_page(after, size, revision, |item| view.shows(item)).0;
+            return self.write_page(after, size, revision, |item| view.lists(item)).0;
         }
         let write = || self.write_pages(size, revision);
         let pages = self.pages.get(revision as usize).map(|pages| pages.get_or_init(write));
@@ -214,7 +218,7 @@ impl<T: FeatureEntry> Snapshot<T> {
             return false;
         }
         self.is_offered = true;
-        self.limited += usize::from(item.visibility().is_limited());
+        self.limited += usize::from(is_limited(&item));
         self.last += 1;
         self.positions.insert(item.name().clone(), self.items.len());
         self.items.push(Numbered { number: self.last, item: Arc::new(item) });
@@ -224,12 +228,17 @@ impl<T: FeatureEntry> Snapshot<T> {
     fn remove(&mut self, name: &str) -> bool {
         let Some(position) = self.positions.remove(name) else { return false };
         let Numbered { item, .. } = self.items.remove(position);
-        self.limited -= usize::from(item.visibility().is_limited());
+        self.limited -= usize::from(is_limited(&*item));
         for other in self.positions.values_mut().filter(|other| **other > position) {
             *other -= 1;
         }
         true
     }
+}
+
+/// Whether the lists of some callers lack an item.
+fn is_limited<T: FeatureEntry>(item: &T) -> bool {
+    item.visibility().is_limited() || item.scopes().hides()
 }
 
 fn write_cursor<T: FeatureEntry>(number: u64) -> Cursor {

@@ -1,13 +1,14 @@
 //! Which callers see which features.
 //!
 //! Lists leave out a feature that the caller does not see, and calling it fails as if it did not
-//! exist.
+//! exist. Scopes are another matter ([`super::scope`]): a feature that needs more of them is found.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bowline_proto::request::Parts;
+use bowline_types::error::ErrorObject;
 use bowline_types::prompt::PromptDefinition;
 use bowline_types::resource::{ResourceDefinition, ResourceTemplate};
 use bowline_types::tool::ToolDefinition;
@@ -111,9 +112,27 @@ impl<'a> CallerView<'a> {
         Self { parts, filter }
     }
 
-    /// Whether the caller sees an item.
+    /// Whether the list of the caller has an item.
+    pub(crate) fn lists<T: FeatureEntry>(&self, item: &T) -> bool {
+        self.shows(item) && item.scopes().lists(self.parts)
+    }
+
+    /// Whether the caller sees an item. It may still lack scopes to use it.
     pub(crate) fn shows<T: FeatureEntry>(&self, item: &T) -> bool {
         item.visibility().admits(self.parts) && self.filter.admits(self.parts, item.definition())
+    }
+
+    /// Refuses the caller if it lacks a scope for an item, which `label` names.
+    ///
+    /// # Errors
+    ///
+    /// If it lacks one.
+    pub(crate) fn check<T: FeatureEntry>(
+        &self,
+        item: &T,
+        label: impl FnOnce() -> String,
+    ) -> Result<(), ErrorObject> {
+        item.scopes().check(self.parts, label)
     }
 
     /// Whether there may be callers who see less than others, of items that all show themselves.

@@ -23,6 +23,7 @@ pub struct HandlerSignature {
     logs: bool,
     may_clean_up: bool,
     tells_callers_apart: bool,
+    needs_claims: bool,
     /// How many variables of a template are taken by their place.
     variables: usize,
     media_type: Option<&'static str>,
@@ -90,6 +91,12 @@ impl HandlerSignature {
         self.tells_callers_apart = true;
     }
 
+    /// The handler fails without the [`Claims`](crate::extract::Claims) of its caller, so its server
+    /// is served over HTTP only with authorization.
+    pub fn needs_claims(&mut self) {
+        self.needs_claims = true;
+    }
+
     /// The handler reads resources of this media type, unless the resource sets another.
     pub fn gives_media_type(&mut self, media_type: &'static str) {
         self.media_type = Some(media_type);
@@ -137,6 +144,10 @@ impl HandlerSignature {
 
     pub(crate) fn may_clean_up(&self) -> bool {
         self.may_clean_up
+    }
+
+    pub(crate) fn is_for_verified_callers(&self) -> bool {
+        self.needs_claims
     }
 
     pub(crate) fn may_tell_callers_apart(&self) -> bool {

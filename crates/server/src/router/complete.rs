@@ -10,7 +10,7 @@ use bowline_types::method::Method;
 use super::{Routed, Router, not_offered, unknown};
 use crate::extract::CompletionInput;
 use crate::feature::completion::{self, Completer, Completers};
-use crate::feature::run::HandlerRun;
+use crate::feature::run::{Callee as _, HandlerRun};
 use crate::feature::visible::CallerView;
 
 impl Router {
@@ -22,8 +22,10 @@ impl Router {
         let completer = match self.completer(&params, self.view(&request)) {
             Ok(Some(completer)) => completer,
             Ok(None) => return completion::nothing(request.parts.revision).map(Routed::done),
-            Err(Unknown::Argument(error)) => return Err(error),
-            Err(Unknown::Reference(error)) => return self.pass_completion(request, params, error),
+            Err(NoCompleter::Refused(error)) => return Err(error),
+            Err(NoCompleter::NotHere(error)) => {
+                return self.pass_completion(request, params, error);
+            }
         };
         request.parts.extensions.insert(CompletionInput(Arc::new(params)));
         Ok(Routed::later(HandlerRun::start(completer, request, self.0.shared.clone())))
@@ -34,14 +36,15 @@ impl Router {
         &self,
         params: &CompleteParams,
         view: CallerView<'_>,
-    ) -> Result<Option<Arc<Completer>>, Unknown> {
+    ) -> Result<Option<Arc<Completer>>, NoCompleter> {
         let argument = &params.argument.name;
         match &params.r#ref {
             Reference::Prompt(prompt) => {
                 let prompts = self.0.registry.prompts();
                 let entry = prompts.find(&prompt.name, view);
-                let unknown = || Unknown::Reference(unknown("prompt", &prompt.name));
+                let unknown = || NoCompleter::NotHere(unknown("prompt", &prompt.name));
                 let entry = entry.ok_or_else(unknown)?;
+                view.check(&**entry, || entry.label()).map_err(NoCompleter::Refused)?;
                 choose(entry.completers(), entry.arguments(), argument)
             }
             Reference::Resource(resource) => {
@@ -52,31 +55,33 @@ impl Router {
                         templates.iter().filter(|family| family.reader.is_at(&resource.uri));
                     families.find(|family| view.shows(&***family))
                 });
-                let unknown = || Unknown::Reference(unknown("resource template", &resource.uri));
+                let unknown = || NoCompleter::NotHere(unknown("resource template", &resource.uri));
                 let entry = entry.ok_or_else(unknown)?;
+                view.check(&**entry, || entry.reader.label()).map_err(NoCompleter::Refused)?;
                 choose(entry.reader.completers(), entry.reader.variables(), argument)
             }
-            _ => Err(Unknown::Reference(ErrorObject::invalid_params(
+            _ => Err(NoCompleter::NotHere(ErrorObject::invalid_params(
                 "`ref.type`: expected `ref/prompt` or `ref/resource`",
             ))),
         }
     }
 }
 
-/// What a completion names that the server itself does not have.
-enum Unknown {
-    /// What the argument belongs to.
-    Reference(ErrorObject),
-    Argument(ErrorObject),
+/// Why nothing completes an argument.
+enum NoCompleter {
+    /// The server itself does not have what the argument belongs to; a mounted one may.
+    NotHere(ErrorObject),
+    /// The argument does not exist, or the caller lacks a scope.
+    Refused(ErrorObject),
 }
 
 fn choose(
     completers: &Completers,
     known: &[String],
     argument: &str,
-) -> Result<Option<Arc<Completer>>, Unknown> {
+) -> Result<Option<Arc<Completer>>, NoCompleter> {
     if !known.iter().any(|name| name == argument) {
-        return Err(Unknown::Argument(unknown("argument", argument)));
+        return Err(NoCompleter::Refused(unknown("argument", argument)));
     }
     Ok(completers.find(argument).cloned())
 }

@@ -31,7 +31,10 @@ impl Router {
         }
         let uri = asked(&request)?;
         match self.reader_at(&uri, self.view(&request)) {
-            Some(_) => Ok(Routed::done(Success::empty())),
+            Some(reader) => {
+                reader.check_scopes(&request.parts)?;
+                Ok(Routed::done(Success::empty()))
+            }
             None => self.pass_by_uri(request, uri),
         }
     }
@@ -88,6 +91,7 @@ impl Router {
                 || registry.templates().iter().any(|family| family.reader.is_at(uri))
         };
         match self.reader_at(uri, CallerView::new(parts, &self.0.profile.filter)) {
+            Some(reader) if reader.check_scopes(parts).is_err() => Presence::Hidden,
             Some(_) => Presence::Visible,
             None if is_there() => Presence::Hidden,
             None => Presence::Absent,
@@ -120,7 +124,7 @@ impl Router {
 pub(super) enum Presence {
     /// It is there for the caller.
     Visible,
-    /// It is there, but not for the caller.
+    /// It is there, but not for the caller, or the caller lacks a scope.
     Hidden,
     /// The server itself has no such resource.
     Absent,

@@ -23,6 +23,7 @@ mod results;
 mod roots;
 mod rounds;
 mod sampling;
+mod scopes;
 mod served;
 mod templates;
 mod tools;

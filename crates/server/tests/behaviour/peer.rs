@@ -36,6 +36,8 @@ pub(crate) struct Peer {
     pub(crate) progress: Option<ProgressToken>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) owner: Owner,
+    /// What the transport attaches to each request.
+    pub(crate) extensions: Extensions,
     pub(crate) inbox: Arc<Inbox>,
 }
 
@@ -50,6 +52,7 @@ impl Peer {
             progress: None,
             log_level: None,
             owner: Owner::anonymous(),
+            extensions: Extensions::default(),
             inbox: Arc::default(),
         }
     }
@@ -175,7 +178,7 @@ impl Peer {
             owner: self.owner.clone(),
             headers: None,
             outbox: Outbox::new(ExchangeId(1), self.inbox.clone()),
-            extensions: Extensions::default(),
+            extensions: self.extensions.clone(),
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::feature::GRACE;
 use crate::feature::completion::Completers;
 use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
+use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
 use crate::server::BuildError;
@@ -81,6 +82,13 @@ impl PromptEntry {
         &self.arguments
     }
 
+    /// Why the prompt cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        let why = self.prompt.core.needs_authorization();
+        why.map(|why| format!("{} {why}", self.label()))
+            .or_else(|| self.completers().needs_authorization(&self.label()))
+    }
+
     /// Asks for the prompt through its layers.
     pub(crate) fn invoke(
         self: &Arc<Self>,
@@ -104,6 +112,10 @@ impl Callee for PromptEntry {
 
     fn label(&self) -> String {
         format!("prompt `{}`", self.name)
+    }
+
+    fn scopes(&self) -> Option<&ScopeRules> {
+        Some(&self.prompt.core.scopes)
     }
 
     fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
@@ -162,6 +174,10 @@ impl FeatureEntry for PromptEntry {
 
     fn visibility(&self) -> &Visibility {
         &self.prompt.core.visibility
+    }
+
+    fn scopes(&self) -> &ScopeRules {
+        &self.prompt.core.scopes
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {

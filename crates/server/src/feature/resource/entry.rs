@@ -11,6 +11,7 @@ use bowline_types::resource::{
 use bowline_types::revision::Revision;
 
 use super::{Kind, Resource, ResourceReader};
+use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{self, Visibility};
 use crate::server::BuildError;
@@ -84,6 +85,10 @@ impl FeatureEntry for ResourceEntry {
         &self.reader.resource.core.visibility
     }
 
+    fn scopes(&self) -> &ScopeRules {
+        &self.reader.resource.core.scopes
+    }
+
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
         let definition = |entry: &&Self| entry.reader.resource.definition.clone();
         let mut page = ListResourcesResult::new(items.iter().map(definition).collect());
@@ -105,6 +110,10 @@ impl FeatureEntry for TemplateEntry {
 
     fn visibility(&self) -> &Visibility {
         &self.reader.resource.core.visibility
+    }
+
+    fn scopes(&self) -> &ScopeRules {
+        &self.reader.resource.core.scopes
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_proto::request::{Request, Response, Success};
+use bowline_proto::request::{Parts, Request, Response, Success};
 use bowline_types::cache::{CacheHint, CacheScope};
 use bowline_types::error::ErrorObject;
 use bowline_types::resource::ReadResourceResult;
@@ -22,6 +22,7 @@ use crate::feature::GRACE;
 use crate::feature::completion::Completers;
 use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
+use crate::feature::scope::ScopeRules;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -118,6 +119,22 @@ impl ResourceReader {
         self.find(uri).is_some()
     }
 
+    /// Refuses a caller that lacks a scope.
+    ///
+    /// # Errors
+    ///
+    /// Names the scopes that the resource needs.
+    pub(crate) fn check_scopes(&self, parts: &Parts) -> Result<(), ErrorObject> {
+        self.resource.core.scopes.check(parts, || self.label())
+    }
+
+    /// Why the resource cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        let why = self.resource.core.needs_authorization();
+        why.map(|why| format!("{} {why}", self.label()))
+            .or_else(|| self.completers().needs_authorization(&self.label()))
+    }
+
     /// Reads the resource through its layers.
     pub(crate) fn invoke(
         self: &Arc<Self>,
@@ -140,6 +157,7 @@ impl ResourceReader {
         let resource = &self.resource;
         let may_differ = resource.is_private
             || resource.core.visibility.is_limited()
+            || !resource.core.scopes.is_empty()
             || resource.core.signature.may_tell_callers_apart()
             || shared.is_private;
         if may_differ { CacheScope::Private } else { CacheScope::Public }
@@ -155,6 +173,10 @@ impl Callee for ResourceReader {
             Kind::Family => "resource template",
         };
         format!("{what} `{}`", self.resource.uri())
+    }
+
+    fn scopes(&self) -> Option<&ScopeRules> {
+        Some(&self.resource.core.scopes)
     }
 
     fn admit(&self, request: &Request) -> Result<CallTarget, Response> {

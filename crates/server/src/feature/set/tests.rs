@@ -19,12 +19,18 @@ struct Word {
     name: Arc<str>,
     definition: ToolDefinition,
     visibility: Visibility,
+    scopes: ScopeRules,
 }
 
 impl From<&str> for Word {
     fn from(word: &str) -> Self {
         let definition = ToolDefinition::new(word, Default::default());
-        Self { name: word.into(), definition, visibility: Visibility::default() }
+        Self {
+            name: word.into(),
+            definition,
+            visibility: Visibility::default(),
+            scopes: ScopeRules::default(),
+        }
     }
 }
 
@@ -48,6 +54,10 @@ impl FeatureEntry for Word {
 
     fn visibility(&self) -> &Visibility {
         &self.visibility
+    }
+
+    fn scopes(&self) -> &ScopeRules {
+        &self.scopes
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, _: Revision) -> Response {

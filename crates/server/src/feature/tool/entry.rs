@@ -19,6 +19,7 @@ use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::feature::invoke::{Invocation, invoke};
 use crate::feature::run::Callee;
+use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
 use crate::server::BuildError;
@@ -65,6 +66,12 @@ impl ToolEntry {
         self.tool.core.check_states(&self.label(), states)
     }
 
+    /// Why the tool cannot be offered over HTTP without authorization, if it cannot.
+    pub(crate) fn needs_authorization(&self) -> Option<String> {
+        let why = self.tool.core.needs_authorization()?;
+        Some(format!("{} {why}", self.label()))
+    }
+
     /// Whether the tool may send log messages.
     pub(crate) fn logs(&self) -> bool {
         self.tool.core.signature.logs()
@@ -101,6 +108,10 @@ impl Callee for ToolEntry {
 
     fn label(&self) -> String {
         format!("tool `{}`", self.validator.name())
+    }
+
+    fn scopes(&self) -> Option<&ScopeRules> {
+        Some(&self.tool.core.scopes)
     }
 
     fn admit(&self, request: &Request) -> Result<CallTarget, Response> {
@@ -154,6 +165,10 @@ impl FeatureEntry for ToolEntry {
 
     fn visibility(&self) -> &Visibility {
         &self.tool.core.visibility
+    }
+
+    fn scopes(&self) -> &ScopeRules {
+        &self.tool.core.scopes
     }
 
     fn page(items: &[&Self], next: Option<Cursor>, revision: Revision) -> Response {
