@@ -306,14 +306,14 @@ async fn claims_are_extractors() {
         caller.subject
     }
     async fn maybe(caller: Option<Claims>) -> String {
-        caller.map_or("nobody".to_owned(), |caller| caller.subject)
+        caller.map_or("unknown".to_owned(), |caller| caller.subject)
     }
     let server =
         Server::new("scoped", "1").tools([Tool::new("whoami", whoami), Tool::new("maybe", maybe)]);
     let mut peer = Peer::new(&server, Revision::LATEST);
     let missing = "this call came without a verified credential";
     assert_eq!(peer.failure("whoami", json!({})).await, missing);
-    assert_eq!(peer.text("maybe", json!({})).await, "nobody");
+    assert_eq!(peer.text("maybe", json!({})).await, "unknown");
     peer.extensions.insert(Claims::new("issuer", "ann"));
     assert_eq!(peer.text("whoami", json!({})).await, "ann");
     assert_eq!(peer.text("maybe", json!({})).await, "ann");
