@@ -212,7 +212,7 @@ impl Revision {
     /// An HTTP stream begins with an event that has an id and no message, so that a client can
     /// resume it from its very beginning. A server may then close the stream and have the client
     /// come back after a while.
-    pub fn has_stream_places(self) -> bool {
+    pub fn has_first_event_id(self) -> bool {
         self == V2025_11_25
     }
 

@@ -237,14 +237,14 @@ async fn the_stream_of_a_post_begins_with_an_event_id_and_ends_with_the_answer()
             server.handlers.step(3);
             let mut wire = server.stream(&session.call("tell", json!({ "count": 2 }))).await;
             let first = within(wire.event()).await.unwrap();
-            let has_place = !first.has_message();
-            assert_eq!(has_place, revision.has_stream_places(), "{revision}: {first:?}");
+            let has_first_id = !first.has_message();
+            assert_eq!(has_first_id, revision.has_first_event_id(), "{revision}: {first:?}");
             let mut events = vec![first];
             events.extend(within(wire.messages()).await);
             assert!(wire.is_whole());
             let ids: Vec<_> = events.iter().map(|event| event.id.clone().unwrap()).collect();
             let stream = ids[0].split_once('.').unwrap().0;
-            let begin = usize::from(!has_place);
+            let begin = usize::from(!has_first_id);
             let expected: Vec<_> =
                 (0..ids.len()).map(|at| format!("{stream}.{}", at + begin)).collect();
             assert_eq!(ids, expected, "one cursor, and the stream in every id");
@@ -286,7 +286,7 @@ async fn a_new_get_stream_replaces_the_open_get_stream_of_its_session() {
         // The client lost the first stream, and the server does not know it.
         let mut second = server.stream(&session.get()).await;
         within(second.event()).await.unwrap();
-        if revision.has_stream_places() {
+        if revision.has_first_event_id() {
             let last = within(first.event()).await.unwrap();
             assert!(!last.has_message() && last.retry == Some(5000), "come back later: {last:?}");
         }

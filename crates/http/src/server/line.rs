@@ -112,14 +112,14 @@ impl<T: Weigh> Line<T> {
     /// Notes that a call speaks no more. The last one ends the line. The reader is woken, so that
     /// it can see [`is_over`](Self::is_over).
     pub(super) fn release(&self) {
-        self.wake_readers(|state| state.open = state.open.saturating_sub(1));
+        self.update_and_wake_readers(|state| state.open = state.open.saturating_sub(1));
     }
 
     /// Adds an item, even if the line is full. Writers of what can wait ask [`poll_room`] first.
     ///
     /// [`poll_room`]: Self::poll_room
     pub(super) fn push(&self, item: T) {
-        self.wake_readers(|state| {
+        self.update_and_wake_readers(|state| {
             state.bytes += item.bytes();
             state.items.push_back(item);
         });
@@ -129,21 +129,21 @@ impl<T: Weigh> Line<T> {
     /// between taking a message and recording it: the next reader gets the message, and order is
     /// kept.
     pub(super) fn put_back(&self, item: T) {
-        self.wake_readers(|state| {
+        self.update_and_wake_readers(|state| {
             state.bytes += item.bytes();
             state.items.push_front(item);
         });
     }
 
     /// Wakes the readers, so that they look at the state of the session again.
-    pub(super) fn nudge(&self) {
-        self.wake_readers(|_| ());
+    pub(super) fn wake_readers(&self) {
+        self.update_and_wake_readers(|_| ());
     }
 
     /// Drops the oldest items until there is room. For a line without a reader. Standalone messages
     /// wait there until the client opens a GET stream, which it may never do.
     pub(super) fn drop_oldest(&self) {
-        self.wake_blocked(|state| {
+        self.update_and_wake_blocked(|state| {
             while state.bytes > self.most
                 && let Some(item) = state.items.pop_front()
             {
@@ -154,7 +154,7 @@ impl<T: Weigh> Line<T> {
 
     /// Takes the next item, if there is one.
     pub(super) fn take(&self) -> Option<T> {
-        self.wake_blocked(|state| {
+        self.update_and_wake_blocked(|state| {
             let item = state.items.pop_front()?;
             state.bytes -= item.bytes();
             Some(item)
@@ -164,7 +164,7 @@ impl<T: Weigh> Line<T> {
     /// Notes that the reader is gone. Writers that wait for room go on. What waits is dropped, and
     /// a closed line is never full again.
     pub(super) fn close(&self) {
-        let items = self.wake_blocked(|state| {
+        let items = self.update_and_wake_blocked(|state| {
             state.is_closed = true;
             state.bytes = 0;
             std::mem::take(&mut state.items)
@@ -214,7 +214,7 @@ impl<T: Weigh> Line<T> {
 
     /// Changes the state, then wakes the readers. Wakers run after the lock is released: a woken
     /// task may poll the line at once.
-    fn wake_readers(&self, change: impl FnOnce(&mut State<T>)) {
+    fn update_and_wake_readers(&self, change: impl FnOnce(&mut State<T>)) {
         let readers = {
             let mut state = self.lock();
             change(&mut state);
@@ -224,7 +224,7 @@ impl<T: Weigh> Line<T> {
     }
 
     /// Changes the state, then wakes the tasks that wait for room if there is some.
-    fn wake_blocked<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
+    fn update_and_wake_blocked<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let (changed, blocked) = {
             let mut state = self.lock();
             let changed = change(&mut state);

@@ -275,7 +275,7 @@ pub fn write_event(out: &mut BytesMut, id: Option<&str>, message: &[u8]) {
 /// Appends an event without data: an id to resume after, and when to reconnect. With an id at the
 /// beginning of a stream (HTTP-16), with `retry` before the server closes the connection early
 /// (HTTP-19).
-pub fn write_place(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>) {
+pub fn write_empty_event(out: &mut BytesMut, id: Option<&str>, retry: Option<Duration>) {
     write_id(out, id);
     if let Some(retry) = retry {
         out.put_slice(format!("retry: {}\n", retry.as_millis()).as_bytes());

@@ -128,7 +128,7 @@ impl GetStream {
         let mut greeting = BytesMut::new();
         if has_first_id(session) && matches!(start, Start::Fresh(_)) {
             let id = EventId::new(STANDALONE, after).to_string();
-            sse::write_place(&mut greeting, Some(&id), None);
+            sse::write_empty_event(&mut greeting, Some(&id), None);
         } else {
             // The client sees at once that the stream is open.
             greeting.extend_from_slice(sse::KEEP_ALIVE);
@@ -155,7 +155,7 @@ impl GetStream {
         }
         self.is_over = true;
         let mut text = BytesMut::new();
-        sse::write_place(&mut text, None, Some(TAKEN_OVER));
+        sse::write_empty_event(&mut text, None, Some(TAKEN_OVER));
         Some((text.freeze(), self))
     }
 }
@@ -163,7 +163,7 @@ impl GetStream {
 /// Whether streams begin with an event id and may ask the client to reconnect. 2025-11-25 asks for
 /// it (HTTP-16, HTTP-19); older clients might take an event without data for a malformed message.
 fn has_first_id(session: &HttpSession) -> bool {
-    session.revision().is_some_and(Revision::has_stream_places)
+    session.revision().is_some_and(Revision::has_first_event_id)
 }
 
 /// One loop for two sources. What is in the log is sent first. What comes on the line is appended

@@ -98,6 +98,6 @@ pub(super) fn session_for_one_request(
     }
     let kind = SessionKind::Streamable;
     let session = HttpSession::new(String::new(), inbound.owner(), kind, core);
-    session.assume(revision);
+    session.open_without_handshake(revision);
     Ok(session)
 }

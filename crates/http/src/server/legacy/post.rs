@@ -178,7 +178,7 @@ impl PostStream {
         let log = driver.session().open_stream();
         let number = log.as_ref().map_or(STANDALONE, |log| log.number);
         let revision = driver.session().revision();
-        let has_first_id = log.is_some() && revision.is_some_and(Revision::has_stream_places);
+        let has_first_id = log.is_some() && revision.is_some_and(Revision::has_first_event_id);
         if let Some(log) = log {
             driver.record_in(log, &first);
         }
@@ -197,7 +197,7 @@ impl EventStream for PostStream {
             Phase::New(first) => {
                 self.driver.begin().await;
                 if self.has_first_id {
-                    sse::write_place(&mut text, Some(&self.id(Position(0))), None);
+                    sse::write_empty_event(&mut text, Some(&self.id(Position(0))), None);
                 }
                 Some(first)
             }
@@ -221,7 +221,7 @@ impl EventStream for PostStream {
                 }
                 // The calls run on in a task, and the client resumes the stream later.
                 Some(ToClient::Pause(after)) if self.has_first_id => {
-                    sse::write_place(&mut text, None, Some(after));
+                    sse::write_empty_event(&mut text, None, Some(after));
                     self.phase = Phase::Over;
                 }
                 Some(ToClient::Pause(_)) => continue,

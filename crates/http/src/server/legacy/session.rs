@@ -144,8 +144,8 @@ impl HttpSession {
         })
     }
 
-    /// Takes a handshake for granted, in this revision.
-    pub(super) fn assume(&self, revision: Revision) {
+    /// Opens the session without a handshake, in this revision. For a session of a single request.
+    pub(super) fn open_without_handshake(&self, revision: Revision) {
         self.lock().connection.open_without_handshake(revision);
     }
 

@@ -209,7 +209,7 @@ fn an_event_may_have_a_long_id_and_a_short_message() {
 fn written_events_are_read_back_unchanged() {
     let json = "{\"text\":\"é \u{2028}\u{2029}\u{85} €\"}";
     let mut out = BytesMut::new();
-    write_place(&mut out, Some("a"), Some(Duration::from_secs(1)));
+    write_empty_event(&mut out, Some("a"), Some(Duration::from_secs(1)));
     write_event(&mut out, Some("b"), json.as_bytes());
     out.put_slice(KEEP_ALIVE);
     let written = std::str::from_utf8(&out).unwrap();

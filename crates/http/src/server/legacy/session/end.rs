@@ -42,7 +42,7 @@ impl HttpSession {
             state.places.clear();
             // Nothing is started in a session that has ended.
             let _ = state.deliver(None);
-            state.standalone.nudge();
+            state.standalone.wake_readers();
             (std::mem::take(&mut state.subscription), state.unexpiring_logs(end))
         };
         self.ended.notify_waiters();

@@ -62,7 +62,7 @@ impl HttpSession {
         let line = state.standalone.clone();
         let opened = state.get_streams.open(start, line);
         // Wakes the older stream, so that it ends.
-        state.standalone.nudge();
+        state.standalone.wake_readers();
         opened
     }
 
@@ -133,7 +133,7 @@ impl HttpSession {
                 Some(parked)
             } else {
                 if state.subscription.park(parked) {
-                    state.standalone.nudge();
+                    state.standalone.wake_readers();
                 }
                 None
             }

@@ -168,7 +168,7 @@ impl HttpSession {
             copy.version = entry.version;
             if !copy.may_listen() {
                 state.get_streams.close_all();
-                state.standalone.nudge();
+                state.standalone.wake_readers();
             }
             state.deliver(None)
         };

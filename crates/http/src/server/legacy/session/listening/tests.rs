@@ -50,7 +50,7 @@ fn session() -> Arc<HttpSession> {
     let core = Arc::new(Core::new(Endless, server, HttpConfig::new()));
     let kind = SessionKind::Sse2024;
     let session = HttpSession::new("session".to_owned(), Owner::anonymous(), kind, &core);
-    session.assume(Revision::V2024_11_05);
+    session.open_without_handshake(Revision::V2024_11_05);
     session
 }
 
