@@ -65,8 +65,8 @@ use bowline::transport::transport::Transport;
 #[doc(no_inline)]
 pub use bowline::types::revision::Revision;
 use bowline::{BuildError, Client, Question, Server};
-use bowline_http::server::Sessions;
 #[cfg(feature = "http")]
+use bowline_http::server::Sessions;
 use bowline_proto::sync::lock;
 use futures_core::future::BoxFuture;
 use tokio::net::unix::pipe;
