@@ -38,7 +38,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "testing",
-        uses: &["bowline", "http", "proto", "transport", "types"],
+        uses: &["auth", "bowline", "http", "proto", "transport", "types"],
         strict: false,
     },
 ];
