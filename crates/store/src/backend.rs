@@ -3,6 +3,14 @@
 //! Everything that outlives a request, such as an event log, is built on its eight operations:
 //! values that expire and are compared before they are set, logs that grow only at their end, and
 //! topics. A backend knows nothing of the protocol.
+//!
+//! What the server stores with it: the events of streams that clients may resume (a log for each
+//! stream and a topic that reports new events), and with several endpoints the records of sessions
+//! (values that are compared before they are set) and a topic on which endpoints talk to each
+//! other.
+//!
+//! Failures are ordinary: every caller has an answer to them, so a backend reports them and does
+//! not retry for long by itself.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,11 +26,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// All methods may be called from several tasks at once. [`suite::passes`](crate::suite::passes)
 /// checks an implementation.
+///
+/// Expiry is a promise in one direction: an entry must be gone after its time for every reader, but
+/// the backend may free its memory later.
 pub trait Backend: Send + Sync + 'static {
     /// The value at a key. `None` if there is none or it has expired.
     fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>>;
 
-    /// Sets a value that expires after a time, if the current value is as expected.
+    /// Sets a value that expires after a time, if the current value is as expected. The comparison
+    /// and the write are one step: of two writers that expect the same version, one wins.
     fn put<'a>(
         &'a self,
         key: &'a Key,
@@ -31,7 +43,8 @@ pub trait Backend: Send + Sync + 'static {
         expect: Expect,
     ) -> BoxFuture<'a, Result<Written>>;
 
-    /// Removes a value or a log. Returns whether there was one.
+    /// Removes a value or a log. Returns whether there was one. A log that is appended to after
+    /// that begins at position 1 again.
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>>;
 
     /// The keys of values that begin with a prefix and come after `after`, sorted, at most `limit`.
@@ -64,11 +77,19 @@ pub trait Backend: Send + Sync + 'static {
     /// Sends a value to all current listeners of a topic.
     fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
-    /// The values that are published on a topic from now on. A slow listener may miss some.
+    /// The values that are published on a topic from now on. A slow listener may miss some. When
+    /// the future resolves, the listener is registered: a caller that reads a log after it misses
+    /// no event.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
 }
 
 /// The name of a value, a log or a topic: parts joined by `/`.
+///
+/// ```
+/// use bowline_store::Key;
+///
+/// assert_eq!(Key::new(["session", "abc"]).as_str(), "session/abc");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(String);
 

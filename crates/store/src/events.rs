@@ -22,6 +22,9 @@ const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The log of one stream. Cheap to clone.
 ///
+/// Any endpoint with the same backend can make a handle for the same stream; all see the same
+/// events.
+///
 /// ```
 /// # use std::sync::Arc;
 /// # use std::time::Duration;
@@ -167,7 +170,8 @@ impl EventLog {
     }
 }
 
-/// Reads the events of a stream in order, and waits for new ones.
+/// Reads the events of a stream in order, and waits for new ones. Made by [`EventLog::replay`] or
+/// [`EventLog::follow`]. It reads pages and holds one at a time. Dropping it ends the listening.
 pub struct Replay {
     log: EventLog,
     news: BoxStream<'static, Bytes>,
@@ -235,6 +239,7 @@ impl Replay {
         news.map(|_| ()).ok_or_else(|| Error::new("the topic of a stream has ended"))
     }
 
+    /// Reads the next page, and checks that it continues where the last one ended.
     async fn read(&mut self) -> Result<(), ReplayError> {
         let backend = &self.log.backend;
         let read = backend.read(&self.log.log, self.after, PAGE).await;
@@ -248,6 +253,7 @@ impl Replay {
         Ok(())
     }
 
+    /// The next event of the page. Its position is where the next read begins.
     fn take(&mut self) -> Option<StoredEvent> {
         let item = self.ready.next()?;
         self.after = item.position;

@@ -2,6 +2,10 @@
 //!
 //! All state is behind one lock that is never held across an await. Expired entries are removed
 //! before the next write.
+//!
+//! It keeps its promises without a task of its own: what has expired is not returned, and its
+//! memory is freed by the next write. When the bytes do not suffice, events of streams are dropped
+//! before values are refused, because a client that misses events gets an error and can go on.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::ready;
@@ -45,6 +49,7 @@ pub struct MemoryBackend {
     state: Arc<Mutex<MemoryState>>,
 }
 
+/// Behind the lock. `bytes` is always the sum over all entries.
 #[derive(Default)]
 struct MemoryState {
     values: BTreeMap<Key, StoredValue>,
@@ -63,12 +68,14 @@ const OVERHEAD: usize = 64;
 /// The expiry of an entry whose requested expiry exceeds the range of [`Instant`].
 const FOR_GOOD: Duration = Duration::from_secs(u32::MAX as u64);
 
+/// A version counts over all keys, so it is never used twice, not even after a deletion.
 struct StoredValue {
     value: Bytes,
     version: Version,
     expires: Instant,
 }
 
+/// Kept even when all items were dropped, so that positions go on and a gap is noticed.
 struct StoredLog {
     items: VecDeque<Bytes>,
     /// The position of the first item, or of the next one if the log is empty.
@@ -95,6 +102,8 @@ impl MemoryBackend {
         lock(&self.state)
     }
 
+    /// Expires what is due, compares, makes room, and writes, all under one lock. A conflict
+    /// changes nothing but what has expired.
     fn write_value(
         &self,
         key: &Key,
@@ -125,6 +134,7 @@ impl MemoryBackend {
         Ok(Written::Yes(version))
     }
 
+    /// The log gets the new expiry as a whole, as [`Backend::append`] demands.
     fn write_item(&self, key: &Key, value: Bytes, expiry: Duration) -> Result<Position> {
         let now = Instant::now();
         let mut state = self.lock();
@@ -161,6 +171,7 @@ impl StoredLog {
         Position(self.oldest + self.items.len() as u64)
     }
 
+    /// The positions of the others stay.
     fn forget_oldest(&mut self) {
         if let Some(item) = self.items.pop_front() {
             self.oldest += 1;

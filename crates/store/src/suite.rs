@@ -10,6 +10,9 @@
 //! suite::passes(|| async { Arc::new(MemoryBackend::default()) }).await;
 //! # }
 //! ```
+//!
+//! The tests use the trait alone and never wait: what has to expire gets an expiry of zero. A
+//! backend for a database runs them against a real instance.
 
 use std::future::Future;
 use std::sync::Arc;

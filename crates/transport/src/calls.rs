@@ -1,4 +1,8 @@
 //! The calls that a driver runs: polled once in place, then in a task of their own.
+//!
+//! Most calls are ready at their first poll: a list, a quick function. They cost no task. The
+//! others become tasks, so that they run at the same time on all threads of the runtime. Dropping
+//! `Calls` aborts them.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -10,9 +14,11 @@ use bowline_proto::sync::{Panicked, catch_poll};
 use futures_core::future::BoxFuture;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Running calls by key: an exchange number on servers, a question's id on clients.
+/// Running calls by key: an exchange number on servers, a question's id on clients. Shared by both
+/// drivers.
 pub(crate) struct Calls<K, T> {
     tasks: JoinSet<(K, Result<T, Panicked>)>,
+    /// Only calls that were neither reported nor aborted have one.
     handles: HashMap<K, AbortHandle>,
 }
 
@@ -40,7 +46,8 @@ impl<K: Copy + Eq + Hash + Send + 'static, T: Send + 'static> Calls<K, T> {
         }
     }
 
-    /// Aborts a call: its future is dropped at its current await point.
+    /// Aborts a call: its future is dropped at its current await point. Its outcome is not reported
+    /// any more, even if it was ready just now.
     pub(crate) fn abort(&mut self, key: K) {
         if let Some(handle) = self.handles.remove(&key) {
             handle.abort();

@@ -45,6 +45,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// `LC_ALL`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `TMPDIR` and `USER` (on Windows their
 /// counterparts).
 ///
+/// It is a plain value: it can be compared, cloned, and shown to the user before it runs, which the
+/// protocol asks of hosts (LOCAL-1, LOCAL-2).
+///
 /// ```no_run
 /// use bowline_transport::child::Command;
 ///
@@ -110,7 +113,8 @@ impl Command {
         self
     }
 
-    /// Sets an environment variable.
+    /// Sets an environment variable. It comes on top of those that are passed on. The last value
+    /// for a name counts.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
@@ -178,6 +182,8 @@ impl Command {
         self.adopt(child).map_err(|error| self.failed(&error.to_string()))
     }
 
+    /// The child leads a group of its own, so that a signal reaches the processes that it starts
+    /// too, and Ctrl-C in a terminal reaches only this process.
     fn prepare(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -217,6 +223,7 @@ impl Command {
         Error::start(format!("cannot start `{}`: {reason}", self.program.to_string_lossy()))
     }
 
+    /// Errors of the system do not say what is wrong with the command.
     fn reason(&self, error: &io::Error) -> String {
         // The error of a missing directory is the same as that of a missing program.
         if let Some(directory) = self.directory.as_deref().filter(|path| !path.is_dir()) {
@@ -316,7 +323,8 @@ impl Transport for Child {
     }
 }
 
-/// The receiving half of a [`Child`].
+/// The receiving half of a [`Child`]. The end of the output starts the shutdown: a server without
+/// output is of no use.
 #[derive(Debug)]
 pub struct ChildReader {
     lines: LinesReader<ChildStdout>,
@@ -348,7 +356,8 @@ impl Reader for ChildReader {
     }
 }
 
-/// The sending half of a [`Child`].
+/// The sending half of a [`Child`]. Closing it is the orderly end of the server: first its input
+/// ends (LIFE-20), then come the signals (LIFE-21, LIFE-22).
 #[derive(Debug)]
 pub struct ChildWriter {
     lines: LinesWriter<ChildStdin>,

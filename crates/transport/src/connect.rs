@@ -29,6 +29,9 @@ use crate::transport::Transport;
 ///
 /// The connection is driven by a task of the current Tokio runtime.
 ///
+/// Dropping this future before it resolves ends the connection. Afterwards the [`Link`] keeps it
+/// open.
+///
 /// # Errors
 ///
 /// If the channel breaks before that, or the two sides have no revision in common.

@@ -23,7 +23,8 @@ pub fn duplex() -> (Duplex, Duplex) {
     (Duplex { stream: near }, Duplex { stream: far })
 }
 
-/// One end of a channel in memory; see [`duplex`].
+/// One end of a channel in memory; see [`duplex`]. Dropping one end is for the other what a closed
+/// pipe is.
 #[derive(Debug)]
 pub struct Duplex {
     stream: DuplexStream,

@@ -9,12 +9,15 @@ use std::io;
 ///
 /// Opaque, so that kinds of errors can be added; use the predicates to tell them apart. The text
 /// names what failed and, where there is a remedy, what to do.
+///
+/// It is local and never sent to the peer.
 #[derive(Debug)]
 pub struct Error {
     kind: Kind,
     source: Option<io::Error>,
 }
 
+/// The predicates of [`Error`] show what callers may know of it.
 #[derive(Debug)]
 enum Kind {
     /// The peer is gone, or this side closed the channel.

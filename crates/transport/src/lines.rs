@@ -69,7 +69,7 @@ where
     }
 }
 
-/// The receiving half of [`Lines`].
+/// The receiving half of [`Lines`]. Reads ahead as far as bytes have come, and gives whole lines.
 #[derive(Debug)]
 pub struct LinesReader<R> {
     /// `None` once the stream has ended.
@@ -114,13 +114,15 @@ impl<R: AsyncRead + Unpin + Send + 'static> Reader for LinesReader<R> {
 }
 
 impl<R> LinesReader<R> {
+    /// Ends the reading. A last line without a newline is still delivered.
     fn finish(&mut self) -> Option<Unit> {
         self.source = None;
         self.lines.finish()
     }
 }
 
-/// The sending half of [`Lines`].
+/// The sending half of [`Lines`]. After a failed write it is closed: part of a line may be written,
+/// so nothing can follow.
 #[derive(Debug)]
 pub struct LinesWriter<W> {
     /// `None` once it is closed or broken.
@@ -155,6 +157,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Writer for LinesWriter<W> {
     }
 }
 
+/// Goes on until the queue is empty, in pieces of about [`BATCH`] bytes.
 async fn write_all<W: AsyncWrite + Unpin>(
     sink: &mut W,
     backlog: &mut Backlog,
@@ -169,7 +172,8 @@ async fn write_all<W: AsyncWrite + Unpin>(
     }
 }
 
-/// Lines that were taken from the queue and are not written yet.
+/// Lines that were taken from the queue and are not written yet. Part of the writer and not of a
+/// future, so a write that is dropped half-way goes on where it was.
 #[derive(Debug, Default)]
 struct Backlog {
     chunks: VecDeque<Bytes>,
@@ -179,7 +183,8 @@ struct Backlog {
 }
 
 impl Backlog {
-    /// Takes messages from the queue until there is enough for one write.
+    /// Takes messages from the queue until there is enough for one write. Short messages are copied
+    /// together into one slice; a long one becomes a slice of its own without a copy.
     fn fill(&mut self, queue: &mut VecDeque<Transmit>) {
         while self.remaining + self.joined.len() < BATCH {
             let Some(transmit) = queue.pop_front() else {
@@ -198,6 +203,7 @@ impl Backlog {
         self.seal();
     }
 
+    /// Ends the slice of copied messages, so that order is kept.
     fn seal(&mut self) {
         if !self.joined.is_empty() {
             let joined = self.joined.split().freeze();

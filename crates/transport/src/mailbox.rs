@@ -10,10 +10,12 @@ use std::task::{Context, Poll, Waker};
 use bowline_proto::request::{ExchangeId, Outgoing, Sink};
 use bowline_proto::sync::lock;
 
-/// The end that the driver reads. After it is dropped, every send fails.
+/// The end that the driver reads. After it is dropped, every send fails. One for each connection.
+/// The driver empties it before it completes a call, so that notifications of a call come before
+/// its answer.
 pub struct Mailbox(Arc<Shared>);
 
-/// The end that the outboxes of handlers write to.
+/// The end that the outboxes of handlers write to. Wakers are called after the lock is released.
 pub struct MailboxSender(Arc<Shared>);
 
 struct Shared {
@@ -21,6 +23,7 @@ struct Shared {
     capacity: usize,
 }
 
+/// Never locked across an await; senders on other threads hold it for a moment.
 #[derive(Default)]
 struct State {
     queue: VecDeque<(ExchangeId, Outgoing)>,
@@ -54,7 +57,8 @@ impl Mailbox {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// Polls for the next message; the task is woken when there is one.
+    /// Polls for the next message; the task is woken when there is one. Looks again after it has
+    /// registered, since a message may have come in between.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(ExchangeId, Outgoing)> {
         if let Some(message) = self.take() {
             return Poll::Ready(message);

@@ -1,4 +1,13 @@
 //! Serves one client: drives a [`ServerConnection`] between a transport and a service.
+//!
+//! One future does everything: it reads, runs calls, carries what handlers send, writes, and minds
+//! the time. There is no lock and no channel between these, because only this future touches the
+//! connection.
+//!
+//! The end has two forms. When the client closes its end, or `stop` resolves, nothing more is read,
+//! open questions fail, subscriptions end (only at a stop), and running calls get
+//! [`Limits::drain`](bowline_proto::limits::Limits::drain) to finish. When the channel breaks,
+//! everything is dropped at once.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -31,6 +40,9 @@ const BATCH: usize = 64;
 ///
 /// [`Limits::drain`]: bowline_proto::limits::Limits::drain
 ///
+/// On such a channel every client is anonymous: it has no credentials, and its caller is the
+/// connection itself.
+///
 /// # Errors
 ///
 /// If the channel breaks. A client that closes the channel is not an error.
@@ -56,17 +68,21 @@ where
     }
 }
 
-/// Drives one [`ServerConnection`].
+/// Drives one [`ServerConnection`]. Lives as long as the channel. Dropping it drops the calls.
 struct Driver<S> {
+    /// The rules. Everything else here only moves bytes, time and futures.
     connection: ServerConnection,
     service: S,
+    /// Those that were not ready at their first poll.
     calls: Calls<ExchangeId, Response>,
+    /// What handlers send, from any thread.
     mailbox: Mailbox,
+    /// Messages that the writer has not taken yet.
     queue: VecDeque<Transmit>,
     config: Arc<ServerConfig>,
 }
 
-/// What woke the driver.
+/// What woke the driver. One turn of the loop handles one of these.
 enum Woken {
     Read(Result<Option<Unit>, Error>),
     Written(Result<(), Error>),
@@ -94,6 +110,9 @@ where
         }
     }
 
+    /// Returns when the channel is drained, broken or out of time. Reading stops while too much
+    /// waits to be written or too many calls wait for their turn, so a client that does not read
+    /// cannot fill the memory.
     async fn run<R: Reader, W: Writer>(
         &mut self,
         reader: &mut R,
@@ -145,6 +164,7 @@ where
         }
     }
 
+    /// Hands a message to the connection, and expires what is due.
     fn receive(&mut self, unit: Unit) {
         let now = now();
         self.connection.receive(unit, now);
@@ -167,6 +187,7 @@ where
         }
     }
 
+    /// A call that is ready at once never becomes a task.
     fn start(&mut self, request: Request) {
         let number = request.parts.exchange;
         let mut service = self.service.clone();

@@ -1,4 +1,8 @@
 //! Unix domain sockets: for a server that outlives its clients and that only its owner can reach.
+//!
+//! Many clients may connect, each with a connection of its own; the program accepts them in a loop
+//! and serves each. Rights are those of the file: only the owner may connect, so no credentials are
+//! needed.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -19,7 +23,8 @@ const MODE: u32 = 0o600;
 /// The backlog of clients that wait to be accepted.
 const WAITING: u32 = 128;
 
-/// One connection over a Unix domain socket.
+/// One connection over a Unix domain socket. For both sides: a client gets one from
+/// [`connect`](Self::connect), a server from [`SocketListener::accept`].
 #[derive(Debug)]
 pub struct UnixTransport {
     stream: UnixStream,
@@ -71,7 +76,8 @@ pub async fn listen(path: impl Into<PathBuf>) -> Result<SocketListener, Error> {
     Ok(SocketListener { listener, path, identity })
 }
 
-/// Accepts connections at a path, and removes the socket when dropped.
+/// Accepts connections at a path, and removes the socket when dropped. Open connections go on when
+/// it is dropped.
 #[derive(Debug)]
 pub struct SocketListener {
     listener: UnixListener,
@@ -109,6 +115,8 @@ impl Drop for SocketListener {
     }
 }
 
+/// Whether a server is alive is found by connecting to it. A server that was killed leaves its
+/// file, and the next one could not bind.
 async fn remove_stale(path: &Path) -> Result<(), Error> {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return Ok(());
@@ -131,6 +139,7 @@ async fn remove_stale(path: &Path) -> Result<(), Error> {
     })
 }
 
+/// Sets the mode, and gives the identity of the file.
 fn restrict(path: &Path) -> io::Result<(u64, u64)> {
     fs::set_permissions(path, Permissions::from_mode(MODE))?;
     Ok(identity(&fs::symlink_metadata(path)?))

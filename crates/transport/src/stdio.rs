@@ -3,6 +3,10 @@
 //! Only the protocol may write to standard output, but `println!`, C libraries and child processes
 //! of handlers do so too. So [`Stdio::take`] moves both descriptors to numbers that no other code
 //! knows.
+//!
+//! The order of a server's start: [`Stdio::take`] as the first thing in `main`, before any other
+//! code can print; then the runtime; then [`serve`](crate::serve::serve) with this transport. The
+//! protocol forbids anything on standard output that is no message (STDIO-4).
 
 #[cfg(unix)]
 mod descriptors;
@@ -32,7 +36,8 @@ use crate::transport::{Reader, Transport, Writer};
 /// There is one standard input and one standard output per process.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Standard input and output of this process.
+/// Standard input and output of this process. It cannot be taken a second time, not even after it
+/// was dropped.
 #[derive(Debug)]
 pub struct Stdio {
     ends: Ends,
@@ -79,7 +84,7 @@ impl Transport for Stdio {
     }
 }
 
-/// The receiving half of [`Stdio`].
+/// The receiving half of [`Stdio`]. Ends with the pipe or with the parent, whichever comes first.
 pub struct StdioReader {
     lines: LinesReader<Input>,
     parent: Parent,

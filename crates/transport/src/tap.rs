@@ -1,4 +1,7 @@
 //! Shows every message of a transport to a callback, for recording, tracing and tests.
+//!
+//! It sees what really goes over the channel: text, in both eras, after the connection has written
+//! it. Failures of single messages, as HTTP has them, are not shown.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -87,7 +90,8 @@ impl<T, F: Send + Sync> Renewal<Tap<T, F>> for TapRenewal<T, F> {
     }
 }
 
-/// The receiving half of a [`Tap`].
+/// The receiving half of a [`Tap`]. Shows a message when it is read, before the connection has
+/// looked at it.
 pub struct TapReader<R, F> {
     inner: R,
     show: Arc<F>,

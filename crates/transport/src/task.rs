@@ -1,4 +1,6 @@
 //! Spawns background work.
+//!
+//! For tasks that belong to no connection's driver, such as the end of a session over HTTP.
 
 use std::future::Future;
 

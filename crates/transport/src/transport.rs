@@ -3,6 +3,11 @@
 //! The drivers know nothing of pipes, sockets or processes. They read [`Unit`]s from the reader and
 //! hand queues of [`Transmit`]s to the writer. Implement these traits to carry the protocol over
 //! another channel; [`crate::lines`] implements them for any pair of byte streams.
+//!
+//! The contract in short: a reader and a writer are driven by one task, which drops their futures
+//! whenever something else is ready first. So both keep their state in themselves, never in a
+//! future. A channel needs no order between the two directions, but within each direction messages
+//! stay in order.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,6 +19,8 @@ use bowline_proto::transmit::Transmit;
 use crate::error::Error;
 
 /// A channel that carries whole messages in both directions.
+///
+/// The value is the channel before its use; a driver takes it, and asks for the halves once.
 pub trait Transport: Send + 'static {
     /// The half that receives.
     type Reader: Reader;
@@ -58,7 +65,8 @@ pub trait Renewal<T>: Send {
     fn open(&mut self) -> Result<T, Error>;
 }
 
-/// A wait before a channel is opened again.
+/// A wait before a channel is opened again. The driver waits for so long, and obeys commands of the
+/// client meanwhile.
 #[derive(Clone, Debug)]
 pub struct Pause {
     /// How long.

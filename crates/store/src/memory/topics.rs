@@ -1,4 +1,7 @@
 //! The listeners of topics in the memory backend.
+//!
+//! Listeners are held weakly by their topic and removed when their stream is dropped, so a topic
+//! without listeners takes no memory.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -21,6 +24,8 @@ pub(super) struct TopicListener {
 }
 
 impl TopicListener {
+    /// Never waits. A value that is dropped for lack of room is a lost message, which readers of
+    /// topics must survive.
     pub(super) fn push(&self, value: Bytes) {
         let waker = {
             let mut waiting = lock(&self.waiting);

@@ -1,4 +1,7 @@
 //! The environment variables that a child inherits unless it is given all of them.
+//!
+//! A server is often a program of another author. The environment of a host holds keys and tokens,
+//! so a server gets only what it is given.
 
 use std::env;
 use std::ffi::OsString;

@@ -61,6 +61,7 @@ mod unix {
             killpg(Pid::from_raw(self.id), None).is_err() || !has_live_member(self.id)
         }
 
+        /// Reaches all members at once.
         fn signal(&self, signal: Signal) {
             // Fails only if the group has no members.
             let _ = killpg(Pid::from_raw(self.id), signal);
@@ -85,6 +86,7 @@ mod unix {
         stats.into_iter().any(|stat| is_live_member(&String::from_utf8_lossy(&stat), group))
     }
 
+    /// Reads one line of `/proc/<id>/stat`.
     #[cfg(target_os = "linux")]
     fn is_live_member(stat: &str, group: i32) -> bool {
         // The fields are id, name, state, parent, group. The name is in parentheses and may contain

@@ -29,7 +29,8 @@ const KILL_WAIT: Duration = Duration::from_secs(2);
 /// The longest pause between two checks of a child that shuts down.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A child process, shut down at the latest when this is dropped.
+/// A child process, shut down at the latest when this is dropped. Shared by the two halves of a
+/// [`Child`](super::Child); the last of them ends the process.
 #[derive(Debug)]
 pub(super) struct Process {
     program: String,
@@ -44,7 +45,8 @@ pub(super) struct Process {
     closing: AtomicBool,
 }
 
-/// How far the end of a child has come.
+/// How far the end of a child has come. Set by the shutdown thread and by the task that reads
+/// standard error.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessState {
     status: Option<ExitStatus>,
@@ -55,6 +57,7 @@ struct ProcessState {
 }
 
 impl Process {
+    /// Takes a process whose pipes have been taken out.
     pub(super) fn new(program: String, child: Child, grace: Duration) -> Self {
         let silent = ProcessState { silent: true, ..ProcessState::default() };
         let (sender, state) = watch::channel(silent);
@@ -107,7 +110,8 @@ impl Process {
         }
     }
 
-    /// Shuts the child down, and waits until that is over.
+    /// Shuts the child down, and waits until that is over. Takes at most two grace periods, two
+    /// seconds after the last signal, and half a second for standard error.
     pub(super) async fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         self.begin();
@@ -117,7 +121,8 @@ impl Process {
         stderr_end(&mut state).await;
     }
 
-    /// Handles the end of a child that closed its output or its input.
+    /// Handles the end of a child that closed its output or its input. A server may exit well
+    /// without having been asked to; that is no error, unless it never answered.
     ///
     /// # Errors
     ///
@@ -176,6 +181,7 @@ struct Shutdown {
 struct StateSender(watch::Sender<ProcessState>);
 
 impl StateSender {
+    /// Wakes waiters only once, although the child is checked again and again.
     fn exited(&self, status: Option<ExitStatus>) {
         self.0.send_if_modified(|state| {
             let is_new = state.status != status;
@@ -192,6 +198,7 @@ impl Drop for StateSender {
 }
 
 impl Shutdown {
+    /// Starts the thread of the shutdown.
     fn start(self) {
         // Handed over in a slot: a closure is lost if its thread cannot be started.
         let slot = Arc::new(Mutex::new(Some(self)));
@@ -210,6 +217,7 @@ impl Shutdown {
         }
     }
 
+    /// The steps of LIFE-20 to LIFE-22, with the input closed before.
     fn run(mut self) {
         if self.settles_within(self.grace) {
             return;
@@ -221,6 +229,7 @@ impl Shutdown {
         self.kill();
     }
 
+    /// The last step. A process that the kernel does not let go is left behind after [`KILL_WAIT`].
     fn kill(mut self) {
         self.group.kill(&mut self.child);
         self.settles_within(KILL_WAIT);
@@ -241,6 +250,8 @@ impl Shutdown {
         true
     }
 
+    /// The child is reaped first: only then the number of its group can be trusted
+    /// ([`ProcessGroup::is_empty`]).
     fn is_settled(&mut self) -> bool {
         match self.child.try_wait() {
             Ok(None) => return false,

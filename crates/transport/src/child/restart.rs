@@ -1,4 +1,7 @@
 //! Restarts servers that end by themselves, within bounds.
+//!
+//! The [`Restart`] is the setting; [`Respawn`] is what the driver asks when a server has ended:
+//! whether to start it again, how long to wait, and then to do it.
 
 use std::time::Duration;
 
@@ -81,7 +84,8 @@ impl Restart {
     }
 }
 
-/// Restarts a command: the [`Renewal`] of a [`Child`].
+/// Restarts a command: the [`Renewal`] of a [`Child`]. Lives as long as the connection and counts
+/// over all processes of it.
 #[derive(Clone, Debug)]
 pub(super) struct Respawn {
     command: Command,

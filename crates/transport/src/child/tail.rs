@@ -1,4 +1,7 @@
 //! The end of what a child wrote to standard error.
+//!
+//! A server that cannot start usually says why on standard error. The end of that text goes into
+//! the error, where the user of the host reads it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -27,6 +30,7 @@ impl StderrTail {
         String::from_utf8_lossy(bytes.make_contiguous()).into_owned()
     }
 
+    /// Adds bytes, and drops the oldest beyond the limit.
     pub(super) fn push(&self, chunk: &[u8]) {
         let mut bytes = lock(&self.bytes);
         bytes.extend(chunk);

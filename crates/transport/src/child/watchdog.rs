@@ -59,12 +59,15 @@ pub(super) fn release(group: i32) {
     watchdog.send(&format!("-{group}\n"));
 }
 
+/// One for the whole process, made with the first child. It outlives its children, since starting a
+/// shell takes time.
 struct Watchdog {
     process: Option<(Child, ChildStdin)>,
     groups: BTreeSet<i32>,
 }
 
 impl Watchdog {
+    /// Does nothing if it runs.
     fn ensure(&mut self) {
         if self.process.is_none() {
             // Without a shell there is no watchdog.
@@ -88,6 +91,8 @@ impl Watchdog {
     }
 }
 
+/// In a group of its own, so that a signal to this process's group does not end it, and without an
+/// environment that could hold secrets.
 fn spawn(groups: &BTreeSet<i32>) -> io::Result<(Child, ChildStdin)> {
     let mut child = Command::new("/bin/sh")
         .args(["-c", SCRIPT, "bowline-watchdog"])

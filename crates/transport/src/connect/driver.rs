@@ -1,4 +1,8 @@
 //! The task behind a connection: moves messages between the transport, the links and the host.
+//!
+//! A connection has one driver and any number of links. The driver alone touches the
+//! [`ClientConnection`], so nothing is locked. It ends when the last link is dropped, when a link
+//! closes it, when the negotiation fails, or when the server is gone and is not started again.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
@@ -33,18 +37,22 @@ const BATCH: usize = 64;
 /// How long the last messages may take to be written when a connection ends.
 const LAST_WRITE: Duration = Duration::from_millis(100);
 
-/// Drives one [`ClientConnection`].
+/// Drives one [`ClientConnection`]. Moved into its task by `connect`.
 pub(super) struct Driver {
     pub(super) connection: ClientConnection,
     pub(super) host: Arc<dyn Host>,
+    /// The calls that wait for their answers.
     callers: HashMap<ExchangeId, WaitingCall, CountedKeys>,
+    /// Questions that the host is answering.
     answers: Calls<AskId, Result<RawJson, ErrorObject>>,
+    /// Messages that the writer has not taken yet. Emptied when the channel is replaced.
     pub(super) queue: VecDeque<Transmit>,
     /// Where the outcome of the negotiation goes; `None` once it was sent.
     ready: Option<oneshot::Sender<Result<Arc<ServerProfile>, ConnectError>>>,
 }
 
-/// The two halves of a transport, and how to open it again.
+/// The two halves of a transport, and how to open it again. Replaced as a whole when the server is
+/// started again.
 pub(super) struct Channel<T: Transport> {
     pub(super) reader: T::Reader,
     pub(super) writer: T::Writer,
@@ -107,6 +115,10 @@ impl Driver {
     }
 
     /// Ends everything: fails the calls in flight, writes the last messages, closes the transport.
+    ///
+    /// The order: the reason is stored, calls fail and find it, the last messages get a short time,
+    /// the transport closes. If the channel closed before the agreement, the caller of `connect`
+    /// gets that error last.
     async fn finish(
         mut self,
         mut writer: impl Writer,
@@ -133,7 +145,8 @@ impl Driver {
         }
     }
 
-    /// Drives the connection over one channel.
+    /// Drives the connection over one channel. Ends with the channel; the connection may go on over
+    /// another one.
     async fn run<R: Reader, W: Writer>(
         &mut self,
         reader: &mut R,
@@ -251,7 +264,8 @@ impl Driver {
         true
     }
 
-    /// Handles an event of the connection; returns whether to go on.
+    /// Handles an event of the connection; returns whether to go on. A caller that has gone away in
+    /// the meantime is ignored.
     fn handle(&mut self, event: ClientEvent) -> bool {
         match event {
             ClientEvent::Ready(profile) => {
@@ -310,6 +324,7 @@ impl Driver {
         self.connection.answer(ask, answer.unwrap_or_else(panicked), now());
     }
 
+    /// The observer of a call that has one.
     fn observer(&mut self, number: ExchangeId) -> Option<&mut Box<dyn CallObserver>> {
         self.callers.get_mut(&number)?.observer.as_mut()
     }

@@ -6,7 +6,7 @@ use bowline_proto::client::NegotiationError;
 
 use crate::error::Error;
 
-/// Why a client could not connect.
+/// Why a client could not connect. There is no connection then.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {

@@ -12,11 +12,17 @@ use futures_core::future::BoxFuture;
 /// The application behind a client: answers the server's questions and takes its notifications.
 ///
 /// The driver calls these methods in its own task, so they must return quickly.
+///
+/// Only [`answer`](Self::answer) is required; a client without questions declares no capabilities
+/// and is never asked.
 pub trait Host: Send + Sync + 'static {
     /// Client and server agreed on a revision. Called before any other method.
     fn met(&self, _server: &ServerProfile) {}
 
     /// Answers a question of the server. The future is dropped if the server cancels the question.
+    ///
+    /// It is the same question in both eras. An error goes to a server with sessions as the answer,
+    /// and since 2026-07-28 it ends the call that asked.
     fn answer(&self, question: InputRequest) -> BoxFuture<'static, Result<RawJson, ErrorObject>>;
 
     /// The server sent a log message.
@@ -37,7 +43,8 @@ pub trait Host: Send + Sync + 'static {
     fn odd(&self, _what: &str) {}
 }
 
-/// Receives what the server sends for one call before its answer.
+/// Receives what the server sends for one call before its answer. Given along with a call, and
+/// dropped with it. Its methods run in the task of the driver, so they must not block.
 pub trait CallObserver: Send + 'static {
     /// The server reported progress of the call.
     fn progress(&mut self, _progress: ProgressParams) {}

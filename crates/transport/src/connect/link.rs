@@ -1,4 +1,7 @@
 //! The handle to a connection: sends commands to its driver and waits for the answers.
+//!
+//! Commands go through an unbounded queue, since a link must never wait for the driver. What bounds
+//! them is that each call is a future of its caller, who awaits it.
 
 use std::fmt;
 use std::future::Future;
@@ -17,6 +20,7 @@ use super::host::CallObserver;
 use crate::error::Error;
 
 /// A connection to one server; cheap to clone. The connection ends when the last clone is dropped.
+/// It knows what was agreed on, and hears of the end. Everything else is the driver's.
 #[derive(Clone)]
 pub struct Link(pub(super) Arc<Shared>);
 
@@ -26,10 +30,11 @@ pub(super) struct Shared {
     /// The number of the last call.
     pub(super) number: AtomicU64,
     pub(super) profile: Arc<ServerProfile>,
+    /// Holds the error once the connection broke; closed when everything is released.
     pub(super) ended: watch::Receiver<Option<Arc<Error>>>,
 }
 
-/// What a link asks its driver to do.
+/// What a link asks its driver to do. Obeyed in the order in which they were sent.
 pub(super) enum Command {
     Call(ExchangeId, Box<CallRequest>, WaitingCall),
     Cancel(ExchangeId),
@@ -37,7 +42,8 @@ pub(super) enum Command {
     Close,
 }
 
-/// The driver's side of a [`PendingCall`].
+/// The driver's side of a [`PendingCall`]. Dropped without an answer if the driver ends first; the
+/// caller then gets [`CallError::Closed`].
 pub(super) struct WaitingCall {
     pub(super) answer: oneshot::Sender<Result<CallAnswer, CallError>>,
     pub(super) observer: Option<Box<dyn CallObserver>>,
@@ -105,7 +111,8 @@ impl fmt::Debug for Link {
     }
 }
 
-/// A [`Link`] that does not keep its connection open.
+/// A [`Link`] that does not keep its connection open. For code that the connection itself calls,
+/// such as the host: a strong link there would keep the connection open forever.
 #[derive(Clone)]
 pub struct WeakLink(Weak<Shared>);
 
@@ -123,6 +130,7 @@ impl fmt::Debug for WeakLink {
 }
 
 /// A call in flight: resolves to its answer, and cancels the call when dropped before that.
+/// Cancelling takes effect when the driver reads the command; the server may have answered by then.
 #[must_use = "dropping it cancels the call"]
 pub struct PendingCall {
     answer: oneshot::Receiver<Result<CallAnswer, CallError>>,

@@ -1,4 +1,9 @@
 //! Opens the channel again after the server is gone, if the transport supports that.
+//!
+//! What is renewed is the channel. The
+//! [`ClientConnection`](bowline_proto::client::ClientConnection) stays and keeps its numbers, its
+//! subscriptions and the calls that wait; it says itself which calls fail
+//! ([`lost`](bowline_proto::client::ClientConnection::lost)).
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,6 +19,9 @@ use crate::transport::{Transport, Writer};
 
 impl Driver {
     /// Opens the channel again, unless negotiation never succeeded on it.
+    ///
+    /// A server that ended before the first agreement is not started again: it most likely cannot
+    /// run at all, and the caller of `connect` gets the reason at once.
     ///
     /// # Errors
     ///
@@ -51,7 +59,8 @@ impl Driver {
         }
     }
 
-    /// Waits while there is no channel, and obeys commands meanwhile; returns whether to go on.
+    /// Waits while there is no channel, and obeys commands meanwhile; returns whether to go on. The
+    /// old channel is closed meanwhile, which for a process takes up to its grace periods.
     async fn wait(
         &mut self,
         pause: impl Future<Output = ()>,

@@ -1,4 +1,7 @@
 //! Moves the descriptors of standard input and output, and makes them asynchronous.
+//!
+//! Pipes and sockets are polled by the runtime; terminals and regular files cannot be, and get a
+//! thread each ([`thread`](super::thread)).
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -22,6 +25,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// The copies are made before the originals are replaced.
     pub(super) fn take() -> io::Result<Self> {
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
         // The standard library duplicates with close-on-exec.
@@ -55,6 +59,7 @@ fn is_same_channel(one: &Metadata, other: &Metadata) -> bool {
     is_same && (kind.is_fifo() || kind.is_socket())
 }
 
+/// Must be called inside a runtime.
 fn open_input(file: File) -> io::Result<Input> {
     let kind = file.metadata()?.file_type();
     if kind.is_fifo() {
@@ -85,6 +90,7 @@ fn open_output(file: File) -> io::Result<Output> {
     }
 }
 
+/// Some hosts start servers with a socket pair instead of two pipes.
 fn open_socket(file: File) -> io::Result<UnixStream> {
     let stream = BlockingStream::from(OwnedFd::from(file));
     stream.set_nonblocking(true)?;

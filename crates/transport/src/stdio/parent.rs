@@ -17,7 +17,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 #[cfg(unix)]
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The parent process at the start.
+/// The parent process at the start. Read as early as possible: a parent that dies before that would
+/// go unnoticed.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct Parent {
@@ -33,7 +34,7 @@ impl Parent {
         Self { id: std::os::unix::process::parent_id(), interval: None }
     }
 
-    /// Waits until the parent has died.
+    /// Waits until the parent has died. Cancel-safe; the driver drops it after each message.
     pub(super) async fn gone(&mut self) {
         if self.interval.is_none() {
             // The first timer wakes a runtime that is parked in its I/O driver. Yielding first

@@ -5,7 +5,7 @@ use std::io;
 use super::streams::{Input, Output};
 use super::thread::{ThreadReader, ThreadWriter};
 
-/// Input and output of the protocol.
+/// Input and output of the protocol. Holds nothing: there is one standard input and output.
 #[derive(Debug)]
 pub(super) struct Ends;
 

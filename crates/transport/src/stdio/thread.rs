@@ -16,7 +16,8 @@ use tokio::sync::mpsc;
 /// Bytes of one blocking read or write.
 const CHUNK: usize = 64 * 1024;
 
-/// A blocking reader behind a thread.
+/// A blocking reader behind a thread. The thread reads a chunk or two ahead, then waits. It ends
+/// with the file, or at its next chunk after this was dropped.
 #[derive(Debug)]
 pub(super) struct ThreadReader {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
@@ -60,6 +61,7 @@ impl AsyncRead for ThreadReader {
     }
 }
 
+/// What the thread does.
 fn read_all(mut file: impl Read, chunks: &mpsc::Sender<io::Result<Bytes>>) {
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -76,7 +78,8 @@ fn read_all(mut file: impl Read, chunks: &mpsc::Sender<io::Result<Bytes>>) {
     }
 }
 
-/// A blocking writer behind a thread.
+/// A blocking writer behind a thread. One chunk is under way at a time, so what is accepted is
+/// written or reported.
 #[derive(Debug)]
 pub(super) struct ThreadWriter {
     chunks: mpsc::Sender<Bytes>,
@@ -103,6 +106,7 @@ impl ThreadWriter {
         Self { chunks, written, busy: true }
     }
 
+    /// Ready when the thread has written what it had, with the outcome.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.busy {
             return Poll::Ready(Ok(()));
@@ -140,6 +144,8 @@ impl AsyncWrite for ThreadWriter {
     }
 }
 
+/// What the thread does. It flushes after each chunk, since a message may be in it that the client
+/// waits for.
 fn write_all(
     mut file: impl Write,
     mut chunks: mpsc::Receiver<Bytes>,
