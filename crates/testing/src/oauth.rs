@@ -78,6 +78,7 @@ mod authority_clock;
 mod authorization_server;
 mod authorize;
 mod builder;
+mod cookie_jar;
 mod exchange;
 mod fault;
 mod grant_store;

@@ -8,6 +8,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use super::authority::Authority;
+use super::cookie_jar::CookieJar;
 use super::loopback_http;
 use super::oauth_answer::Refusal;
 use super::registered_client::{ClientAuthMethod, RegisteredClient};
@@ -42,7 +43,7 @@ pub(super) async fn find(authority: &Authority, id: &str) -> Result<RegisteredCl
 
 /// Fetches a document of this machine. A test can reach no others; it names them to the builder.
 async fn fetch(url: &Url) -> Option<String> {
-    let answer = loopback_http::get(url).await.ok()?;
+    let answer = loopback_http::get(url, &mut CookieJar::default()).await.ok()?;
     let is_found = answer.status() == StatusCode::OK;
     String::from_utf8(answer.into_body().to_vec()).ok().filter(|_| is_found)
 }

@@ -6,12 +6,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use bowline_auth::form::{Form, MEDIA_TYPE};
 use bowline_auth::url::Url;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderValue};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+
+use super::cookie_jar::CookieJar;
 
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 1024 * 1024;
@@ -35,16 +37,26 @@ impl fmt::Display for VisitError {
 impl std::error::Error for VisitError {}
 
 /// Fetches a URL of this machine.
-pub(super) async fn get(url: &Url) -> Result<Response<Bytes>, VisitError> {
-    send(Method::GET, url, Bytes::new()).await
+pub(super) async fn get(url: &Url, jar: &mut CookieJar) -> Result<Response<Bytes>, VisitError> {
+    send(request(Method::GET, url, Bytes::new()), url, jar).await
 }
 
 /// Sends a form to a URL of this machine.
-pub(super) async fn post(url: &Url, form: &Form) -> Result<Response<Bytes>, VisitError> {
-    send(Method::POST, url, form.encode().expose().clone().into()).await
+pub(super) async fn post(
+    url: &Url,
+    form: &Form,
+    jar: &mut CookieJar,
+) -> Result<Response<Bytes>, VisitError> {
+    let mut request = request(Method::POST, url, form.encode().expose().clone().into());
+    request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+    send(request, url, jar).await
 }
 
-async fn send(method: Method, url: &Url, body: Bytes) -> Result<Response<Bytes>, VisitError> {
+async fn send(
+    mut request: Request<Full<Bytes>>,
+    url: &Url,
+    jar: &mut CookieJar,
+) -> Result<Response<Bytes>, VisitError> {
     if url.is_https() || !url.is_loopback() {
         return Err(VisitError::new(format!("{} is not `http` on this machine", url.origin())));
     }
@@ -55,27 +67,27 @@ async fn send(method: Method, url: &Url, body: Bytes) -> Result<Response<Bytes>,
     let (mut sender, connection) =
         http1::handshake(stream).await.map_err(|error| failed(&error))?;
     let connection = tokio::spawn(connection);
-    let response = sender.send_request(request(method, url, body)).await;
+    if let Some(cookies) = jar.header() {
+        request.headers_mut().insert(COOKIE, cookies);
+    }
+    let response = sender.send_request(request).await;
     let (head, body) = response.map_err(|error| failed(&error))?.into_parts();
     let body = Limited::new(body, MOST_ANSWER).collect().await;
     connection.abort();
-    Ok(Response::from_parts(head, body.map_err(|error| failed(&error))?.to_bytes()))
+    let answer = Response::from_parts(head, body.map_err(|error| failed(&error))?.to_bytes());
+    jar.keep(&answer);
+    Ok(answer)
 }
 
 fn request(method: Method, url: &Url, body: Bytes) -> Request<Full<Bytes>> {
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let target = format!("{}{query}", url.path());
+    let origin = url.origin();
+    let host = origin.split("://").last().unwrap_or_default();
     let mut request = Request::new(Full::new(body));
-    if method == Method::POST {
-        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
-    }
     *request.method_mut() = method;
-    *request.uri_mut() =
-        format!("{}{query}", url.path()).parse().expect("a path of a URL is a target");
-    let (_, host) = url
-        .origin()
-        .split_once("://")
-        .map_or_else(Default::default, |(scheme, host)| (scheme.to_owned(), host.to_owned()));
-    let host = HeaderValue::try_from(host).expect("a host of a URL is ASCII");
+    *request.uri_mut() = target.parse().expect("the path of a URL is a target");
+    let host = HeaderValue::from_str(host).expect("the host of a URL is ASCII");
     request.headers_mut().insert(HOST, host);
     request
 }
