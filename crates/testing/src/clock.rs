@@ -2,13 +2,17 @@
 //!
 //! A sans-IO connection takes the time as a parameter, so [`Clock`] is enough there. Tests with a
 //! runtime and real sockets pause tokio's time and run inside [`with_frozen_time`].
+//!
+//! No test of this workspace waits in real time for something to be due. Time-outs of minutes are
+//! tested by moving the clock, which takes no time and never flakes.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{spawn_blocking, yield_now};
 
-/// A clock that moves only when the test moves it.
+/// A clock that moves only when the test moves it. Copied into both ends of a
+/// [`Pair`](crate::pair::Pair), which keeps them equal.
 ///
 /// ```
 /// use std::time::Duration;
@@ -82,7 +86,8 @@ pub async fn with_frozen_time<T>(
     result
 }
 
-/// Advances the virtual time inside [`with_frozen_time`].
+/// Advances the virtual time inside [`with_frozen_time`]. All tasks are polled between two steps,
+/// so that a timer that fires can cause work, and that work another timer.
 pub async fn advance(time: Duration) {
     let step = STEP.max(time / STEPS);
     let mut rest = time;
@@ -93,6 +98,7 @@ pub async fn advance(time: Duration) {
     }
 }
 
+/// Lets all other tasks run until they have had several turns.
 async fn settle() {
     for _ in 0..ROUNDS {
         yield_now().await;

@@ -44,6 +44,10 @@
 //!
 //! Time is virtual: a tool that sleeps for an hour takes no real time. For that reason HTTP runs
 //! over an in-memory stream here.
+//!
+//! The parts: [`Case`] names a revision and a transport; [`run`] makes a runtime with virtual time
+//! for one case; [`Harness`] is what the test gets; [`Connect`] starts the server, connects the
+//! client and records questions.
 
 mod case;
 #[cfg(feature = "http")]
@@ -108,9 +112,11 @@ where
 /// test reaches the limit quickly. Over HTTP the jumps are a few seconds each, because of keep-alives.
 const TWO_DAYS: Duration = Duration::from_secs(2 * 24 * 3600);
 
-/// The parameter of a test: connects clients to servers and records the servers' questions.
+/// The parameter of a test: connects clients to servers and records the servers' questions. A test
+/// may connect several clients to several servers; all of them share the case and the record.
 #[derive(Clone, Debug)]
 pub struct Harness {
+    /// The same for every connection of the test.
     case: Case,
     notes: Arc<TestRecord>,
 }
@@ -144,7 +150,8 @@ impl Harness {
     }
 }
 
-/// A connection that is not made yet; await it to get the client.
+/// A connection that is not made yet; await it to get the client. Nothing runs before it is
+/// awaited. The server then runs until the test ends or the client is closed.
 #[must_use = "await it to get the client"]
 pub struct Connect {
     harness: Harness,
@@ -167,6 +174,8 @@ impl Connect {
 
     /// Sets the handler of the server's questions. Without it, the client does not declare
     /// elicitation.
+    ///
+    /// The handler gets every question in the order in which the server asks, in either era.
     pub fn answering<A: Into<Answer>>(
         mut self,
         answer: impl Fn(&Question) -> A + Send + Sync + 'static,
@@ -175,6 +184,8 @@ impl Connect {
         self
     }
 
+    /// Over pipes and sockets messages are counted while they are under way, because virtual time
+    /// must stand still meanwhile ([`MessagesInTransit`]).
     async fn make(self) -> Client {
         match self.harness.case.transport {
             TransportKind::Duplex => {
@@ -208,6 +219,8 @@ impl Connect {
         }
     }
 
+    /// Serves in a task. An error of the transport fails the test at its end, since it would
+    /// otherwise go unnoticed.
     fn serve(self, far: impl Transport) -> Self {
         built(self.server.build());
         let notes = Arc::clone(&self.harness.notes);
@@ -220,6 +233,8 @@ impl Connect {
         self
     }
 
+    /// The client speaks the revision of the case and no other, so a failed negotiation cannot hide
+    /// behind another revision.
     async fn open(self, near: impl Transport) -> Client {
         let mut builder = self.client.revisions([self.harness.revision()]);
         if let Some(answer) = self.answer {
@@ -255,7 +270,8 @@ impl fmt::Debug for Connect {
     }
 }
 
-/// What the harness records during a test.
+/// What the harness records during a test. Outlives the runtime, so that [`run`] can look at it
+/// after everything has been dropped.
 #[derive(Debug, Default)]
 struct TestRecord {
     questions: Mutex<Vec<String>>,
@@ -273,6 +289,7 @@ impl TestRecord {
     }
 }
 
+/// Panics with the text of the error, which names the feature at fault.
 fn built<T>(outcome: Result<T, BuildError>) -> T {
     match outcome {
         Ok(built) => built,

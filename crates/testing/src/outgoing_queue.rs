@@ -1,4 +1,7 @@
 //! The queue between running calls and a connection that a test drives by hand.
+//!
+//! It stands in for the mailbox of a driver, which would need a task to empty it. The same rules
+//! hold: a full queue drops progress and logs, and makes handlers wait with everything else.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -13,6 +16,7 @@ pub(crate) struct OutgoingQueue {
     capacity: usize,
 }
 
+/// Handlers may send from any thread.
 #[derive(Default)]
 struct State {
     messages: VecDeque<(ExchangeId, Outgoing)>,

@@ -28,6 +28,9 @@ use crate::outgoing_queue::OutgoingQueue;
 
 /// A client and a server that are joined in memory.
 ///
+/// Both ends are plain fields, so a test may look into them, drop a message between two calls of
+/// [`drive`](Self::drive), or complete calls in any order.
+///
 /// ```
 /// use bowline_testing::pair::{Pair, text};
 /// use bowline_types::method::Method;
@@ -115,7 +118,8 @@ impl Pair {
     }
 }
 
-/// The client end of a [`Pair`].
+/// The client end of a [`Pair`]. It has no host: questions stay among the events until the test
+/// answers them.
 pub struct ClientEnd {
     /// The sans-IO connection.
     pub connection: ClientConnection,
@@ -214,6 +218,7 @@ impl ServerEnd {
         self.connection.emit(call, outgoing, self.clock.now());
     }
 
+    /// Hands in what outboxes have sent, then acts on the events of the connection.
     fn work(&mut self) {
         for (number, outgoing) in self.queue.take() {
             self.connection.emit(number, outgoing, self.clock.now());
@@ -230,6 +235,8 @@ impl ServerEnd {
         }
     }
 
+    /// Discovery is answered at once, so that a test begins after it; every other call waits for
+    /// the test.
     fn serve(&mut self, request: Request) {
         if request.parts.method == Method::ServerDiscover {
             let response = self.describe(request.parts.revision);
@@ -241,6 +248,7 @@ impl ServerEnd {
         }
     }
 
+    /// A server with tools and logging, which is all that tests of races need.
     fn describe(&self, revision: Revision) -> Response {
         let capabilities = ServerCapabilities::new().with_tools_list_changed().with_logging();
         let revisions = self.config.revisions().iter().copied();

@@ -20,7 +20,8 @@ use crate::transcript::{Message, Side};
 /// The environment variable with the directory of the schemas.
 const DIRECTORY: &str = "BOWLINE_SCHEMAS";
 
-/// The official schemas: a directory with a file `<revision>.json` for each revision, read when needed.
+/// The official schemas: a directory with a file `<revision>.json` for each revision, read when
+/// needed. A schema is read and compiled once, and shared by all tests of a process.
 pub struct Schemas {
     directory: PathBuf,
     documents: Mutex<HashMap<Revision, Arc<Document>>>,
@@ -92,6 +93,7 @@ impl Schemas {
         self.document(revision)?.check(definition, value)
     }
 
+    /// Reads it at the first use.
     fn document(&self, revision: Revision) -> Result<Arc<Document>, SchemaError> {
         let mut documents = lock(&self.documents);
         if let Some(document) = documents.get(&revision) {
@@ -109,7 +111,8 @@ impl fmt::Debug for Schemas {
     }
 }
 
-/// The requests of both sides, to check each result by the method of its request.
+/// The requests of both sides, to check each result by the method of its request. A result alone
+/// does not say which definition it has to match; the request does.
 struct Conversation<'a> {
     schemas: &'a Schemas,
     revision: Revision,
@@ -128,7 +131,8 @@ impl<'a> Conversation<'a> {
         Self { schemas, revision, requests: HashMap::new() }
     }
 
-    /// Remembers the requests in a message. A message that is not JSON has none.
+    /// Remembers the requests in a message. A message that is not JSON has none. Called for
+    /// messages of both sides, in order.
     fn note(&mut self, message: &Message) {
         let Ok(value) = serde_json::from_str::<Value>(&message.text) else { return };
         for item in items(&value) {
@@ -140,6 +144,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// An array is checked item by item, where the revision has arrays at all.
     fn check(&self, message: &Message) -> Result<(), SchemaError> {
         let violation =
             |reason: String| SchemaError::Violation { message: message.text.clone(), reason };
@@ -153,6 +158,7 @@ impl<'a> Conversation<'a> {
         })
     }
 
+    /// The envelope is checked first, then the params or the result by the method.
     fn check_item(&self, by: Side, item: &Value) -> Result<(), SchemaError> {
         if let Some(method) = item["method"].as_str() {
             let document = self.schemas.document(self.revision_of(item))?;
@@ -193,7 +199,8 @@ fn items(value: &Value) -> &[Value] {
     }
 }
 
-/// The schema of one revision.
+/// The schema of one revision. The file of a revision, with its definitions compiled as they are
+/// needed.
 struct Document {
     revision: Revision,
     schema: Value,
@@ -204,6 +211,7 @@ struct Document {
 }
 
 impl Document {
+    /// Older revisions keep their definitions under another name.
     fn read(directory: &Path, revision: Revision) -> Result<Self, SchemaError> {
         let path = directory.join(format!("{revision}.json"));
         let text = fs::read_to_string(&path).map_err(|_| SchemaError::Missing(path.clone()))?;
@@ -242,6 +250,8 @@ impl Document {
         self.check(self.either("JSONRPCErrorResponse", "JSONRPCError")?, &item)
     }
 
+    /// The whole document is compiled with a reference to the definition, so that references inside
+    /// of it are found.
     fn validator(&self, definition: &str) -> Result<Arc<Validator>, SchemaError> {
         let mut compiled = lock(&self.compiled);
         if let Some(validator) = compiled.get(definition) {
@@ -277,7 +287,8 @@ impl Document {
         named.map(|(name, _)| name.as_str()).ok_or_else(undefined)
     }
 
-    /// Finds the definition of the result of a method, by the name of the request.
+    /// Finds the definition of the result of a method, by the name of the request. A method without
+    /// a result type of its own has the empty result.
     fn result(&self, method: &str) -> Result<String, SchemaError> {
         let request = self.request(method)?;
         let name = format!("{}Result", request.strip_suffix("Request").unwrap_or(request));
@@ -296,7 +307,8 @@ impl Document {
     }
 }
 
-/// Why a message is not valid, or could not be checked.
+/// Why a message is not valid, or could not be checked. The first three are faults of the set-up,
+/// the others of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {

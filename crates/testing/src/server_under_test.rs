@@ -1,4 +1,7 @@
 //! The server that a transcript is played against: any service, and its configuration.
+//!
+//! Any tower service will do, so a transcript can also be played against a server without the
+//! framework. The service is cloned for each call, as a driver does.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,7 +17,9 @@ use bowline_proto::sync::lock;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-/// A server for [`Transcript::play`](crate::transcript::Transcript::play); cheap to clone.
+/// A server for [`Transcript::play`](crate::transcript::Transcript::play); cheap to clone. A play
+/// changes nothing in it, except what the service itself keeps; tests that need a fresh state make
+/// a new one.
 #[derive(Clone)]
 pub struct ServerUnderTest {
     call: Arc<dyn Fn(Request) -> BoxFuture<'static, Response> + Send + Sync>,

@@ -42,6 +42,7 @@ pub struct StrictPeer {
     /// `None` once our direction is closed.
     sink: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     buffer: Vec<u8>,
+    /// What `@name` stands for so far.
     values: Values,
 }
 
@@ -144,7 +145,8 @@ impl StrictPeer {
         sink.flush().await
     }
 
-    /// Waits for the next message without a time limit.
+    /// Waits for the next message without a time limit. Cancel-safe: bytes that have come stay in
+    /// the buffer.
     pub(crate) async fn line(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {

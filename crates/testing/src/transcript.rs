@@ -103,6 +103,8 @@ use crate::server_under_test::ServerUnderTest;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A file with the messages of client and server; see the [module](self).
+///
+/// Parsed once and played many times: for each revision and setup. A play never changes it.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -111,6 +113,8 @@ pub struct Transcript {
 }
 
 /// How the server under test runs, and how the play reaches it.
+///
+/// The first is the most precise, the others show that a transport changes nothing.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Setup {
@@ -214,8 +218,9 @@ impl Transcript {
         self.script.limits(usual.clone()).unwrap_or(usual)
     }
 
-    /// Whether it can be played with [`Setup::Process`]: not if it advances time or stops the server,
-    /// because neither can be done from another process.
+    /// Whether it can be played with [`Setup::Process`]: not if it advances time or stops the
+    /// server, because neither can be done from another process. Transcripts about clients do not
+    /// fit either.
     pub fn fits_process(&self) -> bool {
         let from_inside = |line: &script::Line| {
             matches!(line.kind, script::LineKind::Advance(_) | script::LineKind::Action(_))
@@ -341,7 +346,8 @@ impl Transcript {
         wanted && self.script.revisions.first() == Some(&revision)
     }
 
-    /// Makes a text that was updated in one revision valid for all revisions of the file.
+    /// Makes a text that was updated in one revision valid for all revisions of the file. Only
+    /// lines that the update has written are changed.
     fn generalise(
         &self,
         revision: Revision,
@@ -375,7 +381,8 @@ impl Transcript {
         server.clone().with_limits(self.limits(usual))
     }
 
-    /// Plays while time is frozen, unless the transcript advances it.
+    /// Plays while time is frozen, unless the transcript advances it. A play that takes longer than
+    /// [`LIMIT`] in real time fails, so a server that hangs does not block the tests.
     async fn play_in_frozen_time<S: SideUnderTest>(
         &self,
         steps: &[Step],

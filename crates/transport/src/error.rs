@@ -71,6 +71,7 @@ impl Error {
         Self { kind, source: Some(source) }
     }
 
+    /// The reason is a whole sentence: what could not be opened, why, and what to check.
     pub(crate) fn start(reason: impl Into<String>) -> Self {
         Self { kind: Kind::Start(reason.into()), source: None }
     }

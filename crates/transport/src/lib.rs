@@ -25,6 +25,11 @@
 //! * [`error`]: the errors of channels.
 //!
 //! Then the transports of the table above.
+//!
+//! Both drivers follow one pattern: a loop waits for the first of several things (a message, room
+//! to write, the end of a call, a timer), hands it to the sans-IO connection of `bowline-proto`,
+//! and does what the connection asks for. No rule of the protocol is decided here. The drivers need
+//! a Tokio runtime with I/O and time.
 
 // One group per group of the reading order above; the formatter sorts within a group.
 

@@ -10,7 +10,8 @@ use std::fmt;
 
 use bowline::types::revision::Revision;
 
-/// One case of a test: a revision and a transport.
+/// One case of a test: a revision and a transport. Its name is the path of the generated test, so a
+/// failure names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Case {

@@ -1,6 +1,10 @@
 //! HTTP without a network: hyper on both sides of an in-memory stream, so that time stays virtual.
 //!
 //! Every request has its own connection. Streams and closed connections behave as on a socket.
+//!
+//! The client is the real one, with a service in place of sockets; the server is a real endpoint
+//! behind hyper. What is left out is the listener with its pools, limits of connections and TCP
+//! options, which have tests of their own.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -22,13 +26,14 @@ use tower_service::Service;
 /// The capacity of one direction of a connection, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// A client transport to an endpoint, for a client of one revision.
+/// A client transport to an endpoint, for a client of one revision. For 2024-11-05 the client has
+/// to find out that the server speaks the older transport, as it would with a real one.
 pub(super) fn connect(endpoint: Endpoint, revision: Revision) -> HttpTransport {
     let http = InMemoryHttp { endpoint, is_streamable: revision.has_streamable_http() };
     HttpTransport::with_service("http://localhost/mcp", http).expect("the URL is valid")
 }
 
-/// An HTTP client service whose server is an endpoint in the same process.
+/// An HTTP client service whose server is an endpoint in the same process. Cloned for each request.
 #[derive(Clone)]
 struct InMemoryHttp {
     endpoint: Endpoint,
@@ -47,6 +52,8 @@ impl InMemoryHttp {
             server::conn::http1::Builder::new().serve_connection(TokioIo::new(far), answer).await;
     }
 
+    /// The endpoint speaks all revisions, so a server of 2024-11-05 has to be imitated by refusing
+    /// what it would refuse.
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         // Plays a server of 2024-11-05: it refuses a Streamable HTTP POST, which the client tries
         // first, and takes messages only at the URL that the stream's `endpoint` event names.

@@ -17,7 +17,7 @@ use tokio::task::yield_now;
 /// then time must continue.
 const MAX_POLLS: usize = 10_000;
 
-/// Counts the messages between two transports.
+/// Counts the messages between two transports. One for each connection. It ends with the runtime.
 #[derive(Debug, Default)]
 pub(super) struct MessagesInTransit {
     count: AtomicI64,
@@ -37,6 +37,7 @@ impl MessagesInTransit {
         (near, far)
     }
 
+    /// Sent on one end and received on the other meet in one counter.
     fn counter(in_transit: Arc<Self>) -> impl Fn(TapDirection, &[u8]) + Send + Sync + 'static {
         move |direction, _| match direction {
             TapDirection::Sent => {

@@ -1,4 +1,7 @@
 //! A server behind a byte stream: in memory, over a socket, or in a child process.
+//!
+//! These show that a transport changes nothing: messages may arrive in pieces, several at once, or
+//! late, and the answers are the same.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -18,7 +21,7 @@ use crate::strict_peer::StrictPeer;
 /// The capacity of the in-memory stream, in bytes. Small, so that messages arrive in pieces.
 const CAPACITY: usize = 64;
 
-/// A server behind a byte stream.
+/// A server behind a byte stream. The play is its client.
 pub(crate) struct ChannelServer {
     client: StrictPeer,
     server: Server,
@@ -58,6 +61,7 @@ impl ChannelServer {
         Ok(Self { client: StrictPeer::over(source, sink), server: Server::Process(child) })
     }
 
+    /// The real driver serves, as in a program.
     fn task<S>(near: S, far: S, server: ServerUnderTest) -> Self
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
@@ -118,6 +122,7 @@ impl SideUnderTest for ChannelServer {
         }
     }
 
+    /// A server in a task has to end within its drain; a process has to exit with success.
     async fn finish(&mut self) -> Result<Vec<Output>, String> {
         self.client.close().await;
         let mut rest = Vec::new();

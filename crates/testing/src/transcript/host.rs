@@ -2,6 +2,9 @@
 //!
 //! [`SansIoClient`](super::sans_io_client::SansIoClient) tests the connection, and the transcript has
 //! the answers to questions. Here the handlers of the application answer them.
+//!
+//! It is built by the test with the same builder as an application's client. The transcript plays
+//! the server, so it has the questions, and the answers that the handlers should give.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -65,6 +68,7 @@ impl Transcript {
         played.map_err(|(line, reason)| self.failure(line, reason))
     }
 
+    /// Starts a client with the limits of the file.
     fn connected(&self, revision: Revision, builder: ClientBuilder) -> Host {
         Host::connect(builder, revision, self.limits(Limits::default()))
     }
@@ -73,7 +77,8 @@ impl Transcript {
 /// The capacity of the stream in each direction, in bytes; more than any message of a transcript.
 const CAPACITY: usize = 64 * 1024;
 
-/// A complete client. The transcript plays its server.
+/// A complete client. The transcript plays its server. Calls run in tasks; their ends come as
+/// events.
 pub(crate) struct Host {
     server: StrictPeer,
     /// Set when the client is connected.
@@ -112,6 +117,7 @@ impl Host {
         Self { server: StrictPeer::new(far), client, report, events }
     }
 
+    /// Fails before the negotiation has ended.
     fn client(&self) -> Result<Client, String> {
         self.client.get().cloned().ok_or_else(|| "the client has not connected yet".to_owned())
     }
@@ -135,6 +141,7 @@ impl Host {
         Ok(())
     }
 
+    /// Performs `roots URI …`.
     fn set_roots(&self, rest: &str) -> Result<(), String> {
         let roots: Result<Vec<_>, _> = rest.split_whitespace().map(Root::new).collect();
         let roots = roots.map_err(|error| format!("`{rest}`: {error}"))?;

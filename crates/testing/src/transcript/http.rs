@@ -40,15 +40,18 @@ use crate::server_under_test::ServerUnderTest;
 /// How often other tasks are polled before the server counts as silent.
 const POLLS: usize = 32;
 
-/// A server behind HTTP. Needs frozen time.
+/// A server behind HTTP. Needs frozen time. It is client and server in one: it serves an endpoint
+/// through a real listener and talks to it over sockets.
 pub(crate) struct HttpServer {
     address: SocketAddr,
     endpoint: Endpoint,
     revision: Revision,
     /// How long to wait for an expected message, in real time.
     patience: Duration,
+    /// Shows when a message has led to a call, which is how the play knows that it may go on.
     calls: CallCounter,
     inbox: StreamInbox,
+    /// POSTs whose answers are still open.
     posts: Vec<Post>,
     session: Option<ClientSession>,
     /// The GET stream.
@@ -130,7 +133,8 @@ impl HttpServer {
         Ok(())
     }
 
-    /// Posts one message.
+    /// Posts one message. Returns when the server has handled the message as far as it can without
+    /// another one.
     async fn post(&mut self, body: &[u8]) -> Result<(), String> {
         let message = ClientMessage::parse(body, self.revision);
         if self.close_cancelled_post(&message).await {
@@ -181,8 +185,10 @@ impl HttpServer {
         Ok(())
     }
 
-    /// Closes the POST of the request of 2026-07-28 that a message cancels; returns whether there was
-    /// exactly one. Otherwise the message is posted like any other.
+    /// Closes the POST of the request of 2026-07-28 that a message cancels; returns whether there
+    /// was exactly one. Otherwise the message is posted like any other. On 2026-07-28 a client
+    /// cancels over HTTP by closing the connection (CANC-16), so the line of the transcript becomes
+    /// that.
     async fn close_cancelled_post(&mut self, message: &ClientMessage) -> bool {
         let Some(id) = message.cancels() else { return false };
         let is_cancelled = |post: &Post| !post.exchange.is_over() && post.message.is_request(id);
@@ -215,7 +221,8 @@ impl HttpServer {
         Ok(())
     }
 
-    /// Waits until every answered POST ends, stops the server and checks that no session is left.
+    /// Waits until every answered POST ends, stops the server and checks that no session is left. A
+    /// session that is left would be a leak, which no message shows.
     async fn shut_down(&mut self) -> Result<(), String> {
         for mut post in std::mem::take(&mut self.posts) {
             if post.exchange.has_answer() {

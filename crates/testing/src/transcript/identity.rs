@@ -8,7 +8,8 @@ use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 use serde_json::{Map, Value, json};
 
-/// What a transcript's client declares beside its name.
+/// What a transcript's client declares beside its name. Made for each placeholder; a play has no
+/// other client.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ClientIdentity {
     capabilities: Map<String, Value>,
@@ -60,6 +61,7 @@ impl ClientIdentity {
         format!("{{{}}}", members.join(","))
     }
 
+    /// Adds the capability that a word stands for, in the shape of the newest revision.
     fn declare(&mut self, word: &str) -> Result<(), String> {
         let (name, value) = match word {
             "elicitation" => ("elicitation", json!({"form": {}})),
@@ -74,7 +76,8 @@ impl ClientIdentity {
         Ok(())
     }
 
-    /// The capabilities as JSON of a revision.
+    /// The capabilities as JSON of a revision. Details that a revision does not have are left out,
+    /// so that one file can serve several revisions.
     pub(crate) fn capabilities(&self, revision: Revision) -> Value {
         let mut capabilities = self.capabilities.clone();
         let mut simplify = |name, has_more: bool| {

@@ -1,4 +1,9 @@
 //! Plays a transcript against the side under test, line by line, and compares.
+//!
+//! A file is parsed into lines ([`Script`](super::script::Script)), then into steps for one
+//! revision, and these are played one by one. What the side under test sends is compared at once,
+//! so a failure names the line where the two part. Everything that is sent is recorded, also by the
+//! play itself; tests check the record against the official schemas.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +16,8 @@ use super::script::{LineKind, Script, Side};
 use super::side_under_test::{Output, SideUnderTest};
 use super::template::{MessageTemplate, Placeholders, Values};
 
-/// One line of a transcript in one revision.
+/// One line of a transcript in one revision. Several steps may come from one line: `@initialize` is
+/// three.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// The number of its line in the file.
@@ -62,7 +68,8 @@ impl StepKind {
 /// The request id of `@initialize`. It is a string, so that it differs from the ids of transcripts.
 const HANDSHAKE: &str = "\"initialize\"";
 
-/// Turns the lines of a script into steps for one revision.
+/// Turns the lines of a script into steps for one revision. Placeholders that are known before the
+/// play are put in here; the others stay for the play.
 ///
 /// # Errors
 ///
@@ -95,6 +102,7 @@ pub(crate) fn over_http(steps: &[Step]) -> Vec<Step> {
     kept
 }
 
+/// Who sends a message and who expects it follows from the side under test.
 fn step_kinds(
     side: Side,
     line: &LineKind,
@@ -140,7 +148,8 @@ fn handshake(extras: &str, revision: Revision) -> Result<Vec<StepKind>, String> 
     ])
 }
 
-/// A message that was sent during a play.
+/// A message that was sent during a play. In the order in which they were sent, as far as the play
+/// can see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The side that sent it.
@@ -149,7 +158,8 @@ pub struct Message {
     pub text: String,
 }
 
-/// Why a play failed, and where.
+/// Why a play failed, and where. Its text begins with `path:line:`, which editors and terminals
+/// turn into a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub(crate) path: PathBuf,
@@ -190,7 +200,9 @@ pub(crate) async fn play<S: SideUnderTest>(
 pub(crate) struct Player<'a, S> {
     pub(crate) tested: &'a mut S,
     pub(crate) side: Side,
+    /// What `@name` stands for so far, over all lines of the play.
     pub(crate) values: Values,
+    /// Every message of both sides so far.
     record: Vec<Message>,
     /// The beginning of a line whose end was not sent yet.
     unfinished: Vec<u8>,
@@ -249,6 +261,7 @@ impl<S: SideUnderTest> Player<'_, S> {
         }
     }
 
+    /// Recorded line by line, because raw bytes may hold half a message.
     async fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.unfinished.extend_from_slice(bytes);
         while let Some(end) = self.unfinished.iter().position(|byte| *byte == b'\n') {
@@ -275,6 +288,7 @@ impl<S: SideUnderTest> Player<'_, S> {
         }
     }
 
+    /// A message that no line expects fails the play even after the last line.
     async fn finish(&mut self) -> Result<(), String> {
         let rest = self.tested.finish().await?;
         match rest.first() {
@@ -308,6 +322,9 @@ impl<S: SideUnderTest> Player<'_, S> {
 }
 
 /// Whether an output is what a step expects. If it is, `values` gets the values of new names.
+///
+/// Over HTTP a body with the status that the specification has for it fits a plain line; any other
+/// status has to be written out (`<http 400 …`).
 fn fits(kind: &StepKind, output: &Output, values: &mut Values) -> bool {
     match (kind, output) {
         (

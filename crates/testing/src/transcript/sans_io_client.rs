@@ -1,5 +1,8 @@
 //! A client on a sans-IO connection. The transcript has the actions of its user and the events that the
 //! user gets.
+//!
+//! Every output is there at once, so the play never waits, and a message in the wrong place is seen
+//! exactly where it comes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,13 +23,15 @@ use super::identity::ClientIdentity;
 use super::side_under_test::{Output, SideUnderTest};
 use crate::clock::Clock;
 
-/// A client on a sans-IO connection.
+/// A client on a sans-IO connection. It has no user: answers to questions are actions of the file.
 pub(crate) struct SansIoClient {
+    /// The code under test. Everything else here stands in for a driver and an application.
     connection: ClientConnection,
     lines: LineReader,
     clock: Clock,
     /// The server's questions in the order of arrival; transcripts number them from 1.
     asks: Vec<AskId>,
+    /// In the order of the file: messages of a step first, then its events.
     outputs: VecDeque<Output>,
 }
 
@@ -99,6 +104,7 @@ impl SansIoClient {
         }
     }
 
+    /// Performs an action; the table in [`transcript`](super) lists them.
     fn do_action(&mut self, action: &str) -> Result<(), String> {
         let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
         let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -144,6 +150,7 @@ impl SansIoClient {
         Ok(())
     }
 
+    /// The question with a number of the transcript, counted from 1 in the order of arrival.
     fn ask(&self, number: &str) -> Result<AskId, String> {
         let place = usize::try_from(count(number)?).unwrap_or(usize::MAX);
         let ask = place.checked_sub(1).and_then(|place| self.asks.get(place));
@@ -167,6 +174,7 @@ impl SideUnderTest for SansIoClient {
         Ok(())
     }
 
+    /// Stops at every time-out on the way, in order, as real time would.
     async fn advance(&mut self, time: Duration) {
         let until = self.clock.now() + time;
         while let Some(timeout) = self.connection.poll_timeout().filter(|timeout| *timeout <= until)

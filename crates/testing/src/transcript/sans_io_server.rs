@@ -1,4 +1,7 @@
 //! A server on a sans-IO connection: no transport, and its calls are polled here.
+//!
+//! It is the smallest driver there is: it polls calls by hand and moves messages between them and
+//! the connection. Since nothing runs at the same time, each play has one outcome.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -26,11 +29,14 @@ const QUIET: usize = 4;
 
 /// A server on a sans-IO connection. Needs a runtime with paused time.
 pub(crate) struct SansIoServer {
+    /// The code under test.
     connection: ServerConnection,
     lines: LineReader,
     server: ServerUnderTest,
+    /// In the order of arrival, so that each play polls them in the same order.
     calls: BTreeMap<ExchangeId, Running>,
     mailbox: Arc<OutgoingQueue>,
+    /// Whether a call was woken since it was polled last.
     woken: Arc<Woken>,
     outputs: VecDeque<String>,
     /// Set at the end of input: when running calls are dropped.
@@ -117,6 +123,7 @@ impl SansIoServer {
         happened
     }
 
+    /// Polls the call once at its start, as drivers do.
     fn start(&mut self, request: Request, cx: &mut Context<'_>) {
         let number = request.parts.exchange;
         let answer = self.server.call(request);
@@ -149,6 +156,7 @@ impl SansIoServer {
         happened
     }
 
+    /// Hands the complete lines to the connection, one by one.
     fn receive(&mut self) {
         while let Some(unit) = self.lines.next() {
             self.connection.receive(unit, now());
@@ -173,6 +181,8 @@ impl SideUnderTest for SansIoServer {
         Ok(())
     }
 
+    /// Goes from one time-out or wake-up to the next, since a handler that sleeps has its own
+    /// timers.
     async fn advance(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while Instant::now() < until {

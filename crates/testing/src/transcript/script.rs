@@ -1,11 +1,16 @@
 //! Parses a transcript file: a header, then lines that are played in order.
+//!
+//! Everything that can be checked without playing is checked here, so a mistake in a file is
+//! reported with its line before anything runs. Placeholders are left as they are: their values
+//! depend on the revision.
 
 use std::time::Duration;
 
 use bowline_proto::limits::Limits;
 use bowline_types::revision::Revision;
 
-/// A parsed file, before it is played in one of its revisions.
+/// A parsed file, before it is played in one of its revisions. The header is what comes before the
+/// first line that is played.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(crate) title: String,
@@ -22,7 +27,8 @@ pub(crate) struct Script {
     pub(crate) lines: Vec<Line>,
 }
 
-/// A side of a connection; in a transcript, the side under test.
+/// A side of a connection; in a transcript, the side under test. Messages of a play say by which
+/// side they were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The client. If it is under test, lines with `<` are sent to it and lines with `>` are expected.
@@ -126,6 +132,8 @@ impl Script {
         Ok(limits)
     }
 
+    /// The first word decides. A line of another form belongs to the header, as long as no message
+    /// has come.
     fn line(&mut self, line: &str, number: usize) -> Result<(), String> {
         let kind = match line.split_once(' ').unwrap_or((line, "")) {
             ("", "") => return Ok(()),
@@ -157,6 +165,8 @@ impl Script {
         Ok(())
     }
 
+    /// An unknown header is an error, since a typing mistake would otherwise test less than it
+    /// seems.
     fn header(&mut self, line: &str) -> Result<(), String> {
         let (name, value) = line.split_once(':').ok_or_else(|| format!("`{line}` is no header"))?;
         let value = value.trim();
@@ -180,6 +190,7 @@ impl Script {
         Ok(())
     }
 
+    /// Refuses a file without a title, a revision or messages.
     fn checked(self) -> Result<Self, String> {
         if self.title.is_empty() {
             return Err("it lacks a line `# …` with its title".to_owned());
@@ -226,6 +237,7 @@ fn handshake(line: &str) -> Result<String, String> {
     }
 }
 
+/// A number and a unit: `ms`, `s` or `m`.
 fn duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (count, unit) = text.split_at(split);

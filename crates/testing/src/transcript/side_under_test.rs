@@ -1,8 +1,12 @@
 //! The side under test as a play sees it: bytes go in, messages and events come out.
+//!
+//! So the play is the same for a connection without I/O, a process at the end of two pipes, and a
+//! server behind HTTP. What an implementation has to know is when its side is idle: only then the
+//! absence of a message means something.
 
 use std::time::Duration;
 
-/// One thing that comes from the side under test.
+/// One thing that comes from the side under test. Messages are compared as text, to the byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// It sends this message.

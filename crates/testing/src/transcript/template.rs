@@ -19,10 +19,13 @@ use serde_json::value::RawValue;
 
 use super::identity::ClientIdentity;
 
-/// A message, split at the placeholders whose values are known only during the play.
+/// A message, split at the placeholders whose values are known only during the play. The same type
+/// serves messages that are sent ([`fill`](Self::fill)) and messages that are expected
+/// ([`matches`](Self::matches)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageTemplate(Vec<Segment>);
 
+/// Placeholders whose values are known before the play have become plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     /// Literal text.
@@ -33,7 +36,8 @@ enum Segment {
     Named(String),
 }
 
-/// The values of `@name` placeholders that a play has seen.
+/// The values of `@name` placeholders that a play has seen. As JSON text, so that a value can be
+/// repeated exactly.
 pub(crate) type Values = BTreeMap<String, String>;
 
 /// The values of the placeholders that are known before the play.
@@ -57,7 +61,8 @@ impl MessageTemplate {
         Ok(Self(reader.segments))
     }
 
-    /// Parses a message whose only placeholders are `@any` and names.
+    /// Parses a message whose only placeholders are `@any` and names. A line that cannot be parsed
+    /// stands for itself.
     pub(crate) fn literal(line: &str) -> Self {
         let placeholders = Placeholders { revision: Revision::LATEST, server: "{}".to_owned() };
         Self::parse(line, &placeholders).unwrap_or_else(|_| Self::plain(line))
@@ -139,13 +144,14 @@ impl fmt::Display for MessageTemplate {
     }
 }
 
-/// Splits a text after the JSON value at its start.
+/// Splits a text after the JSON value at its start. That is how `@any` knows where it ends.
 fn cut_value(text: &str) -> Option<(&str, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     values.next()?.ok()?;
     text.split_at_checked(values.byte_offset())
 }
 
+/// Walks through a line and knows whether it is inside a JSON string.
 struct TemplateReader<'a> {
     rest: &'a str,
     placeholders: &'a Placeholders,
@@ -154,6 +160,7 @@ struct TemplateReader<'a> {
 }
 
 impl<'a> TemplateReader<'a> {
+    /// Inside of a string only `@revision` is special, so that mail addresses need no escape.
     fn read(&mut self) -> Result<(), String> {
         let (mut in_string, mut escaped) = (false, false);
         while let Some(next) = self.rest.chars().next() {

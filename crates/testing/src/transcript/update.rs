@@ -1,4 +1,8 @@
 //! Rewrites the expectations of a transcript with what the side under test really sends.
+//!
+//! The steps of the file are played as usual, but outputs are collected instead of compared. A run
+//! of expectations is then replaced as a whole. Values that a server makes up (states, cursors, ids
+//! of pages) become placeholders, because they differ from play to play.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +49,7 @@ pub(crate) async fn update<S: SideUnderTest>(
     }
 }
 
-/// The changes of a file.
+/// The changes of a file. Lines keep their numbers until the end, so that steps can refer to them.
 struct Edits<'a> {
     lines: Vec<&'a str>,
     /// New lines, by the number of the line that they come after.
@@ -55,6 +59,7 @@ struct Edits<'a> {
 }
 
 impl Edits<'_> {
+    /// Lines that still fit are kept with their placeholders and their spelling.
     fn replace<S: SideUnderTest>(
         &mut self,
         number: usize,
@@ -81,10 +86,12 @@ impl Edits<'_> {
         self.after.entry(number).or_default().extend(new);
     }
 
+    /// Whether the line is an expectation, and not `@initialize`, which stands for several steps.
     fn holds_expectation(&self, number: usize) -> bool {
         self.lines.get(number - 1).is_some_and(|line| line.starts_with(['>', '<', '=']))
     }
 
+    /// The new text of the file: kept lines, with new ones after those that they belong to.
     fn finish(self) -> String {
         let mut text = String::new();
         for (index, line) in self.lines.iter().enumerate() {

@@ -76,7 +76,8 @@ impl Restart {
         self
     }
 
-    /// The pause before the `attempt`th restart in a row, the first being 1.
+    /// The pause before the `attempt`th restart in a row, the first being 1. Doubles, so that a
+    /// server which fails at once is not started in a tight loop.
     fn pause_before(&self, attempt: usize) -> Duration {
         let doublings = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
         let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);

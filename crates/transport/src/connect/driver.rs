@@ -60,7 +60,7 @@ pub(super) struct Channel<T: Transport> {
     pub(super) limits: Limits,
 }
 
-/// How the use of a channel ended.
+/// How the use of a channel ended. Only the second may lead to another channel.
 enum End {
     /// By the client: every link was dropped, the user closed it, or negotiation failed.
     Client,

@@ -1,4 +1,7 @@
 //! Counts the calls that reach the service, and notes which have ended.
+//!
+//! A play over HTTP has to know when the server has done what it can. A response shows it for some
+//! messages; for a call that waits, this count does.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -11,7 +14,8 @@ use tower_service::Service;
 
 use crate::server_under_test::ServerUnderTest;
 
-/// The calls of a server, numbered from 1 in the order in which they reach the service.
+/// The calls of a server, numbered from 1 in the order in which they reach the service. Cheap to
+/// clone; all clones count together.
 #[derive(Clone, Default)]
 pub(super) struct CallCounter(watch::Sender<State>);
 
@@ -52,7 +56,8 @@ impl CallCounter {
     }
 }
 
-/// Marks its call as ended when dropped.
+/// Marks its call as ended when dropped. Dropped when the future of the call is, whether the call
+/// ended or was cancelled.
 struct RunningCall {
     calls: CallCounter,
     call: u64,

@@ -1,4 +1,7 @@
 //! A message of the client as an HTTP request, with its target and its headers.
+//!
+//! Written apart from the client of this workspace on purpose: a fault that both the client and the
+//! server had would otherwise hide itself.
 
 use bowline_proto::mirror::{self, value};
 use bowline_types::meta::key;
@@ -16,7 +19,7 @@ pub(super) const PATH: &str = "/mcp";
 /// The header that names a session.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// A message of the client.
+/// A message of the client. Loosely parsed: a transcript may send text that is no message at all.
 #[derive(Clone, Debug)]
 pub(super) struct ClientMessage {
     body: Bytes,
@@ -26,7 +29,8 @@ pub(super) struct ClientMessage {
     modern: Option<String>,
 }
 
-/// A session of the client.
+/// A session of the client. Every later request repeats its id, and from 2025-06-18 on the revision
+/// (SESS-5, PV-1).
 #[derive(Clone, Debug)]
 pub(super) struct ClientSession {
     id: String,
@@ -44,6 +48,7 @@ impl ClientSession {
 }
 
 impl ClientMessage {
+    /// `_meta` decides the era as for the server; without it, the revision of the play does.
     pub(super) fn parse(body: &[u8], revision: Revision) -> Self {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
         let claimed = value["params"]["_meta"][key::PROTOCOL_VERSION].as_str().map(str::to_owned);
@@ -92,7 +97,8 @@ impl ClientMessage {
         is_meant.then(|| &self.value["params"]["requestId"])
     }
 
-    /// The POST that carries it.
+    /// The POST that carries it. With the headers that the specification demands of a client of
+    /// this era.
     pub(super) fn post(
         &self,
         target: &str,

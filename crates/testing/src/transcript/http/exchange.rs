@@ -1,4 +1,8 @@
 //! One HTTP request on its own connection, and its response.
+//!
+//! A connection for each request, so that nothing of one can delay another. The response is read in
+//! a task, checked as it comes, and its messages go to the inbox. A rule that the response breaks
+//! becomes an output of its own, which fails the play.
 
 use std::net::SocketAddr;
 
@@ -31,14 +35,15 @@ pub(super) enum Purpose {
     Delete,
 }
 
-/// One HTTP request whose response is being read.
+/// One HTTP request whose response is being read. Dropping it closes the connection, as a client
+/// does that hangs up.
 pub(super) struct HttpExchange {
     number: usize,
     progress: watch::Receiver<Progress>,
     tasks: [AbortHandle; 2],
 }
 
-/// What has arrived of a response.
+/// What has arrived of a response. What the play may wait for, while messages wait in the inbox.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     /// Set when the head has arrived.
@@ -140,7 +145,7 @@ impl Drop for HttpExchange {
     }
 }
 
-/// Reads a response.
+/// Reads a response. Runs in the task of the exchange.
 struct Reader {
     number: usize,
     purpose: Purpose,
@@ -149,6 +154,10 @@ struct Reader {
 }
 
 impl Reader {
+    ///
+    /// # Errors
+    ///
+    /// The rule that the response breaks.
     async fn read(&self, response: Response<Incoming>) -> Result<(), String> {
         let header = |name| {
             let value = response.headers().get(name)?;
@@ -168,6 +177,7 @@ impl Reader {
         }
     }
 
+    /// 202 and 204 have no body, every other status has one (HTTP-10 to HTTP-13).
     async fn read_whole(&self, status: StatusCode, body: Incoming) -> Result<(), String> {
         let body = body.collect().await;
         let body = body.map_err(|error| format!("the body breaks off: {error}"))?.to_bytes();
@@ -184,6 +194,7 @@ impl Reader {
         Ok(())
     }
 
+    /// A stream must end between two events.
     async fn read_events(&self, mut body: Incoming) -> Result<(), String> {
         let mut events = SseReader::default();
         while let Some(frame) = body.frame().await {
@@ -197,6 +208,7 @@ impl Reader {
         if events.is_whole() { Ok(()) } else { Err("the stream ends within an event".to_owned()) }
     }
 
+    /// Events without data only carry an id or keep the stream alive.
     fn take(&self, event: SseEvent) -> Result<(), String> {
         match event.name.as_deref() {
             Some("endpoint") => {
@@ -214,7 +226,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Checks that an answer comes on the stream of its request, and none on the GET stream.
+    /// Checks that an answer comes on the stream of its request, and none on the GET stream. The
+    /// rule behind it is HTTP-43.
     fn check_place(&self, text: &str) -> Result<(), String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let answers = match &value {
@@ -233,6 +246,7 @@ impl Reader {
         }
     }
 
+    /// A play that shuts down waits only for POSTs that were answered.
     fn note_answer(&self, text: &str) {
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let is_answer = value.is_array() || value.get("method").is_none();
@@ -250,6 +264,7 @@ impl Reader {
         self.inbox.push(self.number, output);
     }
 
+    /// A broken rule is the last output of its stream.
     fn end(self, violation: Option<String>) {
         if let Some(violation) = violation {
             self.push(Output::Violation(violation));

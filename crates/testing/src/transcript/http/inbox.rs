@@ -1,4 +1,8 @@
 //! The outputs of each stream that the play has not taken yet.
+//!
+//! A transcript is one list of messages; over HTTP there are several streams at once, without an
+//! order between them. So an expectation may be met by the first message of any stream, and within
+//! a stream the order counts.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,7 +10,8 @@ use tokio::sync::watch;
 
 use super::super::side_under_test::Output;
 
-/// The outputs of each stream; cheap to clone.
+/// The outputs of each stream; cheap to clone. Readers of responses write to it, the play takes
+/// from it.
 #[derive(Clone, Default)]
 pub(super) struct StreamInbox(watch::Sender<State>);
 
@@ -16,6 +21,7 @@ struct State {
     last: usize,
 }
 
+/// One HTTP response.
 #[derive(Default)]
 struct Stream {
     outputs: VecDeque<Output>,

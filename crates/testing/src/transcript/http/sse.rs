@@ -1,6 +1,9 @@
 //! Reads an SSE stream strictly: everything that Bowline does not write is an error.
+//!
+//! The reader of the client tolerates much, as the standard of server-sent events demands. It would
+//! hide a server that writes events in a strange form.
 
-/// The bytes of a stream that are not parsed yet.
+/// The bytes of a stream that are not parsed yet. Fed in pieces, like the one of the client.
 #[derive(Debug, Default)]
 pub(super) struct SseReader(Vec<u8>);
 
@@ -38,6 +41,7 @@ impl SseReader {
 }
 
 impl SseEvent {
+    /// A message has one line of data, because the server writes JSON in one line.
     fn parse(text: &str) -> Result<Self, String> {
         let mut event = Self::default();
         let mut has_data = false;
