@@ -15,9 +15,9 @@ use crate::backend::{Backend, BoxStream, Error, Key, LogItem, Position};
 /// The most items of one read from the backend.
 const PAGE: usize = 64;
 
-/// How long the log of an open stream is kept after its last event. It is long, because a stream
-/// may be silent for a long time and its positions must not start again at 1. The session
-/// [deletes](EventLog::delete) the log when it drops the stream.
+/// How long the log of an open stream is kept after its newest event. It is long, because a stream
+/// may be silent for a long time and its positions must not start again at 1. If the session ends
+/// first, it [deletes](EventLog::delete) the log.
 const WHILE_OPEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The log of one stream. Cheap to clone.
@@ -66,14 +66,14 @@ pub struct StoredEvent {
 #[derive(Debug)]
 pub enum ReplayError {
     /// Events after the position are no longer stored, or the position was never given to an event.
-    /// Holds the position of the oldest event still stored.
-    Gap(Position),
+    Gap,
     /// The backend failed.
     Backend(Error),
 }
 
 impl EventLog {
-    /// The log of one stream of a session. It expires `kept_after_end` after its last event.
+    /// The log of one stream of a session. Once the stream has ended, it expires after
+    /// `kept_after_end`.
     pub fn new(
         backend: Arc<dyn Backend>,
         session: &str,
@@ -198,7 +198,8 @@ impl Replay {
         self.after = self.after.max(position);
     }
 
-    /// Whether events were read from the backend and not returned yet.
+    /// Whether events were read from the backend and not returned yet. Right after
+    /// [`EventLog::replay`]: whether any event follows.
     pub fn has_buffered(&self) -> bool {
         !self.ready.as_slice().is_empty()
     }
@@ -225,7 +226,7 @@ impl Replay {
             if let Some(event) = self.next_stored().await? {
                 return Ok(event);
             }
-            self.news().await.map_err(ReplayError::Backend)?;
+            self.wait_for_news().await.map_err(ReplayError::Backend)?;
         }
     }
 
@@ -234,7 +235,7 @@ impl Replay {
     /// # Errors
     ///
     /// If the backend closes the topic of the stream.
-    pub async fn news(&mut self) -> Result<(), Error> {
+    pub async fn wait_for_news(&mut self) -> Result<(), Error> {
         let news = std::future::poll_fn(|cx| self.news.as_mut().poll_next(cx)).await;
         news.map(|_| ()).ok_or_else(|| Error::new("the topic of a stream has ended"))
     }
@@ -244,10 +245,12 @@ impl Replay {
         let backend = &self.log.backend;
         let read = backend.read(&self.log.log, self.after, PAGE).await;
         let read = read.map_err(ReplayError::Backend)?;
-        // First: events after the position were dropped. Second: the log expired and its numbering
-        // restarted at 1, or no event ever had this position.
-        if self.after.0.saturating_add(1) < read.oldest.0 || read.next <= self.after {
-            return Err(ReplayError::Gap(read.oldest));
+        let were_dropped = self.after.0.saturating_add(1) < read.oldest.0;
+        // No event ever had this position, or the log expired and a new one began at 1. The new log
+        // is noticed only until it grows past the position.
+        let is_beyond_end = read.next <= self.after;
+        if were_dropped || is_beyond_end {
+            return Err(ReplayError::Gap);
         }
         self.ready = read.items.into_iter();
         Ok(())

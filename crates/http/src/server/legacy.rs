@@ -4,10 +4,11 @@
 //! In reading order:
 //!
 //! * `post` — the whole life of a POST in a session; `handshake` — a POST that opens a session;
-//! * `get` — the GET stream; `resume` — the stream of a POST, read again; `delete` — the end;
+//! * `get` — the GET stream, new or resumed; `resume` — the stream of a POST, resumed; `delete` — the
+//!   end of a session;
 //! * `sse2024` — both endpoints of 2024-11-05;
 //! * `lookup`, `refusals`, `event_id` — what these share;
-//! * `driver` — polls the calls of one POST; `standalone` — reads what belongs to no call;
+//! * `driver` — polls the calls of one POST; `standalone` — reads messages that belong to no call;
 //! * `item` — what waits on the line between a session and its reader;
 //! * `session` — one session: the state machine, its lines, streams, and copies at other endpoints;
 //! * `sessions` — all sessions of an endpoint;

@@ -79,7 +79,8 @@ pub struct ServerConnection {
     pace: Option<Pace>,
     /// Calls that run and do not wait for an answer of the client.
     running: usize,
-    /// Whether the client will send nothing more, so no answers either.
+    /// Whether nothing more will be read, so no answers either
+    /// ([`end_of_input`](Self::end_of_input)).
     has_input_ended: bool,
     /// The number of the newest call.
     last_number: u64,
@@ -245,7 +246,7 @@ impl ServerConnection {
         let expired = self.session.as_mut().map(|session| session.expire(now)).unwrap_or_default();
         for (number, frame) in expired {
             self.transmit(Route::Exchange(number), Role::Within, Some(frame));
-            self.resume(number);
+            self.question_closed(number);
         }
     }
 
@@ -277,8 +278,9 @@ impl ServerConnection {
         }
     }
 
-    /// Notes that the client will send nothing more. Questions that are open fail with `Closed`, and
-    /// so do those that calls ask later, which are not sent.
+    /// Notes that nothing more will be read: the client closed its end, or the server stops. So no
+    /// question can be answered. Those that are open fail with `Closed`, and so do those that calls
+    /// ask later, which are not sent.
     pub fn end_of_input(&mut self) {
         self.has_input_ended = true;
         self.fail_questions(|_| true, &QuestionError::Closed);

@@ -9,7 +9,7 @@
 //!
 //! A question gets an id of its own, a deadline, and the call that asked. It ends in exactly one of
 //! these ways: the client answers; it times out ([`LegacySession::expire`]); the call that asked
-//! ends first ([`LegacySession::give_up`]); or no answer can come any more
+//! ends first ([`LegacySession::forget_call`]); or no answer can come any more
 //! ([`LegacySession::fail_questions`]). In the second and third case the client gets
 //! `notifications/cancelled`.
 
@@ -271,8 +271,8 @@ impl LegacySession {
         self.revision.has_elicitation_ids().then(announce)
     }
 
-    /// Takes a response. Returns the call whose question it answers. An answer to a question that
-    /// was given up is dropped (CANC-9).
+    /// Takes a response. Returns the call whose question it answers. An answer to a question that is
+    /// not open any more is dropped (CANC-9).
     pub(super) fn answered(&mut self, response: ResponseMessage) -> Option<ExchangeId> {
         let Taken::Awaited(question) = self.questions.take(&response.id?) else { return None };
         question.reply.deliver(response.outcome.map_err(QuestionError::Refused));
@@ -282,7 +282,7 @@ impl LegacySession {
     /// Drops the open questions of a call that has ended, and its subscription if the service has
     /// not accepted it. The replies of the questions are not called. Returns the cancellations to
     /// send.
-    pub(super) fn give_up(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
+    pub(super) fn forget_call(&mut self, exchange: ExchangeId) -> Vec<Bytes> {
         self.subscribed.end(exchange);
         let mut frames = Vec::new();
         while let Some(id) = self.questions.find(|question| question.exchange == exchange) {

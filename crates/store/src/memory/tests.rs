@@ -26,7 +26,7 @@ async fn a_log_drops_its_oldest_items_and_reports_it() {
         for _ in 0..10 {
             log.append(b"", false).await.unwrap();
         }
-        assert!(matches!(log.replay(Position(6)).await, Err(ReplayError::Gap(Position(8)))));
+        assert!(matches!(log.replay(Position(6)).await, Err(ReplayError::Gap)));
         let mut replay = log.replay(Position(7)).await.unwrap();
         for expected in 8..=10 {
             assert_eq!(replay.next().await.unwrap().position, Position(expected));

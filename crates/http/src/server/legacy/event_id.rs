@@ -8,8 +8,8 @@ use std::fmt;
 use bowline_store::backend::Position;
 
 /// The number of the GET stream, "stream 0" in other comments. It carries the standalone messages:
-/// those that belong to no call.
-pub(super) const STANDALONE: u64 = 0;
+/// those that belong to no call. The streams of POSTs have the numbers after it.
+pub(super) const GET_STREAM: u64 = 0;
 
 /// The id of an event; in `Last-Event-ID`, of the last event that the client has seen. Clients
 /// treat it as opaque, so the form may change.

@@ -24,7 +24,7 @@ use http::{HeaderName, Response, StatusCode};
 use super::super::body::{Body, EventStream, StreamSource};
 use super::super::inbound::Inbound;
 use super::super::{head, reply};
-use super::event_id::{EventId, STANDALONE};
+use super::event_id::{EventId, GET_STREAM};
 use super::lookup::{check_version, find};
 use super::session::{HttpSession, Start};
 use super::sessions::OpenSessions;
@@ -66,19 +66,19 @@ pub(in super::super) async fn get(
     };
     match id {
         None => refusals::unknown_event(),
-        Some(id) if id.stream == STANDALONE => match resume::replay_after(&session, id).await {
+        Some(id) if id.stream == GET_STREAM => match resume::replay_after(&session, id).await {
             Ok(missed) => open(session, Some(missed)).await,
             Err(refusal) => *refusal,
         },
-        Some(id) => resume::resume(session, id).await,
+        Some(id) => resume::resume_post_stream(session, id).await,
     }
 }
 
 /// Opens the GET stream, with what the client missed if it comes back.
 ///
-/// The order keeps the session listened to. The stream is announced before it claims the session, so
-/// that an older stream that ends meanwhile does not undo the claim. The older stream is ended last
-/// ([`StandaloneReader::open`]), when nothing can fail any more.
+/// In this order the record names a copy that listens, unless the store fails. The stream is announced
+/// before it claims the session, so that an older stream that ends meanwhile does not undo the claim.
+/// The older stream is ended last ([`StandaloneReader::open`]), when nothing can fail any more.
 ///
 /// If the store fails before that, the client gets 503, and an older stream at this endpoint goes
 /// on.
@@ -95,7 +95,7 @@ async fn open(session: Arc<HttpSession>, missed: Option<Replay>) -> Response<Bod
         }
         // Follows the log only after the claim: events that another endpoint sends before it has
         // seen the claim are not sent again here.
-        None => match session.log(STANDALONE).follow().await {
+        None => match session.log(GET_STREAM).follow().await {
             Ok(replay) => {
                 let after = replay.position();
                 (replay, Start::Fresh(after))
@@ -127,7 +127,7 @@ impl GetStream {
         replay.skip_to(after);
         let mut greeting = BytesMut::new();
         if has_first_id(session) && matches!(start, Start::Fresh(_)) {
-            let id = EventId::new(STANDALONE, after).to_string();
+            let id = EventId::new(GET_STREAM, after).to_string();
             sse::write_empty_event(&mut greeting, Some(&id), None);
         } else {
             // The client sees at once that the stream is open.
@@ -181,19 +181,21 @@ impl EventStream for GetStream {
             match self.replay.next_stored().await {
                 Ok(Some(event)) => {
                     return match self.may_send(event.position).await {
-                        true => Some((resume::event_text(STANDALONE, &event), self)),
+                        true => Some((resume::event_text(GET_STREAM, &event), self)),
                         false => self.end(),
                     };
                 }
                 // The stream ends here, so that the client comes back and learns of the gap.
-                Err(ReplayError::Gap(_)) => return None,
+                Err(ReplayError::Gap) => return None,
+                // A store that failed is treated as an empty log: messages that come meanwhile are
+                // sent without an id, and a client that came back would meet the same store.
                 Ok(None) | Err(ReplayError::Backend(_)) => {}
             }
             let message = tokio::select! {
                 message = self.reader.next() => message,
                 // Another endpoint has written into the log, as a relay or just before it lost the
                 // stream to us.
-                news = self.replay.news() => {
+                news = self.replay.wait_for_news() => {
                     news.ok()?;
                     continue;
                 }

@@ -27,7 +27,7 @@ use super::super::inbound::Inbound;
 use super::super::places::Places;
 use super::super::reply;
 use super::driver::{Driver, ToClient};
-use super::event_id::{EventId, STANDALONE};
+use super::event_id::EventId;
 use super::lookup::find;
 use super::refusals::{self, STOPPING, TOO_MANY_CALLS};
 use super::session::{HttpSession, SessionKind, SessionUse};
@@ -176,7 +176,8 @@ impl PostStream {
     /// A stream that begins with `first`, which the driver has taken off the line already.
     fn new(mut driver: Driver, first: ToClient) -> Self {
         let log = driver.session().open_stream();
-        let number = log.as_ref().map_or(STANDALONE, |log| log.number);
+        // Without a log no event has an id, so the number is not used.
+        let number = log.as_ref().map_or(0, |log| log.number);
         let revision = driver.session().revision();
         let has_first_id = log.is_some() && revision.is_some_and(Revision::has_first_event_id);
         if let Some(log) = log {

@@ -1,11 +1,13 @@
 //! The refusals of requests that concern sessions, and their texts.
 //!
-//! There are two kinds. A request that was not served may be sent again, so its refusal carries
-//! `Retry-After` if waiting may help. A call that may have run must not be sent again, so its refusal
-//! ([`outcome_lost`]) says that it may have run.
+//! There are three kinds:
 //!
-//! [`gap_after`] is neither: the same GET would be refused again. Answers to earlier calls may be
-//! lost, and the client decides whether to send those calls again.
+//! * The request was not served, and the client may send it again. The refusal carries `Retry-After`
+//!   if waiting may help ([`unavailable`], [`store_failed`]).
+//! * A call may have run, so the client must not send it again by itself. The refusal says that it may
+//!   have run ([`outcome_lost`]).
+//! * Repeating the request does not help ([`gap_after`], [`unknown_event`], [`unknown_session`]). After
+//!   a gap, the client decides whether to send earlier calls again.
 
 use bowline_proto::frame::Frame;
 use bowline_proto::wire;
@@ -54,7 +56,8 @@ pub(super) fn unknown_event() -> Response<Body> {
 /// still exists.
 pub(super) fn gap_after(id: EventId) -> Response<Body> {
     let reason = format!(
-        "what followed the event `{id}` is not kept any more; answers may be lost, ask again"
+        "what followed the event `{id}` is not kept any more; answers to earlier calls may be lost, \
+         open a new stream"
     );
     reply::refused(StatusCode::BAD_REQUEST, reason)
 }

@@ -20,9 +20,9 @@ use super::session::{HttpSession, SessionUse, StreamState};
 
 /// Answers a GET whose `Last-Event-ID` names an event of a POST's stream. The id names the stream,
 /// so only its own events are sent (RESUME-5, RESUME-6).
-pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<Body> {
-    // Asked before the log is read: if the stream ends between these two steps, the log has its
-    // last event.
+pub(super) async fn resume_post_stream(session: Arc<HttpSession>, id: EventId) -> Response<Body> {
+    // Asked before the log is read. In the other order, a stream that ended in between would look
+    // ended and its last event lost.
     let may_grow = match session.stream_state(id.stream).await {
         Ok(StreamState::Open) => true,
         Ok(StreamState::Ended) => false,
@@ -33,8 +33,8 @@ pub(super) async fn resume(session: Arc<HttpSession>, id: EventId) -> Response<B
         Ok(replay) => replay,
         Err(refusal) => return *refusal,
     };
-    // The stream has ended and no event follows. If the client did not see the last event, it is
-    // lost: the store failed to save it, or the log has expired.
+    // An ended stream with no event after the id is a gap, unless the id is that of its last event:
+    // the store failed to save the last event, or the log has expired.
     if !may_grow && !replay.has_buffered() {
         match session.log(id.stream).is_last_at(id.position).await {
             Ok(true) => {}
@@ -58,7 +58,7 @@ pub(super) async fn replay_after(
 ) -> Result<Replay, Box<Response<Body>>> {
     match session.log(id.stream).replay(id.position).await {
         Ok(replay) => Ok(replay),
-        Err(ReplayError::Gap(_)) => Err(Box::new(refusals::gap_after(id))),
+        Err(ReplayError::Gap) => Err(Box::new(refusals::gap_after(id))),
         Err(ReplayError::Backend(error)) => Err(Box::new(refusals::store_failed(None, &error))),
     }
 }
@@ -97,36 +97,34 @@ impl ResumedStream {
         Self { session, number, replay, may_grow, sent_last, session_closed, stream_ended, _use }
     }
 
-    /// The next event. `None` at the end. Usually the last event marks the end, but the store may have
-    /// failed to save it.
+    /// The next event. `None` at the end, also when the store did not save the last event.
     ///
-    /// `None` also after a gap or a failure of the store: the status of the answer is already sent, so
-    /// the stream just ends. The client comes back with `Last-Event-ID`, and [`resume`] sends the rest
-    /// or refuses with the reason.
-    async fn next(&mut self) -> Option<StoredEvent> {
+    /// # Errors
+    ///
+    /// If a gap appears, or the store fails.
+    async fn next(&mut self) -> Result<Option<StoredEvent>, ReplayError> {
         loop {
-            if let Some(event) = self.replay.next_stored().await.ok()? {
-                return Some(event);
+            if let Some(event) = self.replay.next_stored().await? {
+                return Ok(Some(event));
             }
             if !self.may_grow {
-                return None;
+                return Ok(None);
             }
             tokio::select! {
-                news = self.replay.news() => news.ok()?,
-                () = &mut self.session_closed => return None,
+                news = self.replay.wait_for_news() => news.map_err(ReplayError::Backend)?,
+                () = &mut self.session_closed => return Ok(None),
                 () = &mut self.stream_ended => {
                     // The log is read once more: the last event was written before the end.
                     self.may_grow = false;
                     continue;
                 }
             }
-            let event = self.replay.next_stored().await.ok()?;
-            if event.is_some() {
-                return event;
+            if let Some(event) = self.replay.next_stored().await? {
+                return Ok(Some(event));
             }
             // Woken without a new event: the stream may have ended at another endpoint.
-            let state = self.session.stream_state(self.number).await.ok()?;
-            self.may_grow = state == StreamState::Open;
+            let state = self.session.stream_state(self.number).await;
+            self.may_grow = state.map_err(ReplayError::Backend)? == StreamState::Open;
         }
     }
 }
@@ -136,9 +134,16 @@ impl EventStream for ResumedStream {
         if self.sent_last {
             return None;
         }
-        let event = self.next().await?;
+        let event = match self.next().await {
+            Ok(event) => event?,
+            // The status of the answer is sent already, so the stream just ends. The client comes
+            // back with `Last-Event-ID`, and `resume_post_stream` sends the rest or refuses with the
+            // reason.
+            Err(ReplayError::Gap | ReplayError::Backend(_)) => return None,
+        };
         self.sent_last = event.is_last;
-        // A cancelled call has an empty last event; it is not sent.
+        // A cancelled call, or an endpoint that closed its copy, leaves an empty last event. It is not
+        // sent.
         if event.message.is_empty() {
             return None;
         }

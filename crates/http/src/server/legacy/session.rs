@@ -47,7 +47,7 @@ pub(super) use self::usage::SessionUse;
 use super::super::clock::now;
 use super::super::core::Core;
 use super::super::places::Places;
-use super::event_id::STANDALONE;
+use super::event_id::GET_STREAM;
 use super::item::{Item, Line};
 
 /// One session, or one endpoint's copy of a session that several endpoints serve.
@@ -251,7 +251,7 @@ impl State {
             end: None,
             copy: None,
             is_relaying: false,
-            last_stream: STANDALONE,
+            last_stream: GET_STREAM,
             open_streams: HashSet::new(),
         }
     }

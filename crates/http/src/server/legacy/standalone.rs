@@ -1,8 +1,8 @@
-//! Reads what a session says outside of calls, for the stream or relay that listens.
+//! Reads the messages of a session that belong to no call, for the stream or relay that listens.
 //!
-//! Standalone messages are those that belong to no call, such as changes of lists and updates of
-//! resources. They wait on the standalone line of the session. Only one reader takes from it at a
-//! time; [`HttpSession::has_listener`] says which.
+//! Such messages are standalone: for example changes of lists and updates of resources. They wait on
+//! the standalone line of the session. Only one reader takes from it at a time;
+//! [`HttpSession::has_listener`] says which.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -41,8 +41,8 @@ pub(super) struct StandaloneReader {
 impl StandaloneReader {
     /// Opens a GET stream. Also returns the last event of the log before those that it sends.
     pub(super) fn open(session: &Arc<HttpSession>, start: Start) -> (Self, Position) {
-        let OpenedGetStream { line, number, until, after } = session.open_get_stream(start);
-        let mut reader = Self::new(session.clone(), line, Listener::GetStream(number));
+        let OpenedGetStream { line, opening, until, after } = session.open_get_stream(start);
+        let mut reader = Self::new(session.clone(), line, Listener::GetStream { opening });
         reader.until = until;
         reader._use = Some(SessionUse::new(session.clone()));
         (reader, after)
@@ -99,7 +99,7 @@ impl StandaloneReader {
                 Some(Item::Message(role, message)) => {
                     return Poll::Ready(Some((role, message)));
                 }
-                // No call speaks on this line.
+                // No call uses this line.
                 Some(_) => {}
                 None => return Poll::Pending,
             }
@@ -113,7 +113,7 @@ impl Drop for StandaloneReader {
             self.line.put_back(Item::Message(role, message));
         }
         match self.listener {
-            Listener::GetStream(number) => self.session.close_get_stream(number),
+            Listener::GetStream { opening } => self.session.close_get_stream(opening),
             Listener::Relay => self.session.stop_relaying(),
             Listener::Sse2024 => {}
         }

@@ -74,8 +74,8 @@ impl ServerConnection {
         }
     }
 
-    /// A call has ended: starts the next one, and gives up the questions that are still open. The
-    /// caller has removed it from the table already.
+    /// A call has ended: starts the next one, and cancels the questions of the call that are still
+    /// open. The caller has removed it from the table already.
     pub(super) fn call_ended(&mut self, number: ExchangeId, state: State) {
         match state {
             State::Running => self.running -= 1,
@@ -85,7 +85,7 @@ impl ServerConnection {
             State::Asking(_) | State::Listening => {}
         }
         let frames =
-            self.session.as_mut().map(|session| session.give_up(number)).unwrap_or_default();
+            self.session.as_mut().map(|session| session.forget_call(number)).unwrap_or_default();
         for frame in frames {
             self.transmit(Route::Exchange(number), Role::Within, Some(frame));
         }
@@ -136,7 +136,7 @@ impl ServerConnection {
         let session = self.session.as_mut();
         let failed = session.map(|session| session.fail_questions(is_meant, why));
         for number in failed.unwrap_or_default() {
-            self.resume(number);
+            self.question_closed(number);
         }
     }
 
@@ -151,7 +151,7 @@ impl ServerConnection {
     /// A question of a call has been answered, or has failed. After the last one the call counts as
     /// running again. It may exceed the number of calls that run at the same time for a moment: a
     /// call that has begun is not made to wait again.
-    pub(super) fn resume(&mut self, number: ExchangeId) {
+    pub(super) fn question_closed(&mut self, number: ExchangeId) {
         if let Some(ServiceCall::OfClient { state, .. }) = self.calls.get_mut(number) {
             *state = match *state {
                 State::Asking(1) => {

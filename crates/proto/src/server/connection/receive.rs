@@ -37,7 +37,7 @@ impl ServerConnection {
             Message::Response(response) => {
                 let answered = self.session.as_mut().and_then(|session| session.answered(response));
                 if let Some(number) = answered {
-                    self.resume(number);
+                    self.question_closed(number);
                 }
             }
         }

@@ -12,7 +12,7 @@ use bowline_transport::BoxFuture;
 use bowline_transport::task::spawn_on;
 use tokio::runtime::Handle;
 
-use super::super::event_id::STANDALONE;
+use super::super::event_id::GET_STREAM;
 use super::{End, HttpSession, State};
 
 impl HttpSession {
@@ -110,7 +110,7 @@ impl State {
     /// lasts long.
     fn unexpiring_logs(&self, end: End) -> Vec<u64> {
         let is_written = self.get_streams.has_log() || self.copy.is_some();
-        let standalone = (is_written && end == End::Over).then_some(STANDALONE);
+        let standalone = (is_written && end == End::Over).then_some(GET_STREAM);
         self.open_streams.iter().copied().chain(standalone).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The GET streams of a session: the newest listens, and each event of their log is sent by one.
 //!
-//! All GET streams of a session write into one log. When a newer stream takes over, this file draws
-//! the line between the two: the older one sends events up to a position, the newer one those after.
+//! All GET streams of a session write into one log. When a newer stream takes over, this file sets the
+//! position that divides the two: the older one sends events up to it, the newer one those after.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,9 @@ use super::super::item::Line;
 /// Which GET stream listens, and which events of the log it may send.
 #[derive(Default)]
 pub(super) struct GetStreams {
-    /// The number of the newest stream; an older one ends itself.
-    newest: u64,
+    /// The count of GET streams opened so far, which is also the `opening` of the newest. An older one
+    /// ends itself.
+    openings: u64,
     /// Whether the newest stream is open at this endpoint.
     is_open: bool,
     /// The last event that the newest stream may send. Set when another takes over.
@@ -38,7 +39,8 @@ pub(in super::super) enum Start {
 pub(in super::super) struct OpenedGetStream {
     /// The standalone line of the session.
     pub(in super::super) line: Arc<Line>,
-    pub(in super::super) number: u64,
+    /// The count of GET streams opened so far, this one included. It tells a stream from a newer one.
+    pub(in super::super) opening: u64,
     /// The last event that it may send; lowered when a newer stream takes over.
     pub(in super::super) until: Arc<AtomicU64>,
     /// The last event before those that it sends.
@@ -60,14 +62,14 @@ impl GetStreams {
         let until = Arc::new(AtomicU64::new(u64::MAX));
         let before = std::mem::replace(&mut self.until, until.clone());
         before.fetch_min(after, Ordering::Relaxed);
-        self.newest += 1;
+        self.openings += 1;
         self.is_open = true;
-        OpenedGetStream { line, number: self.newest, until, after: Position(after) }
+        OpenedGetStream { line, opening: self.openings, until, after: Position(after) }
     }
 
     /// Ends the listening of a stream. Returns whether it was the newest.
-    pub(super) fn close(&mut self, number: u64) -> bool {
-        let is_newest = self.is_newest(number);
+    pub(super) fn close(&mut self, opening: u64) -> bool {
+        let is_newest = self.is_newest(opening);
         self.is_open &= !is_newest;
         is_newest
     }
@@ -92,8 +94,8 @@ impl GetStreams {
         self.sent = self.sent.max(position);
     }
 
-    pub(super) fn is_newest(&self, number: u64) -> bool {
-        self.newest == number
+    pub(super) fn is_newest(&self, opening: u64) -> bool {
+        self.openings == opening
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -107,6 +109,6 @@ impl GetStreams {
 
     /// Whether there ever was a stream, and so a log.
     pub(super) fn has_log(&self) -> bool {
-        self.newest > 0
+        self.openings > 0
     }
 }

@@ -15,8 +15,11 @@ use super::{HttpSession, State};
 /// Who reads the standalone line, and so polls the session's own subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Listener {
-    /// A GET stream, by its number.
-    GetStream(u64),
+    /// A GET stream.
+    GetStream {
+        /// The count of GET streams opened so far when it was opened.
+        opening: u64,
+    },
     /// A task that writes for the endpoint that has the GET stream.
     Relay,
     /// The one stream of a session of 2024-11-05.
@@ -38,8 +41,8 @@ impl State {
     fn has_listener(&self, listener: Listener) -> bool {
         self.end.is_none()
             && match listener {
-                Listener::GetStream(number) => {
-                    self.get_streams.is_newest(number) && self.may_listen()
+                Listener::GetStream { opening } => {
+                    self.get_streams.is_newest(opening) && self.may_listen()
                 }
                 Listener::Relay => !self.may_listen(),
                 Listener::Sse2024 => true,
@@ -89,10 +92,10 @@ impl HttpSession {
     }
 
     /// Notes that a GET stream has ended.
-    pub(in super::super) fn close_get_stream(self: &Arc<Self>, number: u64) {
+    pub(in super::super) fn close_get_stream(self: &Arc<Self>, opening: u64) {
         let is_newest = {
             let mut state = self.lock();
-            state.get_streams.close(number) && state.end.is_none()
+            state.get_streams.close(opening) && state.end.is_none()
         };
         if is_newest {
             self.release_get_stream();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bowline_transport::task::spawn;
 
-use super::super::event_id::STANDALONE;
+use super::super::event_id::GET_STREAM;
 use super::super::standalone::StandaloneReader;
 use super::HttpSession;
 
@@ -29,7 +29,7 @@ impl HttpSession {
         }
         let session = self.clone();
         spawn(async move {
-            let log = session.log(STANDALONE);
+            let log = session.log(GET_STREAM);
             let mut reader = StandaloneReader::relay(session.clone());
             while let Some(message) = reader.next().await {
                 // If the store fails, the reader puts the message back onto the line, and the next

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bowline_store::backend::{Error, Position};
 use bowline_store::events::EventLog;
 
-use super::super::event_id::STANDALONE;
+use super::super::event_id::GET_STREAM;
 use super::super::record;
 use super::HttpSession;
 
@@ -20,7 +20,7 @@ use super::HttpSession;
 pub(in super::super) enum StreamState {
     /// More events may come.
     Open,
-    /// It has ended, or its endpoint is gone.
+    /// It has ended, its endpoint is gone, or it is a number of another copy that was never used.
     Ended,
     /// The session never had a stream with this number.
     Unknown,
@@ -50,7 +50,7 @@ impl HttpSession {
     ///
     /// If the stream belongs to another endpoint and the store fails.
     pub(in super::super) async fn stream_state(&self, stream: u64) -> Result<StreamState, Error> {
-        if stream == STANDALONE {
+        if stream == GET_STREAM {
             return Ok(StreamState::Open);
         }
         let copy = self.copy_number();
