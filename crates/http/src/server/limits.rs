@@ -50,7 +50,8 @@ pub struct HttpLimits {
     /// Bytes per second that a client has to read at least while bytes wait for it, on average over
     /// `stall`.
     pub pace: usize,
-    /// How long the events of a stream are kept, after its last one, for a client that resumes.
+    /// How long the events of a stream are kept after the stream has ended, for a client that resumes.
+    /// While it is open they are kept.
     pub resumption: Duration,
     /// How often a silent stream is kept alive by a comment.
     pub keep_alive: Duration,
@@ -116,3 +117,7 @@ impl Default for HttpLimits {
         }
     }
 }
+
+/// How often the endpoint fails questions that timed out, closes idle sessions and renews the records
+/// of shared ones.
+pub(super) const SWEEP: Duration = Duration::from_secs(1);

@@ -3,13 +3,13 @@
 //! Writers push under the lock of their session, and a reader takes. Both are woken outside of the
 //! line's lock.
 //!
-//! A line connects the code that speaks to a client (handlers, the state machine of a session) with
+//! A line connects the code that sends to a client (handlers, the state machine of a session) with
 //! the code that writes one HTTP answer. The bound is soft: what the state machine of a session
 //! sends, such as an answer, is always queued. While the line is full, progress and logs are
 //! dropped, and a handler waits for [room](Line::poll_room) before it sends anything else. So what
 //! waits is the bound and a little more.
 //!
-//! In a session the line also counts the calls that may still speak ([`Line::open`],
+//! In a session the line also counts the calls that may still send ([`Line::open`],
 //! [`Line::release`]). The reader knows from that when the answer is complete.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ pub(super) trait Weigh {
     fn bytes(&self) -> usize;
 }
 
-/// A queue from the calls that speak on it to the reader of one answer or stream.
+/// A queue from the calls that send on it to the reader of one answer or stream.
 ///
 /// A POST in a session has one, a modern call has one, and each session has one for standalone
 /// messages. `T` is an item that the reader acts on.
@@ -39,7 +39,7 @@ struct State<T> {
     items: Queue<T>,
     /// The sum of what the items weigh.
     bytes: usize,
-    /// How many calls may still speak here.
+    /// How many calls may still send here.
     open: usize,
     /// Whether the reader is gone.
     is_closed: bool,
@@ -91,7 +91,7 @@ impl<T: Weigh> Line<T> {
         Self::opened(most, 0)
     }
 
-    /// The same, on which `open` calls may speak.
+    /// The same, on which `open` calls may send.
     pub(super) fn opened(most: usize, open: usize) -> Self {
         let state = State {
             items: Queue::default(),
@@ -104,12 +104,12 @@ impl<T: Weigh> Line<T> {
         Self { state: Mutex::new(state), most }
     }
 
-    /// Lets one more call speak here.
+    /// Lets one more call send here.
     pub(super) fn open(&self) {
         self.lock().open += 1;
     }
 
-    /// Notes that a call speaks no more. The last one ends the line. The reader is woken, so that
+    /// Notes that a call sends no more. The last one ends the line. The reader is woken, so that
     /// it can see [`is_over`](Self::is_over).
     pub(super) fn release(&self) {
         self.update_and_wake_readers(|state| state.open = state.open.saturating_sub(1));
@@ -169,7 +169,7 @@ impl<T: Weigh> Line<T> {
             state.bytes = 0;
             std::mem::take(&mut state.items)
         });
-        // Dropped after the lock: an item may hold what speaks on this line.
+        // Dropped after the lock: an item may hold a call that sends on this line.
         drop(items);
     }
 
@@ -183,7 +183,7 @@ impl<T: Weigh> Line<T> {
         self.lock().items.is_empty()
     }
 
-    /// Whether nothing waits and no call may speak any more.
+    /// Whether nothing waits and no call may send any more.
     ///
     /// The reader then ends its answer. A line that never had a call is over at once when it is
     /// empty, which is how a POST without requests is recognized.

@@ -208,7 +208,7 @@ impl ModernCall {
 
 impl Drop for ModernCall {
     fn drop(&mut self) {
-        // A handler that waits for room, or speaks later, finds that the client is gone.
+        // A handler that waits for room, or sends later, finds that the client is gone.
         self.sink.0.close();
     }
 }

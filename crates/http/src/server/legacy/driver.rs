@@ -1,7 +1,7 @@
-//! Drives the calls that speak on one line, for the HTTP answer that reads the line.
+//! Drives the calls that send on one line, for the HTTP answer that reads the line.
 //!
 //! The driver takes items off the line: it polls the calls among them, and passes messages to its
-//! owner. A call that ends puts its answer onto the same line, behind what it said before.
+//! owner. A call that ends puts its answer onto the same line, behind what it sent before.
 
 mod running;
 
@@ -14,7 +14,7 @@ use bowline_store::backend::Position;
 use bowline_transport::task::spawn_on;
 use bytes::Bytes;
 
-use self::running::Running;
+use self::running::RunningCalls;
 use super::item::{Item, Line};
 use super::session::{HttpSession, Received, SessionUse, StreamLog};
 
@@ -41,7 +41,7 @@ pub(super) struct Driver {
 struct Work {
     session: SessionUse,
     line: Arc<Line>,
-    calls: Running,
+    calls: RunningCalls,
     /// Set from the time when the answer becomes a stream until its last event is recorded.
     recorder: Option<Box<Recorder>>,
 }
@@ -61,7 +61,7 @@ impl Driver {
 
     /// Drives what comes on a line.
     pub(super) fn of_line(session: SessionUse, line: Arc<Line>) -> Self {
-        Self { work: Work { session, line, calls: Running::default(), recorder: None } }
+        Self { work: Work { session, line, calls: RunningCalls::default(), recorder: None } }
     }
 
     pub(super) fn session(&self) -> &Arc<HttpSession> {

@@ -4,9 +4,10 @@
 //! A session has no task and no channel. Each POST drives its calls ([`super::driver`]), and the GET
 //! stream drives the session's own subscription ([`listening`]).
 //!
-//! Two methods move it: [`receive`](HttpSession::receive) takes a message of the client, and
-//! [`complete`](HttpSession::complete) takes the outcome of a call. Both end by putting what the state
-//! machine wants done onto lines ([`deliver`]).
+//! These move it: [`receive`](HttpSession::receive) takes a message of the client,
+//! [`complete`](HttpSession::complete) the outcome of a call,
+//! [`handle_timeout`](HttpSession::handle_timeout) the time, and [`sink`] what handlers send. Each ends
+//! by putting what the state machine wants done onto lines ([`deliver`]).
 
 mod copy;
 mod deliver;
@@ -16,6 +17,7 @@ mod get_streams;
 mod listening;
 mod relay;
 mod shared;
+mod sink;
 mod streams;
 mod subscription;
 mod upkeep;
@@ -24,23 +26,22 @@ mod usage;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
-use bowline_proto::request::{ExchangeId, Extensions, Outgoing, Owner, Response as Outcome, Sink};
+use bowline_proto::request::{ExchangeId, Extensions, Owner, Response as Outcome};
 use bowline_proto::server::ServerConnection;
 use bowline_proto::sync::lock;
 use bowline_proto::table::exchanges::ExchangeTable;
 use bowline_types::revision::Revision;
 use tokio::sync::Notify;
 
-pub(super) use self::copy::SWEEP;
 use self::copy::SharedCopy;
 use self::get_streams::GetStreams;
 pub(super) use self::get_streams::{OpenedGetStream, Start};
 pub(super) use self::listening::Listener;
+use self::sink::SessionSink;
 pub(super) use self::streams::{StreamLog, StreamState};
 use self::subscription::Subscription;
 pub(super) use self::usage::SessionUse;
@@ -48,7 +49,7 @@ use super::super::clock::now;
 use super::super::core::Core;
 use super::super::places::Places;
 use super::event_id::GET_STREAM;
-use super::item::{Item, Line};
+use super::item::Line;
 
 /// One session, or one endpoint's copy of a session that several endpoints serve.
 pub(super) struct HttpSession {
@@ -217,6 +218,19 @@ impl HttpSession {
         self.start(detached);
     }
 
+    /// Fails questions that were not answered in time. The sweep calls it.
+    pub(super) fn handle_timeout(self: &Arc<Self>, now: Instant) {
+        let detached = {
+            let mut state = self.lock();
+            if state.connection.poll_timeout().is_none_or(|deadline| now < deadline) {
+                return;
+            }
+            state.connection.handle_timeout(now);
+            state.deliver(None)
+        };
+        self.start(detached);
+    }
+
     /// The revision that the handshake agreed on. `None` before it.
     pub(super) fn revision(&self) -> Option<Revision> {
         self.lock().connection.revision()
@@ -254,47 +268,5 @@ impl State {
             last_stream: GET_STREAM,
             open_streams: HashSet::new(),
         }
-    }
-
-    /// The line on which an exchange speaks.
-    fn line_of(&self, exchange: ExchangeId) -> &Arc<Line> {
-        self.lines.get(exchange).unwrap_or(&self.standalone)
-    }
-}
-
-/// How handlers speak to the client: through their session.
-struct SessionSink(Weak<HttpSession>);
-
-impl Sink for SessionSink {
-    fn poll_ready(&self, exchange: ExchangeId, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(session) = self.0.upgrade() else { return Poll::Ready(()) };
-        let state = session.lock();
-        match state.end {
-            Some(_) => Poll::Ready(()),
-            None => state.line_of(exchange).poll_room(cx),
-        }
-    }
-
-    fn emit(&self, exchange: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
-        let Some(session) = self.0.upgrade() else { return Err(outgoing) };
-        let detached = {
-            let mut state = session.lock();
-            if state.end.is_some() {
-                return Err(outgoing);
-            }
-            let line = state.line_of(exchange);
-            if line.is_full() {
-                // A client that reads too slowly misses progress and logs, nothing else.
-                return if outgoing.is_droppable() { Ok(()) } else { Err(outgoing) };
-            }
-            if let Outgoing::Pause(after) = outgoing {
-                line.push(Item::Pause(after));
-                return Ok(());
-            }
-            state.connection.emit(exchange, outgoing, now());
-            state.deliver(None)
-        };
-        session.start(detached);
-        Ok(())
     }
 }

@@ -21,7 +21,8 @@ use self::table::{Bounds, Idle};
 use super::super::callers::Caller;
 use super::super::clock::now;
 use super::super::core::Core;
-use super::session::{HttpSession, SWEEP, SessionKind};
+use super::super::limits::SWEEP;
+use super::session::{HttpSession, SessionKind};
 use super::{broadcast, record};
 
 /// The sessions of an endpoint. Dropping it closes them.
@@ -223,7 +224,8 @@ impl Drop for OpenSessions {
     }
 }
 
-/// Once a second: gives up questions, renews shared sessions, closes idle ones.
+/// Once a second: fails questions that were not answered in time, renews the records of shared
+/// sessions, closes idle sessions.
 async fn sweep(table: Weak<Table>, idle: Duration, opening: Duration) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {

@@ -13,12 +13,12 @@ use super::super::super::calls;
 
 /// Calls under way. Most often there is one, for which no list is allocated.
 #[derive(Default)]
-pub(super) struct Running {
+pub(super) struct RunningCalls {
     one: Option<(ExchangeId, BoxFuture<Outcome>)>,
     others: Vec<(ExchangeId, BoxFuture<Outcome>)>,
 }
 
-impl Running {
+impl RunningCalls {
     /// The call begins when it is polled for the first time.
     pub(super) fn add(&mut self, number: ExchangeId, call: BoxFuture<Outcome>) {
         match self.one {

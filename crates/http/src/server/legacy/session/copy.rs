@@ -9,11 +9,8 @@ use std::time::{Duration, Instant};
 use bowline_store::backend::Version;
 
 use super::super::super::clock::now;
-use super::super::super::limits::HttpLimits;
+use super::super::super::limits::{HttpLimits, SWEEP};
 use super::super::record::Record;
-
-/// How often the endpoint looks for idle sessions and for records that need upkeep.
-pub(in super::super) const SWEEP: Duration = Duration::from_secs(1);
 
 /// One endpoint's copy of a session that several endpoints serve. Part of the session's state, so
 /// the session's lock guards it. A session without a shared store has none.

@@ -23,7 +23,7 @@ impl State {
     /// session.
     pub(super) fn deliver(&mut self, replies: Option<&Arc<Line>>) -> Vec<DetachedCall> {
         self.send_messages(replies);
-        // After the messages: what a call said is on its line before a cancellation closes the line.
+        // After the messages: what a call sent is on its line before a cancellation closes the line.
         self.pass_on_events()
     }
 
@@ -86,7 +86,7 @@ impl State {
         detached
     }
 
-    /// Notes that an exchange speaks no more. The last exchange of a line ends the line.
+    /// Notes that an exchange sends no more. The last exchange of a line ends the line.
     pub(super) fn close_line(&mut self, number: ExchangeId) {
         self.places.remove(number);
         if let Some(line) = self.lines.remove(number) {

@@ -28,7 +28,7 @@ pub(super) enum DetachedCall {
 
 impl HttpSession {
     /// Notes that the client of a POST has hung up, and that there is no stream for it to resume. The
-    /// calls that speak on the POST's line run on, but their questions fail.
+    /// calls that send on the POST's line run on, but their questions fail.
     ///
     /// The questions do not go to the GET stream: that is for messages of no call (HTTP-42), and the
     /// client could not get the answer to the call that asks.

@@ -78,17 +78,4 @@ impl HttpSession {
         let state = self.lock();
         (!self.is_in_use()).then_some(state.used)
     }
-
-    /// Gives up questions to the client that were not answered in time. The sweep calls it.
-    pub(in super::super) fn handle_timeout(self: &Arc<Self>, now: Instant) {
-        let detached = {
-            let mut state = self.lock();
-            if state.connection.poll_timeout().is_none_or(|deadline| now < deadline) {
-                return;
-            }
-            state.connection.handle_timeout(now);
-            state.deliver(None)
-        };
-        self.start(detached);
-    }
 }
