@@ -1,4 +1,7 @@
 //! The capabilities and instructions of a server, inferred from its features.
+//!
+//! A program declares no capabilities: what it registers says it. So a server cannot forget to
+//! declare what it has (CAP-1), or declare what it does not have.
 
 use bowline_types::capability::ServerCapabilities;
 
@@ -14,7 +17,8 @@ pub(crate) enum ResourceSubscriptions {
     Disabled,
 }
 
-/// The capabilities of a server with these features, and of the servers that it mounts.
+/// The capabilities of a server with these features, and of the servers that it mounts. Asked for
+/// at each `server/discover` and handshake, because mounted servers may change.
 pub(crate) fn capabilities(
     registry: &Registry,
     subscriptions: ResourceSubscriptions,

@@ -1,4 +1,9 @@
 //! What a server offers: tools, resources and prompts, and the sets they are kept in.
+//!
+//! A [`Tool`], [`Resource`] or [`Prompt`] is a definition with a handler, as a program writes it.
+//! Registering one checks it and turns it into an entry (`tool/entry.rs` and so on), which is what
+//! the router finds and calls. `run` drives one call of any of them, `invoke` leads it through the
+//! layers of the feature, and `set` keeps entries in order.
 
 use std::time::Duration;
 
@@ -27,7 +32,8 @@ pub use visible::Definition;
 /// it says otherwise.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Anything that can be registered: a [`Tool`], a [`Resource`] or a [`Prompt`].
+/// Anything that can be registered: a [`Tool`], a [`Resource`] or a [`Prompt`]. For registries that
+/// change while the server runs, where the kind is known only then.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Feature {

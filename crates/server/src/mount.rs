@@ -23,7 +23,7 @@ use crate::server::BuildError;
 
 pub(crate) mod lists;
 
-/// One mounted server. Cheap to clone.
+/// One mounted server. Cheap to clone. Kept by the registry in the order of mounting.
 #[derive(Clone)]
 pub(crate) struct Mount {
     pub(crate) namespace: Namespace,
@@ -71,6 +71,8 @@ impl Mount {
     }
 
     /// Sends a request of our own on behalf of a caller, with the parts of the caller's request.
+    /// Without the progress token, since the client did not send this request, and without input of
+    /// a round, which belongs to another.
     pub(crate) fn ask(
         &self,
         parts: &Parts,
@@ -112,7 +114,8 @@ impl<U: Upstream> Offer for U {
 }
 
 /// Adds the capabilities of a mounted server to those of the server, as far as the server passes
-/// their requests on.
+/// their requests on. Capabilities that the server would not pass on, such as experimental ones,
+/// are left out.
 pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> ServerCapabilities {
     type With = fn(ServerCapabilities) -> ServerCapabilities;
     let joins: [(bool, With); 9] = [
@@ -135,6 +138,7 @@ pub(crate) fn join(mut own: ServerCapabilities, other: &ServerCapabilities) -> S
 }
 
 /// Awaits a future, and polls others meanwhile. Drops those that have not ended when it returns.
+/// Used for subscriptions: the streams of mounted servers live as long as the client's.
 pub(crate) async fn accompanied<T>(
     main: impl Future<Output = T>,
     mut company: Vec<BoxFuture<'static, ()>>,

@@ -1,4 +1,9 @@
 //! Routes a request by its method to the feature that serves it.
+//!
+//! Two rules run through it. What the server does not offer is answered with -32601 (ERR-3), even
+//! if the method exists in the protocol. What is hidden from a caller is answered as if it did not
+//! exist, so that no error tells the two apart. Own features come first; a name or URI that the
+//! server itself does not have goes to the servers that it mounts.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -38,7 +43,8 @@ pub(crate) use caching::ListCaching;
 pub use caching::ListKind;
 pub(crate) use optional::{FeatureRoutes, MountRoutes};
 
-/// Serves requests by their method. Cheap to clone.
+/// Serves requests by their method. Cheap to clone. Lives in the
+/// [`Service`](crate::service::Service), and is called through it only.
 #[derive(Clone)]
 pub(crate) struct Router(Arc<Inner>);
 
@@ -68,6 +74,9 @@ impl Router {
     }
 
     /// Serves one request.
+    ///
+    /// Tools come first because nearly all calls are theirs. Methods for resources, prompts and
+    /// completions are linked only into servers that have such features (`optional`).
     pub(crate) fn route(&self, request: Request) -> Routed {
         let served = match request.parts.method {
             Method::ToolsCall => self.call_tool(request),
@@ -80,6 +89,7 @@ impl Router {
         served.unwrap_or_else(|refusal| Routed::Ready(Some(Err(refusal))))
     }
 
+    /// A server without mounts lists at once, usually from pages that are written already.
     fn list(&self, request: &Request) -> Result<Routed, ErrorObject> {
         match self.list_mounted(request) {
             Some(listed) => Ok(Routed::Later(listed)),
@@ -95,6 +105,7 @@ impl Router {
         }
     }
 
+    /// Answers `server/discover`, and through the connection `initialize` of older clients.
     fn discover(&self, request: &Request) -> Response {
         let Profile { revisions, caching, .. } = &self.0.profile;
         let mut result = DiscoverResult::new(revisions.iter().copied(), self.capabilities());
@@ -103,6 +114,7 @@ impl Router {
         Ok(success.with_cache(caching.general))
     }
 
+    /// An unknown tool is an error of the request and not of the tool (-32602).
     fn call_tool(&self, request: Request) -> Result<Routed, ErrorObject> {
         let tools = self.0.registry.tools();
         if !tools.is_offered() && !self.capabilities().supports_tools() {
@@ -118,6 +130,7 @@ impl Router {
         }
     }
 
+    /// Mounted servers hear of it first, then the server's own handler runs.
     fn hear_of_roots(&self, request: Request) -> Routed {
         let others = self.tell_mounts(&request);
         let own = match &self.0.profile.roots_changed {
@@ -182,7 +195,8 @@ fn unknown(what: &str, name: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("no {what} is named `{}`", excerpt(name)))
 }
 
-/// A request being served, as a future.
+/// A request being served, as a future. The usual cases are variants of their own, so that a list
+/// and a tool call need no box.
 pub(crate) enum Routed {
     Ready(Option<Response>),
     Tool(Invocation<ToolEntry>),

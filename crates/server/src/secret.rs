@@ -1,4 +1,8 @@
 //! Names of secrets: forms must not ask for them, and logs must not hold them.
+//!
+//! The names are a guess that errs on the safe side. Where it guesses wrong, a form cannot ask for
+//! a field of that name, or a log shows `[redacted]`; the other mistake would show a password to a
+//! model.
 
 use bowline_types::json::RawJson;
 use serde_json::Value;
@@ -36,7 +40,7 @@ pub(crate) fn is_secret(name: &str) -> bool {
 }
 
 /// Redacts the values of members with the name of a secret. Text without any stays unchanged, byte
-/// for byte.
+/// for byte. Used for the data of log messages, which clients may store (LOG-12).
 pub(crate) fn redact(json: RawJson) -> RawJson {
     if !json.as_str().starts_with(['{', '[']) {
         return json;

@@ -1,4 +1,9 @@
 //! A built server, as the service that transports drive.
+//!
+//! It stands at the waist: a transport calls it with a request, and it answers. Inside come the
+//! layers of the server, the router, the layers of a feature, and its handler. Around all of them
+//! it does two things for every call: it hands sealed state of an earlier round to the code that
+//! opens it, and it refuses results that are too large.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -20,9 +25,13 @@ use crate::seal::{Opener, Sealer};
 use crate::shared::ServerShared;
 
 /// A built server: what every transport drives. Cheap to clone.
+///
+/// Made by [`Server::build`](crate::Server::build). Nothing of it changes afterwards except the
+/// registry, whose features may come and go.
 #[derive(Clone)]
 pub struct Service(Arc<Built>);
 
+/// Shared by all clones, so that a clone for each call is cheap.
 struct Built {
     router: Router,
     /// The router inside of the server's layers, if there are any.
@@ -87,7 +96,8 @@ impl fmt::Debug for Service {
     }
 }
 
-/// An answer under way. Dropping it cancels the call.
+/// An answer under way. Dropping it cancels the call. A panic of a layer becomes an error of this
+/// call; panics of handlers are caught further inside.
 #[must_use = "nothing is answered unless this is awaited"]
 pub struct ResponseFuture {
     serving: Serving,
@@ -95,6 +105,7 @@ pub struct ResponseFuture {
     result_limit: ResultSizeLimit,
 }
 
+/// A server without layers needs no box for each call.
 enum Serving {
     Plain(Routed),
     Layered(BoxFuture<'static, Response>),

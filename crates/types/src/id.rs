@@ -15,9 +15,21 @@ use serde_json::value::RawValue;
 const EXACT: i64 = 1 << 53;
 
 /// The id of a request: an integer or a string, never `null`, never a fraction.
+///
+/// ```
+/// use bowline_types::id::RequestId;
+///
+/// let id = RequestId::from_json("1.0")?;
+/// assert_eq!(id.as_integer(), Some(1));
+/// assert_eq!(id.to_json(), "1.0");
+/// assert_ne!(id, RequestId::from("1"));
+/// # Ok::<(), bowline_types::id::InvalidId>(())
+/// ```
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
+/// The usual forms take no more memory than their value; the odd ones also keep their text, since a
+/// response repeats the id as it came (RPC-6).
 #[derive(Clone)]
 enum Repr {
     Integer(i64),
@@ -81,6 +93,7 @@ impl RequestId {
         Ok(Self(if plain { Repr::Text(value) } else { Repr::OddText(value, text.into()) }))
     }
 
+    /// `-0` is odd: it equals 0, and must be repeated as `-0`.
     fn from_json_number(text: &str) -> Result<Self, InvalidId> {
         if let Ok(value) = text.parse::<i64>() {
             let plain = text != "-0";
@@ -184,7 +197,7 @@ impl fmt::Display for InvalidId {
 impl std::error::Error for InvalidId {}
 
 /// The token by which a request receives progress notifications: an integer or a string that the
-/// sender of the request chooses.
+/// sender of the request chooses. Unique among the sender's open requests (PROG-2).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub RequestId);
@@ -196,6 +209,7 @@ impl fmt::Display for ProgressToken {
 }
 
 /// A position in a list. Only the server that made it knows its meaning. An empty cursor is valid.
+/// Clients must not look into it (PAGE-6).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(String);

@@ -30,7 +30,8 @@ pub(crate) fn any_members<'de, D: Deserializer<'de>>(
     or_default(deserializer)
 }
 
-/// Reads a member whose `null` is a value, not an absence.
+/// Reads a member whose `null` is a value, not an absence. Structured content may be `null`, which
+/// differs from none.
 pub(crate) fn even_null<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<RawJson>, D::Error> {
@@ -66,7 +67,8 @@ pub(crate) fn optional_number<S: Serializer>(
 /// Beyond 2^53 a float does not stand for exactly one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A JSON number without sign and fraction: `3`, `3.0` or `3e2`.
+/// A JSON number without sign and fraction: `3`, `3.0` or `3e2`. JSON has one kind of number, and
+/// some languages write `3.0` for every 3.
 struct WholeNumber(u64);
 
 impl<'de> Deserialize<'de> for WholeNumber {
@@ -98,6 +100,8 @@ impl<'de> Deserialize<'de> for WholeNumber {
 }
 
 /// Reads the `type` that names the variant of a union. `what` is the name of the union in errors.
+/// serde's own tagged unions would buffer the whole value, and their errors do not say which
+/// variant was meant.
 pub(crate) fn tag<E: Error>(json: &RawJson, what: &str) -> Result<String, E> {
     #[derive(Deserialize)]
     struct Tagged {

@@ -10,7 +10,8 @@ use MessageKind::{Notification, Request};
 use MethodDirection::{Both, FromClient, FromServer};
 use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// A request or notification that the specification or an official extension defines.
+/// A request or notification that the specification or an official extension defines. A name on the
+/// wire that is none of these is unknown, and answered with -32601 if it is a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each variant is the camel case of its wire name in `METHODS`")]
 pub enum Method {
@@ -73,6 +74,9 @@ pub enum MethodDirection {
 }
 
 /// What the specification says about one method.
+///
+/// What may differ between revisions is asked for through the methods of [`Method`], such as
+/// [`is_from_client`](Method::is_from_client), and never read from the columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The method.
@@ -83,19 +87,27 @@ pub struct Row {
     pub kind: MessageKind,
     /// Which side sends it up to 2025-11-25.
     pub direction: MethodDirection,
+    /// The first revision that has it.
     since: Revision,
+    /// The last revision that has it.
     until: Revision,
+    /// Which side sends it since 2026-07-28, if that differs.
     modern_direction: Option<MethodDirection>,
+    /// Since 2026-07-28 part of a result, no message of its own.
     embedded: bool,
+    /// It may be answered with questions (MRTR-2).
     asks: bool,
+    /// Its results carry `ttlMs` and `cacheScope` (CACHE-1).
     cacheable: bool,
     streams: bool,
+    /// Running it twice differs from running it once.
     acts: bool,
     extension: bool,
     named_by: Option<&'static str>,
 }
 
-/// Every method, in the order of [`Method`].
+/// Every method, in the order of [`Method`]. To add a method, add a variant and a row at the same
+/// place; a test compares the two orders.
 pub static METHODS: &[Row] = &[
     row(Method::Initialize, "initialize", Request, FromClient).until(V2025_11_25),
     row(Method::Ping, "ping", Request, Both).until(V2025_11_25),
@@ -184,7 +196,8 @@ pub static METHODS: &[Row] = &[
 ];
 
 impl Method {
-    /// Finds a method by its name on the wire, in any revision.
+    /// Finds a method by its name on the wire, in any revision. Whether it exists in a certain
+    /// revision is another question ([`is_from_client`](Self::is_from_client)).
     pub fn named(name: &str) -> Option<Self> {
         METHODS.iter().find(|row| row.name == name).map(|row| row.method)
     }
@@ -261,6 +274,7 @@ impl Row {
         self.embedded && revision.has_input_requests()
     }
 
+    /// The one place where a row and a revision meet.
     fn is_sent_by(&self, side: MethodDirection, revision: Revision) -> bool {
         let direction = match self.modern_direction {
             Some(direction) if !revision.has_server_requests() => direction,

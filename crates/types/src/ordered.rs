@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Members in order. No name occurs twice.
+/// Members in order. No name occurs twice. A search is linear, which is fine for the few fields of
+/// a form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ordered<T>(Vec<(String, T)>);
 
@@ -68,6 +69,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     }
 }
 
+/// A name that occurs twice is refused, because two readers could take different values.
 struct OrderedVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for OrderedVisitor<T> {

@@ -4,7 +4,8 @@
 //! once.
 
 /// Counts the bytes before the first one that needs an escape or ends the string: `"`, `\`, or a
-/// control character.
+/// control character. The scanner of messages and the writer of plain results both use it; they are
+/// the places where most time goes for long texts.
 pub fn plain_run(bytes: &[u8]) -> usize {
     let mut at = 0;
     let rest = |at: usize| bytes.get(at..).unwrap_or_default();
@@ -49,7 +50,7 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// Counts the bytes of a word before its first special byte.
+/// Counts the bytes of a word before its first special byte. Eight if there is none.
 fn special_in(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES << 7;
@@ -62,7 +63,8 @@ fn special_in(word: [u8; 8]) -> usize {
     (special.trailing_zeros() / 8) as usize
 }
 
-/// Appends a string as JSON, with quotes and escapes.
+/// Appends a string as JSON, with quotes and escapes. Escapes only what JSON demands, as
+/// `serde_json` does, so both write the same text.
 pub fn quote(json: &mut String, text: &str) {
     json.push('"');
     let mut rest = text;

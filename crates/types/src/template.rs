@@ -49,12 +49,14 @@ struct Expression {
     variables: Vec<TemplateVariable>,
 }
 
+/// One name between braces. The same variable may occur in several expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TemplateVariable {
     name: String,
     modifier: Modifier,
 }
 
+/// What is done to the value before it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Modifier {
     None,
@@ -64,23 +66,26 @@ enum Modifier {
     Explode,
 }
 
+/// What stands before a value, what separates values, whether names are written, and which
+/// characters stay as they are (RFC 6570, section 3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     /// `{name}`
     Simple,
-    /// `{+name}`
+    /// `{+name}` Reserved characters stay as they are, so a value may be a path.
     Reserved,
-    /// `{#name}`
+    /// `{#name}` Behind `#`, with reserved characters as they are.
     Fragment,
-    /// `{.name}`
+    /// `{.name}` Each value behind a `.`.
     Label,
-    /// `{/name}`
+    /// `{/name}` Each value behind a `/`.
     Path,
-    /// `{;name}`
+    /// `{;name}` Each value with its name, behind a `;`.
     Parameter,
-    /// `{?name}`
+    /// `{?name}` Each value with its name, the first behind a `?`, the others behind `&`.
     Query,
-    /// `{&name}`
+    /// `{&name}` Each value with its name, behind a `&`: the rest of a query that the literal
+    /// begins.
     Continuation,
 }
 

@@ -78,7 +78,8 @@ impl Completers {
     }
 }
 
-/// Completes one argument.
+/// Completes one argument. It gets the values that the user has chosen for other arguments, where
+/// the revision sends them.
 pub(crate) struct Completer {
     argument: String,
     signature: HandlerSignature,
@@ -146,7 +147,8 @@ pub(crate) fn read(request: &Request) -> Result<CompleteParams, ErrorObject> {
     request.params.parse_all().map_err(ErrorObject::misread_params)
 }
 
-/// The answer where there is nothing to suggest.
+/// The answer where there is nothing to suggest. It says that there is no more, so a client does
+/// not ask again while the user types.
 pub(crate) fn nothing(revision: Revision) -> Response {
     let completion = Completion::new::<String>([]).with_total(0).with_more(false);
     Success::complete(CompleteResult::new(completion), revision)

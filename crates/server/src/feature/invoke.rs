@@ -1,4 +1,8 @@
 //! Calls a feature: through its layers to its handler.
+//!
+//! A feature with layers is a tower service, whose innermost part is the same for all features of a
+//! kind. Which feature is meant travels in the extensions of the request; so layers are built once,
+//! when the feature is registered, and not for each call.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -16,13 +20,14 @@ use super::run::{Callee, HandlerRun};
 use crate::layer::{Fault, Route, always_ready};
 use crate::shared::ServerShared;
 
-/// A call of a feature under way.
+/// A call of a feature under way. Without layers there is no box and no dynamic call.
 pub(crate) enum Invocation<C: Callee> {
     Direct(HandlerRun<C>),
     Layered { callee: Arc<C>, future: BoxFuture<'static, Response> },
 }
 
-/// Calls a feature through its layers, if there are any, unless its caller lacks a scope.
+/// Calls a feature through its layers, if there are any, unless its caller lacks a scope. Scopes
+/// are checked before the layers run, so a layer sees only callers that may call.
 pub(crate) fn invoke<C: Callee>(
     callee: &Arc<C>,
     route: Option<&Route>,

@@ -1,4 +1,7 @@
 //! Handlers of notifications, which are not answered.
+//!
+//! Only one notification of clients leads to code of a server: that the roots changed (up to
+//! 2025-11-25). The handler runs like that of a tool, and it may ask the client for its roots.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +22,8 @@ use crate::server::BuildError;
 use crate::states::States;
 use crate::text_arguments::TextArguments;
 
-/// A handler of a notification.
+/// A handler of a notification. Kept in the profile of the server, not in a set of features: it has
+/// no name and is not listed.
 pub(crate) struct NotificationHandler {
     /// What the notification is about, for error messages.
     title: &'static str,

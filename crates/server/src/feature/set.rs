@@ -177,6 +177,7 @@ impl<T: FeatureEntry> Snapshot<T> {
         }
     }
 
+    /// All pages at once, in the shape of one revision; later requests of that revision clone them.
     fn write_pages(&self, size: usize, revision: Revision) -> Vec<Page> {
         let mut pages = Vec::new();
         let mut next = Some(0);

@@ -1,4 +1,7 @@
 //! Handlers with their types erased.
+//!
+//! A handler is any async function with extractors as parameters. Registries need one type for all
+//! of them; the types of parameters and result are used up here, when the handler is registered.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,7 +21,8 @@ pub(crate) trait Erased<R>: Send + Sync {
     fn call(&self, call: Call) -> BoxFuture<'static, Result<R>>;
 }
 
-/// Forgets the type of a handler, and remembers how an `R` is made of what it returns.
+/// Forgets the type of a handler, and remembers how an `R` is made of what it returns. `respond`
+/// turns what the function returned into the result of its kind of feature.
 pub(crate) fn erase<M, H, R>(
     handler: H,
     respond: fn(H::Output, &Call) -> Result<R>,

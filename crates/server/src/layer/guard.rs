@@ -14,12 +14,14 @@ use super::{Fault, Next, Route, always_ready};
 use crate::error::BoxError;
 use crate::tool_response::tool_error;
 
-/// Lets a call pass, makes it wait, or refuses it.
+/// Lets a call pass, makes it wait, or refuses it. One method instead of a whole tower service,
+/// since all layers of this crate are alike in the rest.
 pub(super) trait Guard: Send + Sync + 'static {
     fn serve(self: Arc<Self>, request: Request, next: Next) -> BoxFuture<'static, Response>;
 }
 
-/// The service of a layer of this crate: a guard before another service.
+/// The service of a layer of this crate: a guard before another service. The one service type of
+/// all layers here; it keeps their types out of the signatures of users.
 #[derive(Clone)]
 pub struct Guarded {
     guard: Arc<dyn Guard>,
@@ -116,7 +118,8 @@ pub(super) fn sent(request: &Request) -> Option<Method> {
 /// The most characters of a name that is kept or reported. Clients may send any name.
 const LONGEST_NAME: usize = 256;
 
-/// The name of the tool or prompt, or the URI of the resource, if the method has one.
+/// The name of the tool or prompt, or the URI of the resource, if the method has one. Cut, because
+/// the name goes into logs and into tables of counters.
 pub(super) fn name(request: &Request) -> Option<String> {
     let member = request.parts.method.named_by()?;
     let name: String = request.params.parse(member).ok().flatten()?;

@@ -1,4 +1,8 @@
 //! Looks through the lists of a mounted server for a resource.
+//!
+//! The lists are those that the caller of the request would see, so a mounted server that hides a
+//! resource from the caller is not asked for it. The number of pages is bounded, since a server may
+//! return cursors without end.
 
 use bowline_proto::members::Members;
 use bowline_proto::request::Parts;

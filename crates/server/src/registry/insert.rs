@@ -48,7 +48,8 @@ impl Registry {
         self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
     }
 
-    /// Refuses a name that belongs to a mounted server.
+    /// Refuses a name that belongs to a mounted server. Otherwise a call of that name could mean
+    /// two things.
     fn check_free(&self, what: &str, name: &str) -> Result<(), BuildError> {
         let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
         if !self.mounts().iter().any(|mount| mount.namespace.as_str() == namespace) {
@@ -59,6 +60,7 @@ impl Registry {
         )))
     }
 
+    /// Everything is checked before anything changes; clients are notified last.
     pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
         let entry = ToolEntry::check(tool)?;
         self.check_free("tool", entry.name())?;

@@ -1,4 +1,8 @@
 //! Completion: from a reference and the name of an argument to what completes it.
+//!
+//! The reference names a prompt or a template, by its name or by a URI that it made. The prompt
+//! must be one that the caller sees and has the scopes for, since suggestions may tell something
+//! about it.
 
 use std::sync::Arc;
 
@@ -14,6 +18,8 @@ use crate::feature::run::{Callee as _, HandlerRun};
 use crate::feature::visible::CallerView;
 
 impl Router {
+    /// An argument without a completer is answered with an empty list, because clients ask for
+    /// every argument that the user types.
     pub(super) fn complete(&self, mut request: Request) -> Result<Routed, ErrorObject> {
         if !self.capabilities().supports_completions() {
             return Err(not_offered(Method::CompletionComplete));
@@ -75,6 +81,7 @@ enum NoCompleter {
     Refused(ErrorObject),
 }
 
+/// An argument that does not exist is an error; one without a completer is not.
 fn choose(
     completers: &Completers,
     known: &[String],

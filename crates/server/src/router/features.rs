@@ -28,6 +28,7 @@ impl Router {
         }
     }
 
+    /// A name that is not its own goes to the mounted servers, as for tools.
     fn get_prompt(&self, request: Request) -> Result<Routed, ErrorObject> {
         let prompts = self.0.registry.prompts();
         if !prompts.is_offered() && !self.capabilities().supports_prompts() {

@@ -1,4 +1,7 @@
 //! Lists of features: page by page, as the caller may see them.
+//!
+//! A page is taken from a snapshot of the features, so a change in the meantime does not disturb
+//! it. Features that the caller may not see are left out.
 
 use bowline_proto::request::{Request, Response};
 use bowline_types::cache::CacheScope;
@@ -37,7 +40,8 @@ impl Router {
         self.page_of(&self.0.registry.templates(), ListKind::ResourceTemplates, request)
     }
 
-    /// One page of what the server itself offers.
+    /// One page of what the server itself offers. A cursor that this list did not give is an error
+    /// (PAGE-9).
     fn page_of<T: FeatureEntry>(
         &self,
         items: &Snapshot<T>,

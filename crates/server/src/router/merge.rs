@@ -40,6 +40,8 @@ impl Router {
         }
     }
 
+    /// A mounted server that fails is left out of a list that begins before it, and the result may
+    /// not be stored then: the next one may be complete.
     async fn merge<P: Merged>(self, request: Request) -> Response {
         if !P::are_offered(&self.capabilities()) {
             return Err(not_offered(request.parts.method));
@@ -95,7 +97,8 @@ impl Router {
     }
 }
 
-/// Where a part of a list comes from.
+/// Where a part of a list comes from. In the order of the list: own features, then each mounted
+/// server.
 enum Source {
     Own,
     Mount(Mount),
@@ -111,7 +114,7 @@ impl Source {
     }
 }
 
-/// A page that is being made of others.
+/// A page that is being made of others. The cache hint of the whole is the strictest of its parts.
 struct Merging<P: PagedResult> {
     items: Vec<P::Item>,
     next: Option<Cursor>,

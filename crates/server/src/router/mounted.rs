@@ -1,4 +1,8 @@
 //! Requests for mounted servers: finds the server by name or URI, and passes the request on.
+//!
+//! Tools and prompts are found by their namespace, which is part of their name, so one server is
+//! asked. Resources keep their URIs, so the server that has one must be looked for: in the lists
+//! first, then by asking.
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{EveryResource, Outbox, Parts, Request, Response};
@@ -15,7 +19,8 @@ use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
 
 impl Router {
-    /// Passes a call on to the mounted server that its name leads to.
+    /// Passes a call on to the mounted server that its name leads to. The namespace is taken off,
+    /// so the mounted server sees the name that it gave itself.
     pub(super) fn pass_by_name(
         &self,
         mut request: Request,
@@ -35,7 +40,8 @@ impl Router {
         Some((mount.clone(), name))
     }
 
-    /// Passes a request on to the mounted server that has a resource.
+    /// Passes a request on to the mounted server that has a resource. A resource that this server
+    /// has but hides from the caller is not looked for elsewhere.
     pub(super) fn pass_by_uri(&self, request: Request, uri: String) -> Result<Routed, ErrorObject> {
         let candidates = self.candidates(ServerCapabilities::supports_resources);
         let unknown = ErrorObject::resource_not_found(&uri, request.parts.revision);
@@ -153,7 +159,8 @@ impl Router {
     }
 }
 
-/// Listens to one mounted server, and passes its changes on.
+/// Listens to one mounted server, and passes its changes on. The changes go through a relay of the
+/// subscription, so that the client sees one subscription and one acknowledgement.
 fn listen_to(
     mount: &Mount,
     filter: &SubscriptionFilter,

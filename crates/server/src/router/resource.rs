@@ -1,4 +1,8 @@
 //! Resources: finds the one at a URI, reads it, and subscribes to it.
+//!
+//! A URI may be that of a resource, or match the template of a family; the resource wins, then the
+//! family that was registered first. Reading, subscribing and notifying all use the same search, so
+//! they agree on what a caller sees.
 
 use std::sync::Arc;
 
@@ -39,6 +43,8 @@ impl Router {
         }
     }
 
+    /// What the server cannot honour is taken out of the filter before it is acknowledged (SUB-6).
+    /// Beyond the limits the first resources are kept.
     pub(super) fn listen(&self, request: Request) -> Result<Routed, ErrorObject> {
         let capabilities = self.capabilities();
         let tells = capabilities.supports_tools_list_changed()
@@ -83,7 +89,8 @@ impl Router {
         filter
     }
 
-    /// Whether the caller sees the resource at a URI.
+    /// Whether the caller sees the resource at a URI. Hidden and absent differ for this server
+    /// alone: a hidden resource must not be looked for in mounted servers.
     pub(super) fn find_presence(&self, uri: &str, parts: &Parts) -> Presence {
         let registry = &self.0.registry;
         let is_there = || {

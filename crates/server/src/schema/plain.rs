@@ -1,4 +1,9 @@
 //! Simplifies generated schemas, so that every client can read them.
+//!
+//! schemars writes schemas that are right and sometimes hard to read: Rust types as formats,
+//! documented enums as `oneOf`, optional fields as "or null". Clients that turn schemas into the
+//! format of a model's provider often support less. What is changed here means the same to a server
+//! that reads arguments with serde.
 
 use schemars::Schema;
 use schemars::transform::{Transform, transform_subschemas};
@@ -46,7 +51,7 @@ fn is_width(text: &str) -> bool {
 }
 
 /// Spells a `oneOf` of constants as an `enum`, and keeps what each constant means in the
-/// description.
+/// description. Models read descriptions, so nothing is lost.
 fn choices_as_enum(members: &mut Map<String, Value>) {
     let Some(choices) = members.get("oneOf").and_then(Value::as_array) else { return };
     let Some(choices) = choices.iter().map(choice).collect::<Option<Vec<_>>>() else { return };
@@ -65,7 +70,8 @@ fn choices_as_enum(members: &mut Map<String, Value>) {
     }
 }
 
-/// One alternative of a `oneOf` that only names values.
+/// One alternative of a `oneOf` that only names values. A constant, or several with the same
+/// meaning.
 struct Choice {
     values: Vec<Value>,
     r#type: Option<Value>,
@@ -100,7 +106,8 @@ fn choice(schema: &Value) -> Option<Choice> {
     Some(Choice { values, r#type: members.get("type").cloned(), description })
 }
 
-/// Lets properties that may be left out be left out, instead of being `null`.
+/// Lets properties that may be left out be left out, instead of being `null`. A model that may send
+/// `null` often does, although leaving the property out is meant.
 fn optional_without_null(members: &mut Map<String, Value>) {
     let required: Vec<String> = match members.get("required").and_then(Value::as_array) {
         Some(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

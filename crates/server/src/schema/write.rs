@@ -59,6 +59,7 @@ impl Serialize for Ordered<'_> {
 }
 
 impl Ordered<'_> {
+    /// Sorted by rank, so that the same program always writes the same schema.
     fn members<S: Serializer>(
         &self,
         members: &Map<String, Value>,

@@ -12,6 +12,9 @@ use bowline_types::read::{ReadError, plain_integers, read_seed, text};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// What sealed state is bound to.
+///
+/// The specification asks for exactly this: the state belongs to one principal, one method and one
+/// set of parameters (MRTR-13, MRTR-15).
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Binding(Vec<u8>);
 
@@ -51,7 +54,8 @@ impl Binding {
         Self::new(&parts.owner, parts.method, &name, arguments).ok()
     }
 
-    /// The bytes to authenticate: the binding and the plain header of the sealed state.
+    /// The bytes to authenticate: the binding and the plain header of the sealed state. So neither
+    /// version nor key can be replaced without notice.
     pub(super) fn with_head(&self, version: u8, key_id: [u8; 4]) -> Vec<u8> {
         let mut bound = Vec::with_capacity(1 + key_id.len() + self.0.len());
         bound.push(version);
@@ -67,7 +71,9 @@ fn push(bound: &mut Vec<u8>, part: &[u8]) {
     bound.extend(part);
 }
 
-/// JSON in one form: members sorted by name, no spaces, whole numbers without fraction.
+/// JSON in one form: members sorted by name, no spaces, whole numbers without fraction. It need not
+/// be any standard form: it is never stored or sent, and both sides of the comparison are made
+/// here.
 fn canonical(json: &[u8]) -> Result<Vec<u8>, ReadError> {
     let mut out = Vec::new();
     read_seed(Canonical(&mut out), &plain_integers(text(json)?))?;

@@ -4,12 +4,15 @@ use std::fmt;
 
 /// What is wrong with a server or one of its features; found when it is built or the feature is
 /// registered, never while a call runs.
+///
+/// The text names the feature and what to change. A program usually returns it from `main`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     kind: Kind,
     message: String,
 }
 
+/// Only what callers have predicates for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     MissingState,

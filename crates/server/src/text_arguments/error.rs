@@ -5,7 +5,8 @@ use std::fmt;
 use bowline_types::read;
 use serde::de;
 
-/// Why a text cannot be read, and which.
+/// Why a text cannot be read, and which. The text that callers see names the argument and what was
+/// expected, with at most forty characters of what came.
 #[derive(Debug)]
 pub(super) struct TextError {
     name: Option<String>,

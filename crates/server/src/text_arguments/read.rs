@@ -1,4 +1,9 @@
 //! A serde `Deserializer` that reads texts as the types that handlers take.
+//!
+//! Arguments of prompts and variables of URI templates are texts in the protocol, but a handler may
+//! take numbers, lists or structs. A text becomes a number by parsing it, a list by its items or as
+//! JSON, an object as JSON. So the same handler type works for tools, whose arguments are JSON, and
+//! for these.
 
 use std::borrow::Cow;
 
@@ -10,7 +15,7 @@ use serde::forward_to_deserialize_any;
 
 use super::TextError;
 
-/// All texts, as a struct or a map.
+/// All texts, as a struct or a map. For handlers that take all arguments as one struct.
 pub(super) struct All<'a>(pub(super) &'a Variables);
 
 impl<'de> Deserializer<'de> for All<'de> {
@@ -77,7 +82,8 @@ impl<'de, I: Iterator<Item = (&'de str, &'de TemplateValue)>> MapAccess<'de> for
     }
 }
 
-/// One text, or several under one name.
+/// One text, or several under one name. Templates can give lists and pairs (`{ids*}`); prompts give
+/// single texts.
 #[derive(Clone, Copy)]
 pub(super) enum One<'a> {
     Text(&'a str),
@@ -107,7 +113,8 @@ impl<'a> One<'a> {
         }
     }
 
-    /// What is written as JSON because it is more than a text.
+    /// What is written as JSON because it is more than a text. `None` if the text does not begin
+    /// like JSON of that kind; it is then read as it is.
     fn as_json(self, opening: char) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text.trim()).filter(|text| text.starts_with(opening)),
@@ -308,7 +315,8 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Variant<V> {
     }
 }
 
-/// A text that was not given.
+/// A text that was not given. Optional types and lists accept it, every other type reports it as
+/// missing.
 pub(super) struct Absent;
 
 impl<'de> Deserializer<'de> for Absent {

@@ -16,6 +16,7 @@ pub(super) struct ErrorPosition<'a> {
 }
 
 impl<'a> ErrorPosition<'a> {
+    /// serde_json counts lines and columns in bytes, from 1.
     pub(super) fn of(error: &serde_json::Error, text: &'a str) -> Self {
         let lines = error.line().saturating_sub(1);
         let before: usize = text.split_inclusive('\n').take(lines).map(str::len).sum();
@@ -85,6 +86,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    /// Walks through text that was read successfully up to its end, so brackets and quotes can be
+    /// trusted.
     fn over(read: &'a str) -> Self {
         let mut walk = Self::default();
         let mut bytes = read.bytes().enumerate();

@@ -13,19 +13,22 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-/// A deserializer, visitor or access of serde, made strict.
+/// A deserializer, visitor or access of serde, made strict. The same wrapper serves all traits of
+/// serde, because each of them hands out parts of the others.
 pub(super) struct Strict<'s, T> {
     inner: T,
     path: &'s ErrorPath,
 }
 
 /// The members and items around an error, innermost first. `Some` is the index of an item of an
-/// array, `None` a member of an object.
+/// array, `None` a member of an object. Names of members are found in the text afterwards, from the
+/// position of the error.
 #[derive(Default)]
 pub(super) struct ErrorPath(RefCell<Vec<Option<usize>>>);
 
 impl ErrorPath {
-    /// Records a member or an item if reading it failed.
+    /// Records a member or an item if reading it failed. A success forgets what inner failures have
+    /// recorded: a type may try one reading and then another.
     fn note<T, E>(&self, index: Option<usize>, outcome: Result<T, E>) -> Result<T, E> {
         let mut steps = self.0.borrow_mut();
         match outcome {
@@ -218,7 +221,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Strict<'_, S> {
     }
 }
 
-/// The items of an array, counted for the path of an error.
+/// The items of an array, counted for the path of an error. serde does not say at which item it is.
 struct CountedItems<'s, A> {
     inner: A,
     path: &'s ErrorPath,
@@ -306,7 +309,8 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<'_, A> {
     }
 }
 
-/// A visitor that accepts only objects.
+/// A visitor that accepts only objects. For variants of enums with named fields, which are structs
+/// too.
 struct Object<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Object<V> {

@@ -1,4 +1,8 @@
 //! Turns serde's error messages into words that the author of the JSON understands.
+//!
+//! serde speaks of sequences, maps, units and Rust types. The author of a message, often a model,
+//! reads JSON: arrays, objects, null and ranges of numbers. Messages that are not recognized stay
+//! as they are.
 
 /// The most characters of a peer's own text that an error repeats.
 const LONGEST: usize = 40;
@@ -33,7 +37,8 @@ pub(super) fn plain(reason: &str) -> String {
     }
 }
 
-/// The expectation in JSON's words, without Rust types.
+/// The expectation in JSON's words, without Rust types. Ranges are named with their bounds, so that
+/// a model can choose another number.
 fn expected(what: &str) -> String {
     let range = |low: &dyn std::fmt::Display, high: &dyn std::fmt::Display| {
         format!("a whole number from {low} to {high}")

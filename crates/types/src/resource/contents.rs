@@ -9,6 +9,15 @@ use crate::meta::Meta;
 use crate::setters::setters;
 
 /// The contents at one URI.
+///
+/// A read may return several: a folder gives one for each file in it.
+///
+/// ```
+/// use bowline_types::resource::ResourceContents;
+///
+/// let note = ResourceContents::text("note://today", "Buy milk").with_mime_type("text/plain");
+/// assert_eq!(note.as_text(), Some("Buy milk"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "WireContents")]
 #[non_exhaustive]
@@ -73,6 +82,7 @@ impl ResourceContents {
     }
 }
 
+/// By hand, because text and bytes are two members of which exactly one is written.
 impl Serialize for ResourceContents {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_struct("ResourceContents", 4)?;
@@ -92,6 +102,7 @@ impl Serialize for ResourceContents {
 }
 
 /// Contents as peers write them: some put here the annotations of the block around them.
+/// Annotations belong to the block that embeds the contents; they are moved there.
 #[derive(Deserialize)]
 #[serde(try_from = "WireMembers")]
 pub(crate) struct WireContents {
@@ -99,6 +110,7 @@ pub(crate) struct WireContents {
     pub(crate) annotations: Option<Annotations>,
 }
 
+/// Read in two steps, so that an error about `text` and `blob` can name the URI.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireMembers {

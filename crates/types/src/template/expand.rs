@@ -24,7 +24,8 @@ impl UriTemplate {
     }
 }
 
-/// The error for a `{name:3}` whose value is not one text.
+/// The error for a `{name:3}` whose value is not one text. The only way in which an expansion can
+/// fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixOfMany {
     name: String,
@@ -43,6 +44,7 @@ impl fmt::Display for PrefixOfMany {
 impl std::error::Error for PrefixOfMany {}
 
 impl Expression {
+    /// The first piece is preceded by the mark of the operator, the others by its separator.
     fn expand(&self, variables: &Variables, uri: &mut String) -> Result<(), PrefixOfMany> {
         let mut is_first = true;
         for variable in &self.variables {
@@ -61,7 +63,8 @@ impl Expression {
     }
 }
 
-/// The texts of one variable, without the separators between them.
+/// The texts of one variable, without the separators between them. Follows the table of RFC 6570,
+/// section 3.2.1, for each operator and modifier.
 fn pieces(
     operator: Operator,
     variable: &TemplateVariable,
@@ -109,6 +112,7 @@ fn piece(operator: Operator, name: &str, value: &str) -> String {
     }
 }
 
+/// Operators that allow reserved characters also keep octets that are encoded already.
 fn encode(text: &str, operator: Operator) -> String {
     let mut encoded = String::with_capacity(text.len());
     for (offset, byte) in text.bytes().enumerate() {

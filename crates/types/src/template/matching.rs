@@ -39,6 +39,8 @@ impl UriTemplate {
         self.read(rest, Reading::Exact).or_else(|| self.read(rest, Reading::Generous))
     }
 
+    /// The second sweep: from left to right, each expression ends at the first place that the first
+    /// sweep has marked.
     fn read(&self, text: &[u8], reading: Reading) -> Option<Variables> {
         let literals: Vec<_> = self.parts.iter().map(|part| normalize(&part.literal)).collect();
         let ends_of_parts = self.sweep(text, &literals, reading)?;
@@ -79,7 +81,8 @@ impl UriTemplate {
     }
 }
 
-/// How strictly values are matched.
+/// How strictly values are matched. The exact one is tried first, so that a URI which the template
+/// made always gives back its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// Values contain only what expanding the template can produce.
@@ -88,7 +91,8 @@ enum Reading {
     Generous,
 }
 
-/// A set of positions in a text, including its end.
+/// A set of positions in a text, including its end. One for each expression. It makes the work
+/// linear, whatever a client sends as a URI.
 struct PositionSet(Vec<bool>);
 
 impl PositionSet {

@@ -1,4 +1,8 @@
 //! Parses the text of a template, and reports where it breaks the grammar.
+//!
+//! The grammar is that of RFC 6570, level 4, without the reserved operators. A template comes from
+//! the author of a server, or from a server that a client lists; an error names the place in the
+//! text.
 
 use super::{
     Expression, InvalidTemplate, Modifier, Operator, TemplatePart, TemplateVariable, UriTemplate,
@@ -15,6 +19,7 @@ pub(super) fn template(text: &str) -> Result<UriTemplate, InvalidTemplate> {
     })
 }
 
+/// Length and number of variables are bounded, because matching costs as much for each of them.
 fn read(text: &str) -> Result<UriTemplate, ParseFailure> {
     if text.len() > UriTemplate::MAX_LENGTH {
         let reason = format!("it is longer than {} bytes", UriTemplate::MAX_LENGTH);
@@ -69,6 +74,8 @@ fn literal(text: &str, start: usize) -> Result<String, ParseFailure> {
     Ok(encoded)
 }
 
+/// The text between braces: an operator, if the first character is one, and variables with commas
+/// between them.
 fn expression(inside: &str, start: usize) -> Result<Expression, ParseFailure> {
     let (operator, list) = match inside.as_bytes().first() {
         Some(b'+') => (Operator::Reserved, &inside[1..]),
@@ -96,6 +103,7 @@ fn expression(inside: &str, start: usize) -> Result<Expression, ParseFailure> {
     Ok(Expression { operator, variables })
 }
 
+/// A name, perhaps with `*` (one piece for each item) or `:3` (the first characters).
 fn variable(text: &str, start: usize) -> Result<TemplateVariable, ParseFailure> {
     let (name, modifier) = match (text.strip_suffix('*'), text.split_once(':')) {
         (Some(name), _) => (name, Modifier::Explode),
@@ -108,6 +116,7 @@ fn variable(text: &str, start: usize) -> Result<TemplateVariable, ParseFailure> 
     Ok(TemplateVariable { name: name.to_owned(), modifier })
 }
 
+/// RFC 6570 allows up to four digits, the first of them not zero.
 fn prefix_length(digits: &str, start: usize) -> Result<usize, ParseFailure> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     match digits.parse() {
@@ -116,6 +125,7 @@ fn prefix_length(digits: &str, start: usize) -> Result<usize, ParseFailure> {
     }
 }
 
+/// Letters, digits, `_`, encoded octets, and `.` between labels.
 fn check_name(name: &str, start: usize) -> Result<(), ParseFailure> {
     if name.is_empty() {
         return Err((start, "the name of a variable is missing".to_owned()));

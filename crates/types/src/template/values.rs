@@ -1,4 +1,7 @@
 //! Splits the text that an expression matched into the values of its variables.
+//!
+//! Matching has found where the text of each expression begins and ends. Here it is cut at
+//! separators, names and commas, and decoded. A variable that occurs twice must have one value.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +9,8 @@ use super::{
     Expression, Modifier, Operator, TemplateValue, TemplateVariable, Variables, is_reserved,
 };
 
-/// The values found so far, each with the modifier of its variable.
+/// The values found so far, each with the modifier of its variable. A prefix (`{name:3}`) is only a
+/// part of the value; the longest part that was found counts.
 #[derive(Default)]
 pub(super) struct Found(BTreeMap<String, (TemplateValue, Modifier)>);
 
@@ -28,6 +32,8 @@ impl Found {
         }
     }
 
+    /// For operators without names: the values come in the order of the variables, and the last
+    /// takes the rest.
     fn add_in_order(&mut self, expression: &Expression, text: &str) -> Option<()> {
         let operator = expression.operator;
         let mut rest = Some(text);
@@ -48,6 +54,8 @@ impl Found {
         rest.is_none().then_some(())
     }
 
+    /// For `;`, `?` and `&`: each value comes with its name, in any order. A name that no variable
+    /// has belongs to the one with `*`.
     fn add_named(&mut self, expression: &Expression, text: &str) -> Option<()> {
         let operator = expression.operator;
         let mut members = vec![Vec::new(); expression.variables.len()];

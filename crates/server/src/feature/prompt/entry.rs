@@ -27,6 +27,9 @@ use crate::states::States;
 use crate::text_arguments::{TextArguments, TextValidator};
 
 /// A prompt that has been checked.
+///
+/// Made once, when the prompt is registered. What can be wrong with the prompt itself has been
+/// refused by then; what is left are mistakes of callers.
 pub(crate) struct PromptEntry {
     name: Arc<str>,
     prompt: Prompt,
@@ -98,7 +101,8 @@ impl PromptEntry {
         invoke(self, self.prompt.core.route.as_ref(), request, shared)
     }
 
-    /// The first argument that must be there and is not.
+    /// The first argument that must be there and is not. Refused with -32602, before the handler
+    /// runs (ERR-4).
     fn missing(&self, params: &GetPromptParams) -> Option<&str> {
         let mut required =
             self.prompt.definition.arguments.iter().filter(|argument| argument.required);

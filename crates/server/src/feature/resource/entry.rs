@@ -1,4 +1,7 @@
 //! Resources and resource templates that have been checked, as the registry keeps them.
+//!
+//! Resources and templates are two lists in the protocol, although both are read in the same way.
+//! So each has an entry for its list, and both share a [`ResourceReader`].
 
 use std::sync::Arc;
 
@@ -31,7 +34,8 @@ pub(crate) struct TemplateEntry {
     pub(crate) reader: Arc<ResourceReader>,
 }
 
-/// A checked resource, by the list that it belongs to.
+/// A checked resource, by the list that it belongs to. Whether a URI is a template was said by the
+/// program (`Resource::new` or `Resource::template`), and checked.
 pub(crate) enum CheckedResource {
     Resource(ResourceEntry),
     Template(Box<TemplateEntry>),

@@ -144,7 +144,8 @@ impl ResourceReader {
         invoke(self, self.resource.core.route.as_ref(), request, shared)
     }
 
-    /// The values of the template's variables in a URI; `None` if the URI does not match.
+    /// The values of the template's variables in a URI; `None` if the URI does not match. Values
+    /// that would lead out of a folder (`..`) do not match.
     fn find(&self, uri: &str) -> Option<Variables> {
         match &self.template {
             None => (self.resource.uri() == uri).then(Variables::new),
@@ -231,7 +232,7 @@ impl fmt::Debug for ResourceReader {
 ///
 /// # Errors
 ///
-/// If there is none, or it is none.
+/// If there is none, or it is no URI that may be asked for.
 pub(crate) fn asked(request: &Request) -> Result<String, ErrorObject> {
     let invalid = |reason: String| ErrorObject::invalid_params(format!("`params.uri`: {reason}"));
     let uri = request.params.parse::<String>("uri").map_err(ErrorObject::misread_params)?;

@@ -28,7 +28,8 @@ use crate::states::States;
 use crate::tool_response::{tool_error, tool_response};
 use crate::tool_validator::ToolValidator;
 
-/// A tool that has been checked.
+/// A tool that has been checked. Made once, when the tool is registered: schemas are compiled and
+/// marks of headers are read then, not at a call.
 pub(crate) struct ToolEntry {
     tool: Tool,
     validator: Arc<ToolValidator>,

@@ -1,4 +1,7 @@
 //! Converts roots to paths of this machine, and back.
+//!
+//! A root is a `file:` URI (ROOT-5). On Unix a path is any bytes, so every byte that a URI does not
+//! allow is encoded, and decoded again without a look at its characters.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +41,8 @@ impl Root {
     }
 }
 
-/// Percent-decodes a path. `None` if an escape is invalid.
+/// Percent-decodes a path. `None` if an escape is invalid. A text such as `%+1` is no escape,
+/// although Rust would parse `+1`.
 fn decode(path: &str) -> Option<Vec<u8>> {
     let mut pieces = path.split('%');
     let mut bytes = pieces.next()?.as_bytes().to_vec();

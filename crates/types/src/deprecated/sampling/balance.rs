@@ -1,4 +1,8 @@
 //! Checks that every tool use in a conversation is followed by exactly one result.
+//!
+//! Providers of models refuse a conversation in which a tool use has no result, or a result no use
+//! (SAMP-12 to SAMP-15). A server that finds the mistake before it sends the question gets an error
+//! that names the message.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -50,7 +54,8 @@ pub fn check_tool_results(messages: &[SamplingMessage]) -> Result<(), Unbalanced
     }
 }
 
-/// The ids of the tool uses that a message answers.
+/// The ids of the tool uses that a message answers. A message with a result holds nothing but
+/// results (SAMP-12).
 fn tool_results(message: &SamplingMessage) -> Result<Vec<&str>, Reason> {
     let ids: Vec<_> = message.content.iter().filter_map(answered_id).collect();
     if ids.is_empty() {
@@ -88,6 +93,7 @@ pub struct UnbalancedToolUse {
     reason: Reason,
 }
 
+/// Each is a way in which a conversation breaks the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Reason {
     Mixed,

@@ -1,4 +1,8 @@
 //! Checks the user's answers against the form.
+//!
+//! A server must not trust what a client sends back (ELIC-58), and clients write numbers and empty
+//! fields in different ways. So an answer is checked and brought into one form before a handler
+//! reads it.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -47,7 +51,8 @@ impl FormSchema {
         if problems.is_empty() { Ok(object(checked)) } else { Err(InvalidAnswer::new(problems)) }
     }
 
-    /// Adds the defaults of fields without an answer, after the answered ones.
+    /// Adds the defaults of fields without an answer, after the answered ones. A client may leave
+    /// out what the user did not change (ELIC-22); the handler still sees a complete form.
     #[must_use]
     pub fn fill_defaults(&self, content: &Object) -> Object {
         let Ok(filled) = content.parse::<Ordered<RawJson>>() else { return content.clone() };
@@ -75,6 +80,7 @@ fn is_null(value: &RawJson) -> bool {
 }
 
 impl FormField {
+    /// Gives the value in normal form. The reason is a sentence for the user, about this field.
     fn check(&self, value: &RawJson) -> Result<RawJson, String> {
         match &self.kind {
             FieldKind::String(schema) => check_string(schema, value),
@@ -113,6 +119,7 @@ impl FormField {
     }
 }
 
+/// Lengths count characters, as a user does.
 fn check_string(schema: &StringSchema, value: &RawJson) -> Result<(), String> {
     let text: String = value.parse().map_err(|_| wrong("text", value))?;
     let length = text.chars().count() as u64;
@@ -160,6 +167,7 @@ fn check_multi_select(schema: &MultiSelectSchema, value: &RawJson) -> Result<(),
     chosen.iter().try_for_each(|text| check_option(&schema.options, text))
 }
 
+/// The reason lists the options, since the value came from a program and not from a click.
 fn check_option(options: &[SelectOption], text: &str) -> Result<(), String> {
     if options.iter().any(|option| option.value == text) {
         return Ok(());

@@ -1,4 +1,7 @@
 //! Checks a text against its format, loosely: enough to catch typing errors.
+//!
+//! The four formats that forms may demand of a text (ELIC-19). A text is refused only if it is surely
+//! wrong; an unusual value passes.
 
 use super::StringFormat;
 

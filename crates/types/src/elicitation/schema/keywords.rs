@@ -15,7 +15,8 @@ use crate::ordered::Ordered;
 /// The most references and wrappers that are followed. Also ends circles.
 const HOPS: usize = 16;
 
-/// A schema object.
+/// A schema object. Everything that a form can have, and what leads to it: references, wrappers and
+/// alternatives. Other keywords are not read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct FormKeywords {
@@ -101,7 +102,8 @@ fn is_null(schema: &RawJson) -> bool {
     schema.parse::<FormKeywords>().is_ok_and(|keywords| keywords.types.0 == ["null"])
 }
 
-/// The `type` of a schema, without `null`: a field that may be `null` is an optional field.
+/// The `type` of a schema, without `null`: a field that may be `null` is an optional field. One
+/// name or an array of names in JSON.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct FormTypes(Vec<String>);
 
@@ -136,7 +138,7 @@ impl<'de> Deserialize<'de> for FormTypes {
     }
 }
 
-/// The schemas that references can name.
+/// The schemas that references can name. Read from the root of the schema once, and handed down.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Definitions {
@@ -147,6 +149,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
+    /// Only references into the definitions are followed; nothing is fetched.
     fn find(&self, reference: &str) -> Result<RawJson, String> {
         if reference == "#" {
             return Err("it holds the whole form again, and forms are flat".to_owned());

@@ -94,6 +94,7 @@ impl<'de> Deserialize<'de> for FormSchema {
     }
 }
 
+/// A client shows the fields that it understands, and passes on the others as they are.
 impl<'de> Deserialize<'de> for FormField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let schema = Schema::deserialize(deserializer)?;
@@ -105,6 +106,7 @@ impl<'de> Deserialize<'de> for FormField {
 }
 
 impl FormField {
+    /// The reason of a failure is a fragment that follows the name of the field.
     fn from_keywords(keywords: FormKeywords, definitions: &Definitions) -> Result<Self, String> {
         let kind = match keywords.types.single() {
             Some("string") => text(&keywords)?,
@@ -123,6 +125,7 @@ impl FormField {
     }
 }
 
+/// A text with fixed values is a choice.
 fn text(keywords: &FormKeywords) -> Result<FieldKind, String> {
     if let Some(options) = options(keywords)? {
         return Ok(FieldKind::Select(select(keywords, options)));
@@ -151,6 +154,7 @@ fn select(keywords: &FormKeywords, options: Vec<SelectOption>) -> SelectSchema {
     SelectSchema { options, titles, default: default(keywords) }
 }
 
+/// Forms have lists of fixed choices only (ELIC-21).
 fn multi_select(
     keywords: &FormKeywords,
     definitions: &Definitions,

@@ -1,4 +1,8 @@
 //! Writes a form as the JSON Schema that clients expect.
+//!
+//! Written by hand, because the shape of a field depends on the revision of the peer: choices with
+//! titles are `oneOf` since 2025-11-25 and `enumNames` before, and a choice of several is an array.
+//! Which of them is written was decided by projection.
 
 use serde::{Serialize, Serializer};
 use serde_json::Number;
@@ -71,6 +75,7 @@ impl FormField {
         }
     }
 
+    /// Options without titles are a plain `enum` in every revision.
     fn select<'a>(&'a self, schema: &'a SelectSchema) -> Wire<'a> {
         let options = &schema.options;
         let wire = Wire { default: json(schema.default.as_ref()), ..self.wire("string") };
