@@ -4,8 +4,8 @@
 //! [`revision`] and [`method`] define which method and member exists in which revision;
 //! `bowline-proto` enforces it. This crate knows no JSON-RPC envelopes, no transports and no time.
 //!
-//! Wire types have public fields, a `new` with the required ones and a `with_…` for each optional
-//! one. They ignore members that they do not know, and keep enum values that they do not know. Some
+//! Wire types have public fields, a `new` with the required ones and a `with_…` for most optional
+//! ones. They ignore members that they do not know, and keep enum values that they do not know. Some
 //! rules are not checked while a message is read, because one bad member should not cost the whole
 //! message. A `check_…` method beside the type checks such a rule.
 //!
