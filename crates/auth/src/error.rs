@@ -24,6 +24,12 @@ pub(crate) enum Kind {
     Key,
     Metadata,
     Fetch,
+    #[cfg(feature = "client")]
+    Login,
+    #[cfg(feature = "client")]
+    Visit,
+    #[cfg(feature = "client")]
+    Store,
     TooLarge,
 }
 
@@ -41,6 +47,12 @@ impl Error {
     /// not quote a query, a header or a body, because they may hold secrets.
     pub fn fetch(reason: impl Into<String>) -> Self {
         Self::new(Kind::Fetch, reason)
+    }
+
+    /// The same error for another caller that waits for the same thing, without its cause.
+    #[cfg(feature = "client")]
+    pub(crate) fn copy(&self) -> Self {
+        Self::new(self.kind, self.reason.clone())
     }
 
     /// Adds the cause.
@@ -66,6 +78,36 @@ impl Error {
     /// Whether a token is malformed, or its signature is wrong.
     pub fn is_token(&self) -> bool {
         self.kind == Kind::Token
+    }
+
+    /// Why a page was not visited: the user gave up, or no browser can be opened.
+    #[cfg(feature = "client")]
+    pub fn visit(reason: impl Into<String>) -> Self {
+        Self::new(Kind::Visit, reason)
+    }
+
+    /// Why a [`Store`](crate::client::store::Store) failed. The reason must not quote a record.
+    #[cfg(feature = "client")]
+    pub fn store(reason: impl Into<String>) -> Self {
+        Self::new(Kind::Store, reason)
+    }
+
+    /// Whether a login failed: the authorization server refused it, or a rule forbids it.
+    #[cfg(feature = "client")]
+    pub fn is_login(&self) -> bool {
+        self.kind == Kind::Login
+    }
+
+    /// Whether the user did not visit the page of the authorization server.
+    #[cfg(feature = "client")]
+    pub fn is_visit(&self) -> bool {
+        self.kind == Kind::Visit
+    }
+
+    /// Whether the store of records failed.
+    #[cfg(feature = "client")]
+    pub fn is_store(&self) -> bool {
+        self.kind == Kind::Store
     }
 
     /// Whether a key cannot be used.

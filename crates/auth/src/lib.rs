@@ -2,9 +2,10 @@
 //!
 //! An MCP server is an OAuth resource server: it verifies the access token of every request. An MCP
 //! client is an OAuth client: it obtains tokens from the authorization server that the MCP server
-//! names. This crate holds the rules of both, and none of the I/O: the time is an argument, and
-//! every HTTP request goes through a [`Fetcher`](fetch::Fetcher) that the caller brings. It can be
-//! reviewed alone, because it uses only `bowline-types` and `bowline-proto` of this workspace.
+//! names. This crate holds the rules of both. The time is an argument of the rules, and every HTTP
+//! request goes through a [`Fetcher`](fetch::Fetcher) that the caller brings; of the rest, only the
+//! client's `drive`, `open` and `store` wait, start a browser and write files. It can be reviewed
+//! alone, because it uses only `bowline-types` and `bowline-proto` of this workspace.
 //!
 //! Everything here reads text that another machine wrote. So every length and count has a limit, a
 //! constant named `MOST_…` beside the code that enforces it.
@@ -19,9 +20,12 @@
 //! * [`form`] — names and values of queries and of requests to a token endpoint;
 //! * [`fetch`] — one HTTP request, as a value, and the trait that sends it;
 //! * [`jose`] — signatures, keys and JSON Web Tokens;
-//! * [`metadata`] — the documents in which resources and authorization servers describe themselves.
+//! * [`metadata`] — the documents in which resources and authorization servers describe themselves;
+//! * `client` — obtains access tokens (feature `client`).
 
 pub mod challenge;
+#[cfg(feature = "client")]
+pub mod client;
 pub mod error;
 pub mod fetch;
 pub mod form;

@@ -1,0 +1,338 @@
+//! Logins, renewals and logouts against authorization servers in memory.
+
+mod adversary;
+mod herd;
+mod network;
+mod secrets;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use http::header::WWW_AUTHENTICATE;
+
+use self::network::*;
+use super::*;
+use crate::client::plan::{Browser, Issuer, Machine};
+use crate::client::store::{FileStore, MemoryStore};
+
+/// Sends a message as an HTTP client does: repeats it while the verdict is to retry.
+async fn send(authorizer: &Authorizer, network: &Network, operation: &str) -> StatusCode {
+    send_with(authorizer, network, operation, LoginPolicy::Allowed).await.0
+}
+
+async fn send_with(
+    authorizer: &Authorizer,
+    network: &Network,
+    operation: &str,
+    policy: LoginPolicy,
+) -> (StatusCode, Option<Error>) {
+    let mut attempts = AuthAttempts::default();
+    let (method, url) = (Method::POST, Url::parse(MCP).unwrap());
+    for _ in 0..8 {
+        let headers = authorizer.headers((&method, &url), &mut attempts).await.unwrap();
+        let (status, answer) = network.call(operation, &headers);
+        if status.is_success() {
+            return (status, None);
+        }
+        match authorizer.refused((status, &answer), operation, policy, &mut attempts).await {
+            AuthVerdict::Retry => {}
+            AuthVerdict::Stands(error) => return (status, error),
+        }
+    }
+    panic!("the client repeats a message without end");
+}
+
+fn authorizer(plan: impl Into<Plan>, network: &Arc<Network>) -> Authorizer {
+    let mcp = Url::parse(MCP).unwrap();
+    Authorizer::new(plan, mcp, network.clone()).with_visitor(network.visitor())
+}
+
+// spec: TOK-1, TOK-2, PRM-6, AUTH-2
+#[tokio::test]
+async fn the_first_refusal_logs_in_and_every_later_request_has_the_token() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    assert!(!client.is_logged_in().await.unwrap());
+    for _ in 0..3 {
+        assert_eq!(send(&client, &network, "tools/list").await, StatusCode::OK);
+    }
+    assert_eq!((network.visits(), network.count("register")), (1, 1));
+    assert!(client.is_logged_in().await.unwrap());
+}
+
+// spec: TOK-3, TOK-8
+#[tokio::test]
+async fn a_token_is_sent_to_the_origin_of_the_mcp_server_only_and_in_a_header_only() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    let headers = |url: &'static str| {
+        let client = client.clone();
+        async move {
+            let url = Url::parse(url).unwrap();
+            let mut attempts = AuthAttempts::default();
+            client.headers((&Method::GET, &url), &mut attempts).await.unwrap()
+        }
+    };
+    let own = headers("https://mcp.example/other?x=1").await;
+    assert!(own[AUTHORIZATION].is_sensitive() && own.len() == 1);
+    for url in ["https://as.example/mcp", "http://mcp.example/mcp", "https://mcp.example:8443/mcp"]
+    {
+        assert!(headers(url).await.is_empty(), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn many_callers_share_one_login_and_a_dropped_caller_does_not_end_it() {
+    let network = Network::new();
+    network.hold_visits.store(true, Ordering::SeqCst);
+    let client = authorizer(Browser::new("app"), &network);
+    let first = tokio::spawn({
+        let (client, network) = (client.clone(), network.clone());
+        async move { send(&client, &network, "x").await }
+    });
+    network.visited.notified().await;
+    let calls: Vec<_> = (0..20)
+        .map(|_| {
+            let (client, network) = (client.clone(), network.clone());
+            tokio::spawn(async move { send(&client, &network, "x").await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    first.abort();
+    let _ = first.await;
+    network.hold_visits.store(false, Ordering::SeqCst);
+    network.release.notify_waiters();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), StatusCode::OK);
+    }
+    assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test]
+async fn a_notification_never_starts_a_login() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    let (status, error) = send_with(&client, &network, "x", LoginPolicy::Forbidden).await;
+    assert_eq!((status, error.is_none(), network.visits()), (StatusCode::UNAUTHORIZED, true, 0));
+}
+
+#[tokio::test]
+async fn a_user_who_gives_up_is_asked_once() {
+    let network = Network::new();
+    network.state().refuses_users = true;
+    let client = authorizer(Browser::new("app"), &network);
+    let (status, error) = send_with(&client, &network, "x", LoginPolicy::Allowed).await;
+    assert_eq!((status, network.visits()), (StatusCode::UNAUTHORIZED, 1));
+    assert!(error.unwrap().is_visit());
+}
+
+// spec: SCOPE-14, SCOPE-15, SCOPE-16
+#[tokio::test]
+async fn a_missing_scope_is_asked_for_together_with_the_old_ones() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    assert_eq!(send(&client, &network, "tools/list").await, StatusCode::OK);
+    assert_eq!(send(&client, &network, "needs admin").await, StatusCode::OK);
+    assert_eq!(send(&client, &network, "needs export").await, StatusCode::OK);
+    assert_eq!(network.state().asked, ["basic", "basic admin", "basic admin export"]);
+    // A program may step up too.
+    let network = Network::new();
+    let client = authorizer(Machine::secret(AS, "pre", "s"), &network);
+    assert_eq!(send(&client, &network, "needs admin").await, StatusCode::OK);
+    assert_eq!(network.visits(), 0);
+}
+
+// spec: SCOPE-17, SCOPE-18
+#[tokio::test]
+async fn a_scope_that_is_not_granted_is_asked_for_once_for_each_operation() {
+    let network = Network::new();
+    network.state().never_granted = Some("admin");
+    let client = authorizer(Browser::new("app"), &network);
+    for _ in 0..3 {
+        let (status, error) =
+            send_with(&client, &network, "needs admin", LoginPolicy::Allowed).await;
+        assert_eq!(status, StatusCode::FORBIDDEN);
+        assert!(error.unwrap().to_string().contains("`admin`"));
+    }
+    assert_eq!(network.visits(), 2);
+    // The token has all that the server wants, and still it refuses.
+    let network = Network::new();
+    network.state().always_forbids = true;
+    let client = authorizer(Browser::new("app"), &network);
+    let (status, _) = send_with(&client, &network, "needs admin", LoginPolicy::Allowed).await;
+    assert_eq!((status, network.visits()), (StatusCode::FORBIDDEN, 2));
+}
+
+#[tokio::test]
+async fn two_operations_that_step_up_at_once_both_succeed() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "tools/list").await;
+    let calls = ["needs admin", "needs export"].map(|operation| {
+        let (client, network) = (client.clone(), network.clone());
+        tokio::spawn(async move { send(&client, &network, operation).await })
+    });
+    for call in calls {
+        assert_eq!(call.await.unwrap(), StatusCode::OK);
+    }
+}
+
+// spec: REFR-4
+#[tokio::test]
+async fn a_token_that_expires_soon_is_renewed_before_it_is_sent() {
+    for rotates in [true, false] {
+        let network = Network::new();
+        network.state().life = 0;
+        network.state().rotates = rotates;
+        let client = authorizer(Browser::new("app"), &network);
+        for _ in 0..4 {
+            assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+        }
+        assert_eq!((network.visits(), network.count("refresh_token")), (1, 4));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_gives_no_refresh_token_gets_a_new_login_after_a_refusal() {
+    let network = Network::new();
+    network.state().gives_refresh = false;
+    let client = authorizer(Browser::new("app"), &network);
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    network.revoke_access();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!((network.visits(), network.count("refresh_token")), (2, 0));
+    assert_eq!(network.count("register"), 1);
+}
+
+#[tokio::test]
+async fn a_refused_token_is_renewed_after_the_document_was_read_again() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    let documents = network.count("oauth-protected-resource");
+    network.revoke_access();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.count("oauth-protected-resource"), documents + 1);
+    assert_eq!((network.visits(), network.count("refresh_token")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_spent_refresh_token_leads_to_a_login_and_the_registration_stays() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    network.revoke_all();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!((network.visits(), network.count("register")), (2, 1));
+}
+
+// spec: REG-14, REG-15, PRM-11, PRM-12, TOK-8
+#[tokio::test]
+async fn another_authorization_server_means_another_registration_and_login() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    network.state().issuer = TWO.into();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 2);
+    assert_eq!(network.count("register"), 2);
+    // A client that was registered beforehand is not shown to the new server.
+    let network = Network::new();
+    let client = authorizer(Machine::secret(Issuer::first_seen(), "pre", "s"), &network);
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    network.state().issuer = TWO.into();
+    let (status, error) = send_with(&client, &network, "x", LoginPolicy::Allowed).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+    assert!(error.unwrap().to_string().contains("`pre` is known to"));
+    assert_eq!(network.count(TWO), 0);
+}
+
+#[tokio::test]
+async fn a_record_outlives_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = || FileStore::open(folder.path().join("auth")).unwrap();
+    let network = Network::new();
+    for _ in 0..3 {
+        let client = authorizer(Browser::new("app").store(store()), &network);
+        assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    }
+    assert_eq!(network.visits(), 1);
+    let other = authorizer(Browser::new("app").account("bob").store(store()), &network);
+    assert_eq!(send(&other, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 2);
+}
+
+#[tokio::test]
+async fn a_login_of_another_program_is_used() {
+    let store = MemoryStore::new();
+    let network = Network::new();
+    let clients = [(); 2].map(|()| authorizer(Browser::new("app").store(store.clone()), &network));
+    // Both have looked into the empty store.
+    for client in &clients {
+        assert!(!client.is_logged_in().await.unwrap());
+    }
+    for client in &clients {
+        assert_eq!(send(client, &network, "x").await, StatusCode::OK);
+    }
+    assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test]
+async fn a_logout_revokes_the_refresh_token_then_the_access_token_and_deletes_both() {
+    for status in [200, 500] {
+        let network = Network::new();
+        network.state().revocation_status = status;
+        let store = MemoryStore::new();
+        let client = authorizer(Browser::new("app").store(store.clone()), &network);
+        client.logout().await.unwrap();
+        assert_eq!(network.count("revoke"), 0);
+        send(&client, &network, "x").await;
+        client.logout().await.unwrap();
+        let revoked = network.bodies("revoke");
+        assert!(revoked[0].contains("token_type_hint=refresh_token"), "{revoked:?}");
+        assert!(revoked[1].contains("token_type_hint=access_token"), "{revoked:?}");
+        assert_eq!(format!("{store:?}"), "MemoryStore(0 records)");
+        assert!(!client.is_logged_in().await.unwrap());
+        assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+        assert_eq!(network.visits(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_bound_token_has_a_fresh_proof_on_every_request_and_nonces_are_answered_once() {
+    let network = Network::new();
+    network.state().is_bound = true;
+    network.state().nonce = Some("n1".into());
+    let client = authorizer(Browser::new("app"), &network);
+    for _ in 0..3 {
+        assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    }
+    let mut proofs = network.state().proofs.clone();
+    let count = proofs.len();
+    proofs.sort();
+    proofs.dedup();
+    assert_eq!(proofs.len(), count);
+    network.state().nonce = Some("n2".into());
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    network.revoke_access();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 1);
+}
+
+#[test]
+fn a_challenge_is_chosen_in_any_order() {
+    let network = Network::new();
+    let choose = |plan: Browser, value: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(WWW_AUTHENTICATE, value.parse().unwrap());
+        let client = authorizer(plan, &network);
+        client.0.choose(&Challenge::read(&headers)).map(|it| it.scheme().to_owned())
+    };
+    for value in ["Basic realm=\"x\", DPoP a=\"1\", Bearer b=\"2\"", "Bearer x=\"1\", DPoP"] {
+        assert_eq!(choose(Browser::new("a"), value).as_deref(), Some("Bearer"));
+        assert_eq!(choose(Browser::new("a").dpop(), value).as_deref(), Some("DPoP"));
+    }
+    assert_eq!(choose(Browser::new("a"), "DPoP").as_deref(), Some("DPoP"));
+    assert_eq!(choose(Browser::new("a"), "Basic realm=\"x\""), None);
+}
