@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::RawJson;
-use crate::member::{self, constant};
+use crate::member::{self, constant, count, or_default};
 use crate::meta::Meta;
 use crate::rpc::request;
 use crate::setters::setters;
@@ -69,11 +69,7 @@ pub struct CompletionArgument {
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of other arguments that the user has chosen already.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -226,7 +222,7 @@ impl Completion {
 #[serde(rename_all = "camelCase")]
 struct WireCompletion {
     values: Vec<String>,
-    #[serde(default, deserialize_with = "member::count")]
+    #[serde(default, deserialize_with = "count")]
     total: Option<u64>,
     #[serde(default)]
     has_more: Option<bool>,
@@ -242,11 +238,7 @@ impl From<WireCompletion> for Completion {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn round_trip<T: Serialize + for<'de> Deserialize<'de>>(text: &str) {
-        let value: T = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&value).unwrap(), text);
-    }
+    use crate::round_trip::round_trip;
 
     // spec: COMP-3, COMP-4
     #[test]

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::implementation::{self, Icon};
+use crate::implementation::{Icon, safe_icons};
 use crate::json::{Base64, RawJson};
-use crate::member::{self, constant};
+use crate::member::{self, constant, count};
 use crate::meta::Meta;
 use crate::resource::{ResourceContents, ResourceDefinition, WireContents};
 
@@ -265,14 +265,10 @@ pub struct ResourceLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// The size of the contents in bytes, before any encoding.
-    #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Icons to show (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "implementation::safe_icons",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]

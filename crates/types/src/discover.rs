@@ -68,6 +68,7 @@ impl DiscoverResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::round_trip::round_trip;
 
     // spec: DISC-3, DISC-4
     #[test]
@@ -77,8 +78,7 @@ mod tests {
             r#""instructions":"Look before you leap.","_meta":{"#,
             r#""io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}"#
         );
-        let result: DiscoverResult = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+        let result = round_trip::<DiscoverResult>(text);
         assert_eq!(result.revisions().collect::<Vec<_>>(), [Revision::V2026_07_28]);
         assert_eq!(result.server_info(), Some(Implementation::new("s", "1")));
     }

@@ -15,7 +15,7 @@ use crate::capability::ClientCapabilities;
 use crate::deprecated::sampling::CreateMessageParams;
 use crate::elicitation::ElicitParams;
 use crate::json::RawJson;
-use crate::member;
+use crate::member::{self, or_default};
 use crate::meta::Meta;
 use crate::method::Method;
 use crate::ordered::Ordered;
@@ -60,7 +60,7 @@ pub struct InputRequired {
     /// The questions. If there are none, the client just sends the request again.
     #[serde(
         default,
-        deserialize_with = "member::or_default",
+        deserialize_with = "or_default",
         skip_serializing_if = "InputRequests::is_empty"
     )]
     pub input_requests: InputRequests,

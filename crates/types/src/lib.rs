@@ -108,6 +108,8 @@ pub mod legacy;
 mod invalid;
 mod member;
 mod ordered;
+#[cfg(test)]
+mod round_trip;
 mod setters;
 
 pub use capability::{ClientCapabilities, ServerCapabilities};

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::ProgressToken;
+use crate::member::{number, optional_number};
 use crate::rpc::notification;
 use crate::setters::setters;
 
@@ -22,11 +23,10 @@ pub struct ProgressParams {
     /// The token of the request.
     pub progress_token: ProgressToken,
     /// How much is done, in any unit. More than in the notification before.
-    #[serde(serialize_with = "crate::member::number")]
+    #[serde(serialize_with = "number")]
     pub progress: f64,
     /// How much there is to do, in the same unit, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// What is being done now, for people (since 2025-03-26).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, Role};
 use crate::empty::NoParams;
-use crate::implementation::{self, Icon};
-use crate::member;
+use crate::implementation::{Icon, safe_icons};
+use crate::member::or_default;
 use crate::meta::Meta;
 use crate::page::list;
 use crate::rpc::{notification, request};
@@ -27,18 +27,10 @@ pub struct PromptDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The arguments that it takes.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
     /// Icons to show (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "implementation::safe_icons",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -91,7 +83,7 @@ pub struct PromptArgument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether the client must send it.
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub required: bool,
 }
 
@@ -142,11 +134,7 @@ pub struct GetPromptParams {
     /// The name of the prompt.
     pub name: String,
     /// The values, by the name of the argument.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -225,11 +213,7 @@ notification! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn round_trip<T: Serialize + for<'de> Deserialize<'de>>(text: &str) {
-        let value: T = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&value).unwrap(), text);
-    }
+    use crate::round_trip::round_trip;
 
     #[test]
     fn a_prompt_is_written_as_it_was_read() {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Annotations;
 use crate::empty::NoParams;
-use crate::implementation::{self, Icon};
-use crate::member;
+use crate::implementation::{Icon, safe_icons};
+use crate::member::count;
 use crate::meta::Meta;
 use crate::page::list;
 use crate::rpc::{notification, request};
@@ -39,14 +39,10 @@ pub struct ResourceDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// The size of the contents in bytes, before any encoding.
-    #[serde(default, deserialize_with = "member::count", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Icons to show (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "implementation::safe_icons",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -117,11 +113,7 @@ pub struct ResourceTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Icons to show (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "implementation::safe_icons",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -241,10 +233,7 @@ impl From<ResourceContents> for ReadResourceResult {
 
 notification! {
     /// `notifications/resources/list_changed`.
-    ResourceListChanged = ResourcesListChanged(NoParams)
-}
-
-notification! {
+    ResourceListChanged = ResourcesListChanged(NoParams),
     /// `notifications/resources/updated`: a resource, or one below it, has changed.
     ResourceUpdated = ResourcesUpdated(ResourceUpdatedParams)
 }

@@ -29,9 +29,9 @@ pub trait Notification {
     type Params: Serialize + DeserializeOwned + Send;
 }
 
-/// Declares an empty enum that names a request: `Name = Method(Params) -> Result`.
+/// Declares empty enums that name requests, each as `Name = Method(Params) -> Result`.
 macro_rules! request {
-    ($(#[$doc:meta])* $name:ident = $method:ident($params:ty) -> $result:ty) => {
+    ($($(#[$doc:meta])* $name:ident = $method:ident($params:ty) -> $result:ty),+) => {$(
         $(#[$doc])*
         pub enum $name {}
 
@@ -40,13 +40,13 @@ macro_rules! request {
             type Params = $params;
             type Result = $result;
         }
-    };
+    )+};
 }
 pub(crate) use request;
 
-/// Declares an empty enum that names a notification: `Name = Method(Params)`.
+/// Declares empty enums that name notifications, each as `Name = Method(Params)`.
 macro_rules! notification {
-    ($(#[$doc:meta])* $name:ident = $method:ident($params:ty)) => {
+    ($($(#[$doc:meta])* $name:ident = $method:ident($params:ty)),+) => {$(
         $(#[$doc])*
         pub enum $name {}
 
@@ -54,6 +54,6 @@ macro_rules! notification {
             const METHOD: $crate::method::Method = $crate::method::Method::$method;
             type Params = $params;
         }
-    };
+    )+};
 }
 pub(crate) use notification;

@@ -155,6 +155,7 @@ impl ListenResult {
 mod tests {
     use super::*;
     use crate::json::Object;
+    use crate::round_trip::round_trip;
 
     // spec: SUB-1
     #[test]
@@ -165,8 +166,7 @@ mod tests {
             r#"{"notifications":{"promptsListChanged":true,"resourcesListChanged":true}}"#,
             r#"{"notifications":{"taskIds":["t"]}}"#,
         ] {
-            let params: ListenParams = serde_json::from_str(text).unwrap();
-            assert_eq!(serde_json::to_string(&params).unwrap(), text);
+            round_trip::<ListenParams>(text);
         }
         let error = serde_json::from_str::<ListenParams>("{}").unwrap_err().to_string();
         assert!(error.contains("missing field `notifications`"), "{error}");

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{Content, join_text};
 use crate::empty::NoParams;
-use crate::implementation::{self, Icon};
+use crate::implementation::{Icon, safe_icons};
 use crate::invalid::invalid_value;
 use crate::json::{Object, RawJson, Schema, open_enum};
 use crate::legacy::task::TaskMetadata;
-use crate::member;
+use crate::member::{even_null, or_default};
 use crate::meta::Meta;
 use crate::page::list;
 use crate::read::{ReadError, read};
@@ -60,11 +60,7 @@ pub struct ToolDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Icons to show (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "implementation::safe_icons",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "safe_icons", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
@@ -230,17 +226,13 @@ impl CallToolParams {
 #[non_exhaustive]
 pub struct CallToolResult {
     /// The result for the model.
-    #[serde(default, deserialize_with = "member::or_default")]
+    #[serde(default, deserialize_with = "or_default")]
     pub content: Vec<Content>,
     /// The result for programs: an object, or since 2026-07-28 any JSON value including `null`.
-    #[serde(
-        default,
-        deserialize_with = "member::even_null",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<RawJson>,
     /// Whether the tool failed. The model still receives the content, and may try again.
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub is_error: bool,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::json::open_enum;
-use crate::member;
+use crate::member::{optional_number, or_default};
 use crate::setters::setters;
 
 /// Hints about the audience and the importance of a block or resource. A host may ignore them.
@@ -12,15 +12,10 @@ use crate::setters::setters;
 #[non_exhaustive]
 pub struct Annotations {
     /// Who should see it. Empty means that the sender did not say.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<Role>,
     /// The importance, from 0 (entirely optional) to 1 (effectively required).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub priority: Option<f64>,
     /// The time of the last change, as ISO 8601 text (since 2025-06-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]

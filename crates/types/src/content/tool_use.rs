@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Content, WHAT};
 use crate::json::{Object, RawJson};
-use crate::member::{self, constant};
+use crate::member::{self, constant, even_null, or_default};
 use crate::meta::Meta;
 
 constant!(ToolUseType = "tool_use");
@@ -48,14 +48,10 @@ pub struct ToolResultContent {
     #[serde(default, deserialize_with = "plain_blocks")]
     pub content: Vec<Content>,
     /// The result for programs. `null` is a value here.
-    #[serde(
-        default,
-        deserialize_with = "member::even_null",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<RawJson>,
     /// Whether the tool failed.
-    #[serde(default, deserialize_with = "member::or_default", skip_serializing_if = "Not::not")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub is_error: bool,
     /// Further metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]

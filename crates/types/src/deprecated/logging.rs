@@ -134,6 +134,7 @@ impl LogMessageParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::round_trip::round_trip;
 
     // spec: LOG-3
     #[test]
@@ -157,11 +158,9 @@ mod tests {
     #[test]
     fn a_message_is_written_as_it_was_read() {
         let text = r#"{"level":"error","logger":"db","data":{"error":"lost","tries":3.0}}"#;
-        let message: LogMessageParams = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&message).unwrap(), text);
+        round_trip::<LogMessageParams>(text);
         let text = r#"{"level":"info","data":null}"#;
-        let message: LogMessageParams = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&message).unwrap(), text);
+        round_trip::<LogMessageParams>(text);
         let error = serde_json::from_str::<LogMessageParams>(r#"{"level":"info"}"#).unwrap_err();
         assert!(error.to_string().contains("missing field `data`"), "{error}");
     }

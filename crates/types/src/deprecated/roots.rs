@@ -103,13 +103,13 @@ impl ListRootsResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::round_trip::round_trip;
 
     // spec: ROOT-5
     #[test]
     fn roots_are_written_as_they_were_read() {
         let text = r#"{"roots":[{"uri":"file:///home/me/a","name":"A"},{"uri":"file:///b"}]}"#;
-        let result: ListRootsResult = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+        round_trip::<ListRootsResult>(text);
     }
 
     // spec: ROOT-5

@@ -6,7 +6,7 @@ use crate::capability::ClientCapabilities;
 use crate::content::{Content, Role};
 use crate::json::{Object, RawJson, open_enum};
 use crate::legacy::task::TaskMetadata;
-use crate::member;
+use crate::member::{optional_number, or_default};
 use crate::meta::Meta;
 use crate::rpc::request;
 use crate::setters::setters;
@@ -38,27 +38,18 @@ pub struct CreateMessageParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
     /// The temperature of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// The most tokens of the answer.
     pub max_tokens: u64,
     /// Texts that end the answer.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
     /// Parameters for the model's provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Object>,
     /// The tools that the model may call (since 2025-11-25).
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
     /// Whether the model may or must call tools (since 2025-11-25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,23 +185,16 @@ impl CreateMessageResult {
 #[non_exhaustive]
 pub struct ModelPreferences {
     /// Names or parts of names. The first one that fits wins.
-    #[serde(
-        default,
-        deserialize_with = "member::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<ModelHint>,
     /// The importance of a low price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<f64>,
     /// The importance of speed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<f64>,
     /// The importance of the model's abilities.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "crate::member::optional_number")]
+    #[serde(default, serialize_with = "optional_number", skip_serializing_if = "Option::is_none")]
     pub intelligence_priority: Option<f64>,
 }
 

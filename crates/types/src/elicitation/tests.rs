@@ -1,6 +1,7 @@
 //! Elicitation on the wire, and the check of URLs.
 
 use super::*;
+use crate::round_trip::round_trip;
 
 fn read(text: &str) -> ElicitParams {
     serde_json::from_str(text).unwrap()
@@ -89,8 +90,7 @@ fn a_url_is_one_that_a_browser_opens() {
 #[test]
 fn an_answer_is_accept_decline_or_cancel() {
     let text = r#"{"action":"accept","content":{"name":"Ada","tags":["a"],"n":1.5}}"#;
-    let result: ElicitResult = serde_json::from_str(text).unwrap();
-    assert_eq!(serde_json::to_string(&result).unwrap(), text);
+    round_trip::<ElicitResult>(text);
     let declined: ElicitResult =
         serde_json::from_str(r#"{"action":"decline","content":null}"#).unwrap();
     assert_eq!(declined, ElicitResult::decline());

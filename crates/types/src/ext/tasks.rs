@@ -26,15 +26,9 @@ pub const IDENTIFIER: &str = "io.modelcontextprotocol/tasks";
 
 request! {
     /// `tasks/get`.
-    GetTask = TasksGet(TaskIdParams) -> Task
-}
-
-request! {
+    GetTask = TasksGet(TaskIdParams) -> Task,
     /// `tasks/update`: answers the questions of a task.
-    UpdateTask = TasksUpdate(UpdateTaskParams) -> EmptyResult
-}
-
-request! {
+    UpdateTask = TasksUpdate(UpdateTaskParams) -> EmptyResult,
     /// `tasks/cancel`: asks the server to stop the task. The server need not do so.
     CancelTask = TasksCancel(TaskIdParams) -> EmptyResult
 }
@@ -178,6 +172,7 @@ impl Task {
 mod tests {
     use super::*;
     use crate::input::InputRequest;
+    use crate::round_trip::round_trip;
 
     const HEAD: &str = concat!(
         r#""createdAt":"2026-07-28T10:30:00Z","lastUpdatedAt":"2026-07-28T10:40:00Z","#,
@@ -199,8 +194,7 @@ mod tests {
             ("paused", ""),
         ] {
             let text = format!(r#"{{"taskId":"t","status":"{status}",{HEAD}{rest}}}"#);
-            let task: Task = serde_json::from_str(&text).unwrap();
-            assert_eq!(serde_json::to_string(&task).unwrap(), text);
+            round_trip::<Task>(&text);
         }
     }
 
@@ -239,8 +233,7 @@ mod tests {
     #[test]
     fn answers_to_a_task_name_it_and_its_questions() {
         let text = r#"{"taskId":"t","inputResponses":{"k":{"action":"decline"}}}"#;
-        let params: UpdateTaskParams = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&params).unwrap(), text);
+        round_trip::<UpdateTaskParams>(text);
         let error = serde_json::from_str::<UpdateTaskParams>(r#"{"taskId":"t"}"#).unwrap_err();
         assert!(error.to_string().contains("missing field `inputResponses`"), "{error}");
     }

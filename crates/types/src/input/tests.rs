@@ -3,6 +3,7 @@
 use super::*;
 use crate::deprecated::roots::ListRootsResult;
 use crate::elicitation::{ElicitAction, ElicitResult};
+use crate::round_trip::round_trip;
 
 const QUESTIONS: &str = concat!(
     r#"{"zeta":{"method":"elicitation/create","params":{"message":"Name?","#,
@@ -16,8 +17,7 @@ const QUESTIONS: &str = concat!(
 #[test]
 fn questions_are_written_as_they_were_read_and_in_their_order() {
     let text = format!(r#"{{"inputRequests":{QUESTIONS},"requestState":"eyJ0Ijox"}}"#);
-    let required: InputRequired = serde_json::from_str(&text).unwrap();
-    assert_eq!(serde_json::to_string(&required).unwrap(), text);
+    let required = round_trip::<InputRequired>(&text);
     let keys: Vec<_> = required.input_requests.iter().map(|(key, _)| key).collect();
     assert_eq!(keys, ["zeta", "alpha", "mid"]);
 }
@@ -76,8 +76,7 @@ fn a_question_that_cannot_be_read_says_which_and_why() {
 #[test]
 fn answers_are_read_as_what_was_asked() {
     let text = r#"{"a":{"action":"decline"},"r":{"roots":[]},"x":7}"#;
-    let responses: InputResponses = serde_json::from_str(text).unwrap();
-    assert_eq!(serde_json::to_string(&responses).unwrap(), text);
+    let responses = round_trip::<InputResponses>(text);
     let answer: ElicitResult = responses.parse("a").unwrap().unwrap();
     assert_eq!(answer.action, ElicitAction::Decline);
     assert!(responses.parse::<ListRootsResult>("r").unwrap().unwrap().roots.is_empty());

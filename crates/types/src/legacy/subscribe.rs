@@ -8,10 +8,7 @@ use crate::rpc::request;
 
 request! {
     /// `resources/subscribe`.
-    SubscribeResource = ResourcesSubscribe(SubscribeParams) -> EmptyResult
-}
-
-request! {
+    SubscribeResource = ResourcesSubscribe(SubscribeParams) -> EmptyResult,
     /// `resources/unsubscribe`.
     UnsubscribeResource = ResourcesUnsubscribe(SubscribeParams) -> EmptyResult
 }

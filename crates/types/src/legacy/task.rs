@@ -20,15 +20,9 @@ use crate::setters::setters;
 
 request! {
     /// `tasks/get`.
-    GetCoreTask = TasksGet(TaskIdParams) -> CoreTask
-}
-
-request! {
+    GetCoreTask = TasksGet(TaskIdParams) -> CoreTask,
     /// `tasks/result`: waits for the task, then returns the result of the original request.
-    TaskResult = TasksResult(TaskIdParams) -> Object
-}
-
-request! {
+    TaskResult = TasksResult(TaskIdParams) -> Object,
     /// `tasks/cancel`.
     CancelCoreTask = TasksCancel(TaskIdParams) -> CoreTask
 }
@@ -272,6 +266,7 @@ impl RelatedTask {
 mod tests {
     use super::*;
     use crate::id::Cursor;
+    use crate::round_trip::round_trip;
 
     const TASK: &str = concat!(
         r#"{"taskId":"786512e2","status":"working","statusMessage":"In progress.","#,
@@ -281,8 +276,7 @@ mod tests {
 
     #[test]
     fn a_task_is_written_as_it_was_read() {
-        let task: CoreTask = serde_json::from_str(TASK).unwrap();
-        assert_eq!(serde_json::to_string(&task).unwrap(), TASK);
+        round_trip::<CoreTask>(TASK);
     }
 
     #[test]
@@ -294,8 +288,7 @@ mod tests {
     #[test]
     fn a_request_that_became_a_task_is_answered_with_the_task_alone() {
         let text = format!(r#"{{"task":{TASK},"_meta":{{"a":1}}}}"#);
-        let result: CreateTaskResult = serde_json::from_str(&text).unwrap();
-        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+        round_trip::<CreateTaskResult>(&text);
     }
 
     #[test]

@@ -57,13 +57,18 @@ impl<'s, T> Strict<'s, T> {
     }
 }
 
-/// Forwards these methods, with the visitor made strict.
+/// Forwards these methods, with the visitor made strict. Those that take more than a visitor list
+/// their arguments.
 macro_rules! forward {
-    ($($method:ident)*) => {
+    ($($method:ident $(($($argument:ident: $type:ty),*))?)*) => {
         $(
-            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+            fn $method<V: Visitor<'de>>(
+                self,
+                $($($argument: $type,)*)?
+                visitor: V,
+            ) -> Result<V::Value, Self::Error> {
                 let visitor = self.with(visitor);
-                self.inner.$method(visitor)
+                self.inner.$method($($($argument,)*)? visitor)
             }
         )*
     };
@@ -110,34 +115,6 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         self.inner.deserialize_newtype_struct(name, visitor)
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        let visitor = self.with(visitor);
-        self.inner.deserialize_unit_struct(name, visitor)
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        let visitor = self.with(visitor);
-        self.inner.deserialize_tuple(length, visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        let visitor = self.with(visitor);
-        self.inner.deserialize_tuple_struct(name, length, visitor)
-    }
-
     forward! {
         deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32
         deserialize_i64 deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32
@@ -145,6 +122,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<'_, D> {
         deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
         deserialize_option deserialize_unit deserialize_seq deserialize_map
         deserialize_identifier deserialize_ignored_any
+        deserialize_unit_struct(name: &'static str)
+        deserialize_tuple(length: usize)
+        deserialize_tuple_struct(name: &'static str, length: usize)
     }
 
     fn is_human_readable(&self) -> bool {
@@ -291,14 +271,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<'_, A> {
         self.path.note(None, outcome)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(
-        self,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        let visitor = self.with(visitor);
-        self.inner.tuple_variant(length, visitor)
-    }
+    forward! { tuple_variant(length: usize) }
 
     fn struct_variant<V: Visitor<'de>>(
         self,

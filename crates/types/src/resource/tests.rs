@@ -3,11 +3,7 @@
 use super::*;
 use crate::id::Cursor;
 use crate::page::PagedResult;
-
-fn round_trip<T: Serialize + for<'de> Deserialize<'de>>(text: &str) {
-    let value: T = serde_json::from_str(text).unwrap();
-    assert_eq!(serde_json::to_string(&value).unwrap(), text);
-}
+use crate::round_trip::round_trip;
 
 fn error<T: for<'de> Deserialize<'de> + std::fmt::Debug>(text: &str) -> String {
     serde_json::from_str::<T>(text).unwrap_err().to_string()

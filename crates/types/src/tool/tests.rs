@@ -3,6 +3,7 @@
 use super::*;
 use crate::id::Cursor;
 use crate::page::PagedResult;
+use crate::round_trip::round_trip;
 
 const TOOL: &str = r#"{"name":"add","title":"Adder","description":"Add","inputSchema":{"type":"object","x-vendor":1.0},"outputSchema":{"type":"object"},"annotations":{"title":"A","readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"execution":{"taskSupport":"optional"},"icons":[{"src":"https://example.com/i.png"}],"_meta":{"a":1}}"#;
 
@@ -17,8 +18,7 @@ fn result(text: &str) -> CallToolResult {
 // spec: TOOL-13, TOOL-18
 #[test]
 fn a_tool_is_written_as_it_was_read() {
-    let tool: ToolDefinition = serde_json::from_str(TOOL).unwrap();
-    assert_eq!(serde_json::to_string(&tool).unwrap(), TOOL);
+    round_trip::<ToolDefinition>(TOOL);
 }
 
 // spec: TOOL-13, TOOL-14

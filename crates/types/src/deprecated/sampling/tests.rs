@@ -1,6 +1,7 @@
 //! Sampling on the wire, and the capabilities that it needs.
 
 use super::*;
+use crate::round_trip::round_trip;
 
 fn params(text: &str) -> CreateMessageParams {
     serde_json::from_str(text).unwrap()
@@ -39,8 +40,7 @@ fn content_is_one_block_or_many() {
         r#"{"type":"tool_use","id":"1","name":"t","input":{}}]}"#
     );
     for text in [one, many] {
-        let message: SamplingMessage = serde_json::from_str(text).unwrap();
-        assert_eq!(serde_json::to_string(&message).unwrap(), text);
+        round_trip::<SamplingMessage>(text);
     }
     let array_of_one = r#"{"role":"user","content":[{"type":"text","text":"a"}]}"#;
     let message: SamplingMessage = serde_json::from_str(array_of_one).unwrap();
@@ -97,6 +97,5 @@ fn priorities_are_held_between_zero_and_one() {
 #[test]
 fn hints_keep_their_order() {
     let text = r#"{"hints":[{"name":"b"},{"name":"a"},{}]}"#;
-    let preferences: ModelPreferences = serde_json::from_str(text).unwrap();
-    assert_eq!(serde_json::to_string(&preferences).unwrap(), text);
+    round_trip::<ModelPreferences>(text);
 }
