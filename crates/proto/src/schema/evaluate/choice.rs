@@ -26,25 +26,12 @@ impl Evaluation<'_> {
         instance: &Instance<'_>,
         marks: &mut EvaluatedParts,
     ) -> Verdict {
-        let mut failures = Vec::new();
-        let mut verdict = false;
-        for schema in schemas {
-            let mut own = self.branch(marks)?;
-            let (passes, failure) = self.attempt(*schema, instance, &mut own)?;
-            if passes {
-                verdict = true;
-                marks.merge(&own);
-                if !marks.is_wanted() {
-                    break;
-                }
-            } else {
-                failures.push(failure);
-            }
-        }
-        if !verdict {
+        let enough = if marks.is_wanted() { usize::MAX } else { 1 };
+        let (passing, failures) = self.alternatives(schemas, instance, marks, enough)?;
+        if passing.is_empty() {
             self.no_alternative(failures, instance);
         }
-        Ok(verdict)
+        Ok(!passing.is_empty())
     }
 
     /// Checks `oneOf`: exactly one alternative passes. In the first pass it stops at the second
@@ -55,31 +42,46 @@ impl Evaluation<'_> {
         instance: &Instance<'_>,
         marks: &mut EvaluatedParts,
     ) -> Verdict {
-        let mut failures = Vec::new();
-        let mut passing = Vec::new();
-        for (index, schema) in schemas.iter().enumerate() {
-            let mut own = self.branch(marks)?;
-            let (passes, failure) = self.attempt(*schema, instance, &mut own)?;
-            if passes {
-                marks.merge(&own);
-                passing.push((index + 1).to_string());
-            } else {
-                failures.push(failure);
-            }
-            if passing.len() > 1 && self.found.is_none() {
-                break;
-            }
-        }
+        // A message names all that match.
+        let enough = if self.found.is_some() { usize::MAX } else { 2 };
+        let (passing, failures) = self.alternatives(schemas, instance, marks, enough)?;
         match passing.len() {
             1 => return Ok(true),
             0 => self.no_alternative(failures, instance),
             _ => self.record(instance, || {
+                let passing: Vec<_> = passing.iter().map(ToString::to_string).collect();
                 let passing = passing.join(" and ");
                 let reason = format!("fits the alternatives {passing}, but exactly one may fit");
                 (Expected::Other, reason)
             }),
         }
         Ok(false)
+    }
+
+    /// Checks the alternatives until enough of them pass. Returns which ones do, counted from 1,
+    /// and the violations of the others.
+    fn alternatives(
+        &mut self,
+        schemas: &[NodeId],
+        instance: &Instance<'_>,
+        marks: &mut EvaluatedParts,
+        enough: usize,
+    ) -> Result<(Vec<usize>, Vec<Failure>), Stop> {
+        let (mut passing, mut failures) = (Vec::new(), Vec::new());
+        for (schema, number) in schemas.iter().zip(1..) {
+            let mut own = self.branch(marks)?;
+            let (passes, failure) = self.attempt(*schema, instance, &mut own)?;
+            if passes {
+                marks.merge(&own);
+                passing.push(number);
+            } else {
+                failures.push(failure);
+            }
+            if passing.len() >= enough {
+                break;
+            }
+        }
+        Ok((passing, failures))
     }
 
     /// Checks against a schema, and gives its violations apart from the others. The list of
