@@ -13,19 +13,42 @@ use crate::check::Problems;
 /// An attribute that takes words.
 pub(crate) struct Syntax {
     /// How people write it, for messages.
-    pub(crate) attribute: &'static str,
-    pub(crate) words: &'static [Word],
+    attribute: &'static str,
+    /// Words that other attributes have too.
+    shared: &'static [Word],
+    words: &'static [Word],
 }
 
 /// A word that an attribute understands.
 pub(crate) struct Word {
-    pub(crate) name: &'static str,
-    pub(crate) value: Value,
+    name: &'static str,
+    value: Value,
+}
+
+impl Word {
+    /// A description, instead of the doc comment.
+    pub(crate) const DESCRIBE: Self = Self::expression("describe");
+
+    pub(crate) const fn flag(name: &'static str) -> Self {
+        Self { name, value: Value::None }
+    }
+
+    pub(crate) const fn text(name: &'static str) -> Self {
+        Self { name, value: Value::Text }
+    }
+
+    pub(crate) const fn expression(name: &'static str) -> Self {
+        Self { name, value: Value::Expression }
+    }
+
+    pub(crate) const fn optional(name: &'static str) -> Self {
+        Self { name, value: Value::Optional }
+    }
 }
 
 /// The value after a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value {
+enum Value {
     /// Nothing: `read_only`.
     None,
     /// A string literal: `title = "Search"`.
@@ -127,7 +150,7 @@ impl Words {
         let Ok(name) = input.call(Ident::parse_any) else {
             return Err(input.error(format!("expected {}", syntax.choices())));
         };
-        let Some(word) = syntax.words.iter().find(|word| name == word.name) else {
+        let Some(word) = syntax.words().find(|word| name == word.name) else {
             let text = format!("unknown word `{name}`; expected {}", syntax.choices());
             return Err(Error::new_spanned(name, text));
         };
@@ -147,13 +170,31 @@ impl Words {
 }
 
 impl Syntax {
+    pub(crate) const fn new(attribute: &'static str, words: &'static [Word]) -> Self {
+        Self { attribute, shared: &[], words }
+    }
+
+    /// The attribute of a tool, resource or prompt, with the words that all of them have.
+    pub(crate) const fn of_feature(attribute: &'static str, words: &'static [Word]) -> Self {
+        const SHARED: &[Word] = &[
+            Word::text("name"),
+            Word::text("title"),
+            Word::DESCRIBE,
+            Word::text("require_scope"),
+            Word::text("step_up_scope"),
+        ];
+        Self { attribute, shared: SHARED, words }
+    }
+
+    /// Every word, the shared ones first.
+    fn words(&self) -> impl Iterator<Item = &'static Word> {
+        self.shared.iter().chain(self.words)
+    }
+
     /// The words that may stand in this attribute, as a list to read.
     fn choices(&self) -> String {
-        let words: Vec<String> = self
-            .words
-            .iter()
-            .map(|word| format!("`{}{}`", word.name, word.value.example()))
-            .collect();
+        let show = |word: &Word| format!("`{}{}`", word.name, word.value.example());
+        let words: Vec<String> = self.words().map(show).collect();
         match words.split_last() {
             None => format!("nothing in {}", self.attribute),
             Some((last, [])) => last.clone(),

@@ -17,7 +17,7 @@ use crate::kind::Kind;
 use crate::tool;
 
 /// The attribute of the `impl` itself, which takes no words.
-const BLOCK: Syntax = Syntax { attribute: "`#[tool] impl`", words: &[] };
+const BLOCK: Syntax = Syntax::new("`#[tool] impl`", &[]);
 
 /// Expands `#[tool] impl`.
 pub(crate) fn expand(words: TokenStream, code: TokenStream) -> TokenStream {

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span};
 
-use crate::attr::{Syntax, Value, Word};
+use crate::attr::{Syntax, Word};
 
 /// A kind of feature, in the words of attributes, of messages and of the library.
 pub(crate) struct Kind {
@@ -32,11 +32,10 @@ const ARG: &str = "`#[arg(..)]`";
 /// What to do about a `self` where methods cannot be used.
 const STATE: &str = "what calls share is a parameter of type `State<T>`";
 
-const COMPLETE: Word = Word { name: "complete", value: Value::Expression };
-const DEFAULT: Word = Word { name: "default", value: Value::Optional };
-const DESCRIBE: Word = Word { name: "describe", value: Value::Expression };
-const RANGE: Word = Word { name: "range", value: Value::Expression };
-const RENAME: Word = Word { name: "rename", value: Value::Text };
+const COMPLETE: Word = Word::expression("complete");
+const DEFAULT: Word = Word::optional("default");
+const RANGE: Word = Word::expression("range");
+const RENAME: Word = Word::text("rename");
 
 impl Kind {
     pub(crate) const TOOL: Self = Self {
@@ -48,7 +47,7 @@ impl Kind {
         feature: "Tool",
         function: "ToolFn",
         output: "ToolOutput",
-        arg: Syntax { attribute: ARG, words: &[DEFAULT, DESCRIBE, RANGE, RENAME] },
+        arg: Syntax::new(ARG, &[DEFAULT, Word::DESCRIBE, RANGE, RENAME]),
         extractors: &[],
     };
 
@@ -60,7 +59,7 @@ impl Kind {
         feature: "Prompt",
         function: "PromptFn",
         output: "PromptOutput",
-        arg: Syntax { attribute: ARG, words: &[COMPLETE, DEFAULT, DESCRIBE, RANGE, RENAME] },
+        arg: Syntax::new(ARG, &[COMPLETE, DEFAULT, Word::DESCRIBE, RANGE, RENAME]),
         extractors: &[],
     };
 
@@ -73,7 +72,7 @@ impl Kind {
         function: "ResourceFn",
         output: "ResourceOutput",
         // A template has only the names of its variables, and no descriptions.
-        arg: Syntax { attribute: ARG, words: &[COMPLETE, DEFAULT, RANGE, RENAME] },
+        arg: Syntax::new(ARG, &[COMPLETE, DEFAULT, RANGE, RENAME]),
         extractors: &["Uri"],
     };
 

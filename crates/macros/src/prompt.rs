@@ -3,22 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::attr::{Syntax, Value, Word, Words};
+use crate::attr::{Syntax, Words};
 use crate::check::Problems;
 use crate::feature::{self, About, Plan};
 use crate::function::Function;
 use crate::kind::Kind;
 
-const PROMPT: Syntax = Syntax {
-    attribute: "`#[prompt(..)]`",
-    words: &[
-        Word { name: "name", value: Value::Text },
-        Word { name: "title", value: Value::Text },
-        Word { name: "describe", value: Value::Expression },
-        Word { name: "require_scope", value: Value::Text },
-        Word { name: "step_up_scope", value: Value::Text },
-    ],
-};
+const PROMPT: Syntax = Syntax::of_feature("`#[prompt(..)]`", &[]);
 
 /// Expands `#[prompt(words)] function`.
 pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {

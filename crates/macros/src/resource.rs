@@ -5,7 +5,7 @@ use quote::quote;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Error, LitStr, Token, Type};
 
-use crate::attr::{Syntax, Value, Word, Words};
+use crate::attr::{Syntax, Word, Words};
 use crate::check::Problems;
 use crate::feature::{self, About, Plan};
 use crate::function::Function;
@@ -13,20 +13,10 @@ use crate::kind::Kind;
 use crate::param::{Argument, Param, if_any, last_segment};
 use crate::template::Template;
 
-const RESOURCE: Syntax = Syntax {
-    attribute: "`#[resource(..)]`",
-    words: &[
-        Word { name: "name", value: Value::Text },
-        Word { name: "title", value: Value::Text },
-        Word { name: "describe", value: Value::Expression },
-        Word { name: "require_scope", value: Value::Text },
-        Word { name: "step_up_scope", value: Value::Text },
-        Word { name: "mime", value: Value::Text },
-        Word { name: "size", value: Value::Expression },
-        Word { name: "ttl", value: Value::Expression },
-        Word { name: "private", value: Value::None },
-    ],
-};
+const RESOURCE: Syntax = Syntax::of_feature(
+    "`#[resource(..)]`",
+    &[Word::text("mime"), Word::expression("size"), Word::expression("ttl"), Word::flag("private")],
+);
 
 /// Expands `#[resource("uri", words)] function`.
 pub(crate) fn expand(words: TokenStream, function: TokenStream) -> TokenStream {

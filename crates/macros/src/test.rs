@@ -8,17 +8,12 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, FnArg};
 
-use crate::attr::{Syntax, Value, Word, Words};
+use crate::attr::{Syntax, Word, Words};
 use crate::check::{self, Problems};
 use crate::function::Function;
 
-const TEST: Syntax = Syntax {
-    attribute: "`#[bowline::test(..)]`",
-    words: &[
-        Word { name: EVERY_REVISION, value: Value::None },
-        Word { name: STATELESS, value: Value::None },
-    ],
-};
+const TEST: Syntax =
+    Syntax::new("`#[bowline::test(..)]`", &[Word::flag(EVERY_REVISION), Word::flag(STATELESS)]);
 
 const EVERY_REVISION: &str = "every_revision";
 const STATELESS: &str = "stateless";

@@ -3,28 +3,23 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use crate::attr::{Syntax, Value, Word, Words};
+use crate::attr::{Syntax, Word, Words};
 use crate::check::{self, Problems};
 use crate::feature::{self, About, Plan};
 use crate::function::Function;
 use crate::impl_block;
 use crate::kind::Kind;
 
-pub(crate) const TOOL: Syntax = Syntax {
-    attribute: "`#[tool(..)]`",
-    words: &[
-        Word { name: "name", value: Value::Text },
-        Word { name: "title", value: Value::Text },
-        Word { name: "describe", value: Value::Expression },
-        Word { name: "require_scope", value: Value::Text },
-        Word { name: "step_up_scope", value: Value::Text },
-        Word { name: "read_only", value: Value::None },
-        Word { name: "destructive", value: Value::None },
-        Word { name: "additive", value: Value::None },
-        Word { name: "idempotent", value: Value::None },
-        Word { name: "closed_world", value: Value::None },
+pub(crate) const TOOL: Syntax = Syntax::of_feature(
+    "`#[tool(..)]`",
+    &[
+        Word::flag("read_only"),
+        Word::flag("destructive"),
+        Word::flag("additive"),
+        Word::flag("idempotent"),
+        Word::flag("closed_world"),
     ],
-};
+);
 
 /// Words that are methods of the builder without arguments.
 const HINTS: &[&str] = &["read_only", "destructive", "additive", "idempotent", "closed_world"];
