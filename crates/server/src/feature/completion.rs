@@ -32,8 +32,7 @@ impl Completers {
         H: Handler<M>,
         H::Output: IntoCompletion + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
+        let signature = HandlerSignature::of(&[H::describe]);
         let handler = erase(handler, |suggestions, _| suggestions.into_completion());
         self.0.retain(|other| other.argument != argument);
         self.0.push(Arc::new(Completer { argument, signature, handler }));

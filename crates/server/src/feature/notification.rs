@@ -38,8 +38,7 @@ impl NotificationHandler {
         H: Handler<M>,
         H::Output: IntoNothing + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
+        let signature = HandlerSignature::of(&[H::describe]);
         Self { title, signature, handler: erase(handler, |nothing, _| nothing.into_nothing()) }
     }
 

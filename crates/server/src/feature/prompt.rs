@@ -73,8 +73,7 @@ impl Prompt {
         H: Handler<M>,
         H::Output: IntoPromptResult + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
+        let signature = HandlerSignature::of(&[H::describe]);
         let mut definition = wire::PromptDefinition::new(name);
         definition.arguments = arguments::of(&signature);
         let handler = erase(handler, |result, _| result.into_prompt_result());

@@ -81,9 +81,7 @@ impl Resource {
         H: Handler<M>,
         H::Output: IntoResourceResult + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
-        H::Output::describe(&mut signature);
+        let signature = HandlerSignature::of(&[H::describe, H::Output::describe]);
         let handler = erase(handler, |contents, call| contents.into_resource_result(call.name()));
         Self::of(uri.into(), Kind::One, signature, handler)
     }
@@ -102,9 +100,7 @@ impl Resource {
         H: TemplateHandler<M>,
         H::Output: IntoResourceResult + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
-        H::Output::describe(&mut signature);
+        let signature = HandlerSignature::of(&[H::describe, H::Output::describe]);
         let handler = erase_call(
             move |call: Call| handler.clone().call(call),
             |contents: H::Output, call| contents.into_resource_result(call.name()),

@@ -79,9 +79,7 @@ impl Tool {
         H: Handler<M>,
         H::Output: IntoToolResult + 'static,
     {
-        let mut signature = HandlerSignature::default();
-        H::describe(&mut signature);
-        H::Output::describe(&mut signature);
+        let mut signature = HandlerSignature::of(&[H::describe, H::Output::describe]);
         let (input, output) = signature.take_schemas();
         let input = input.unwrap_or_else(schema::no_arguments);
         let (seen, checked) = output.map(|output| (output.published, output.terms)).unzip();

@@ -50,6 +50,13 @@ struct NeededState {
 }
 
 impl HandlerSignature {
+    /// The signature that these functions describe, each a part of it.
+    pub(crate) fn of(parts: &[fn(&mut Self)]) -> Self {
+        let mut signature = Self::default();
+        parts.iter().for_each(|describe| describe(&mut signature));
+        signature
+    }
+
     /// The handler takes the arguments of its calls as this type.
     pub fn takes_arguments<T: JsonSchema>(&mut self) {
         if self.input.is_some() {

@@ -84,8 +84,9 @@ fn canonical(json: &[u8]) -> Result<Vec<u8>, ReadError> {
 struct Canonical<'a>(&'a mut Vec<u8>);
 
 impl Canonical<'_> {
-    fn text(&mut self, text: impl fmt::Display) {
+    fn text<E>(self, text: impl fmt::Display) -> Result<(), E> {
         self.0.extend(text.to_string().into_bytes());
+        Ok(())
     }
 
     fn string(&mut self, text: &str) {
@@ -109,30 +110,25 @@ impl<'de> Visitor<'de> for Canonical<'_> {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(mut self) -> Result<(), E> {
-        self.text("null");
-        Ok(())
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.text("null")
     }
 
-    fn visit_bool<E>(mut self, value: bool) -> Result<(), E> {
-        self.text(value);
-        Ok(())
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.text(value)
     }
 
-    fn visit_u64<E>(mut self, value: u64) -> Result<(), E> {
-        self.text(value);
-        Ok(())
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.text(value)
     }
 
-    fn visit_i64<E>(mut self, value: i64) -> Result<(), E> {
-        self.text(value);
-        Ok(())
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.text(value)
     }
 
-    fn visit_f64<E>(mut self, value: f64) -> Result<(), E> {
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
         // `Display` writes 1.0 as `1`, as JavaScript does, and never an exponent.
-        self.text(value);
-        Ok(())
+        self.text(value)
     }
 
     fn visit_str<E>(mut self, value: &str) -> Result<(), E> {

@@ -15,6 +15,16 @@ use serde::forward_to_deserialize_any;
 
 use super::TextError;
 
+/// Short methods of a deserializer, each with the types of the arguments that it ignores.
+macro_rules! methods {
+    ($($method:ident($self:ident, $visitor:ident $(, $ignored:ty)*) $body:block)*) => {$(
+        fn $method<V: Visitor<'de>>(
+            $self $(, _: $ignored)*,
+            $visitor: V,
+        ) -> Result<V::Value, TextError> $body
+    )*};
+}
+
 /// All texts, as a struct or a map. For handlers that take all arguments as one struct.
 pub(super) struct All<'a>(pub(super) &'a Variables);
 
@@ -26,28 +36,13 @@ impl<'de> Deserializer<'de> for All<'de> {
         visitor.visit_map(Named { next: members.next(), rest: members })
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
-        visitor.visit_unit()
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        visitor.visit_unit()
+    methods! {
+        deserialize_option(self, visitor) { visitor.visit_some(self) }
+        deserialize_newtype_struct(self, visitor, &'static str) {
+            visitor.visit_newtype_struct(self)
+        }
+        deserialize_unit(self, visitor) { visitor.visit_unit() }
+        deserialize_unit_struct(self, visitor, &'static str) { visitor.visit_unit() }
     }
 
     forward_to_deserialize_any! {
@@ -172,12 +167,20 @@ impl<'de> Deserializer<'de> for One<'de> {
         deserialize_f64, visit_f64, "a number";
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
-        visitor.visit_str(&self.text())
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
-        self.deserialize_str(visitor)
+    methods! {
+        deserialize_str(self, visitor) { visitor.visit_str(&self.text()) }
+        deserialize_string(self, visitor) { self.deserialize_str(visitor) }
+        deserialize_newtype_struct(self, visitor, &'static str) {
+            visitor.visit_newtype_struct(self)
+        }
+        deserialize_tuple(self, visitor, usize) { self.deserialize_seq(visitor) }
+        deserialize_tuple_struct(self, visitor, &'static str, usize) {
+            self.deserialize_seq(visitor)
+        }
+        deserialize_struct(self, visitor, &'static str, &'static [&'static str]) {
+            self.deserialize_map(visitor)
+        }
+        deserialize_ignored_any(self, visitor) { visitor.visit_unit() }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
@@ -186,14 +189,6 @@ impl<'de> Deserializer<'de> for One<'de> {
             Self::Text("") => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
@@ -209,23 +204,6 @@ impl<'de> Deserializer<'de> for One<'de> {
         visitor.visit_seq(SeqDeserializer::new(texts.into_iter().map(One::Text)))
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        self.deserialize_seq(visitor)
-    }
-
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
         if let Some(text) = self.as_json('{') {
             return read_json(text, Members(visitor));
@@ -235,15 +213,6 @@ impl<'de> Deserializer<'de> for One<'de> {
         };
         let pairs = pairs.iter().map(|(name, value)| (name.as_str(), Self::Text(value)));
         visitor.visit_map(MapDeserializer::new(pairs))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, TextError> {
-        self.deserialize_map(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -256,10 +225,6 @@ impl<'de> Deserializer<'de> for One<'de> {
             return read_json(text, Variant { name, variants, visitor });
         }
         visitor.visit_enum(StrDeserializer::new(self.text().trim()))
-    }
-
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
-        visitor.visit_unit()
     }
 
     forward_to_deserialize_any! { char bytes byte_buf unit unit_struct identifier }

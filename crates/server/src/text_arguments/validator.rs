@@ -102,8 +102,7 @@ mod tests {
     }
 
     fn validator() -> TextValidator {
-        let mut signature = HandlerSignature::default();
-        signature.takes_arguments::<Forecast>();
+        let signature = HandlerSignature::of(&[HandlerSignature::takes_arguments::<Forecast>]);
         TextValidator::of(&signature).unwrap().unwrap()
     }
 
@@ -147,8 +146,7 @@ mod tests {
         struct Plain {
             days: u8,
         }
-        let mut signature = HandlerSignature::default();
-        signature.takes_arguments::<Plain>();
+        let signature = HandlerSignature::of(&[HandlerSignature::takes_arguments::<Plain>]);
         assert!(TextValidator::of(&signature).unwrap().is_none());
         assert!(TextValidator::of(&HandlerSignature::default()).unwrap().is_none());
     }

@@ -53,8 +53,7 @@ mod tests {
             #[serde(default)]
             added: bool,
         }
-        let mut signature = HandlerSignature::default();
-        signature.takes_arguments::<Review>();
+        let signature = HandlerSignature::of(&[HandlerSignature::takes_arguments::<Review>]);
         let expected = [
             PromptArgument::required("language").with_description("What it is written in"),
             PromptArgument::new("lines").with_title("Lines"),
