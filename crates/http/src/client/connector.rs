@@ -7,6 +7,7 @@
 
 mod pool;
 mod proxy;
+mod stream;
 
 use std::future::ready;
 use std::sync::Arc;

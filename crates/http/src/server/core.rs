@@ -3,7 +3,6 @@
 //! One `Core` exists for each [`Endpoint`](super::Endpoint), shared by its clones, its sessions and
 //! its calls. Nothing in it changes after `new` except the counters and the phase of the shutdown.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,11 +17,13 @@ use super::config::{HttpConfig, Sessions};
 use super::limits::HttpLimits;
 use super::slots::Slots;
 
+/// Clones the service for a call, waits until it is ready, and calls it.
+pub(super) type Serve = Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>;
+
 /// The service, the settings and the counters of an endpoint. Lives until the last call has ended,
 /// even if the endpoint is dropped before.
 pub(super) struct Core {
-    /// Clones the service for a call, waits until it is ready, and calls it.
-    serve: Box<dyn Fn(Request) -> BoxFuture<Outcome> + Send + Sync>,
+    serve: Serve,
     /// The revisions and limits of messages. With `Sessions::None`, a copy that says so.
     pub(super) server: Arc<ServerConfig>,
     pub(super) config: HttpConfig,
@@ -52,30 +53,14 @@ pub(super) enum Phase {
 }
 
 impl Core {
-    /// A core whose calls go to `service`.
-    pub(super) fn new<S>(service: S, server: Arc<ServerConfig>, config: HttpConfig) -> Self
-    where
-        S: tower_service::Service<Request, Response = Outcome, Error = Infallible>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-        S::Future: Send,
-    {
-        let serve = move |request| -> BoxFuture<Outcome> {
-            let mut service = service.clone();
-            Box::pin(async move {
-                let Ok(()) = std::future::poll_fn(|cx| service.poll_ready(cx)).await;
-                let Ok(response) = service.call(request).await;
-                response
-            })
-        };
+    /// A core whose calls `serve` starts.
+    pub(super) fn new(serve: Serve, server: Arc<ServerConfig>, config: HttpConfig) -> Self {
         let server = match config.sessions {
             Sessions::Kept => server,
             Sessions::None => Arc::new(ServerConfig::clone(&server).without_sessions()),
         };
         Self {
-            serve: Box::new(serve),
+            serve,
             calls: Slots::new(config.limits().calls),
             streams: Slots::new(config.limits().streams),
             callers: Callers::new(server.limits(), config.limits()),

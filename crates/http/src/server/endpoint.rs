@@ -24,6 +24,7 @@ use bowline_proto::frame::{Frame, MalformedKind, Message};
 use bowline_proto::request::{Owner, Peer, Request, Response as Outcome};
 use bowline_proto::server::ServerConfig;
 use bowline_proto::wire;
+use bowline_transport::BoxFuture;
 use bowline_types::revision::{Era, Revision};
 use bytes::{Buf, Bytes};
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -69,7 +70,15 @@ impl Endpoint {
             + 'static,
         S::Future: Send,
     {
-        let core = Arc::new(Core::new(service, server, config));
+        let serve = move |request| -> BoxFuture<Outcome> {
+            let mut service = service.clone();
+            Box::pin(async move {
+                let Ok(()) = std::future::poll_fn(|cx| service.poll_ready(cx)).await;
+                let Ok(response) = service.call(request).await;
+                response
+            })
+        };
+        let core = Arc::new(Core::new(Box::new(serve), server, config));
         Self { sessions: Arc::new(OpenSessions::new(core.clone())), core }
     }
 

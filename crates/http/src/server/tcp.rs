@@ -16,10 +16,6 @@ use super::limits::HttpLimits;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 64 * 1024;
 
-/// How many keep-alive probes are sent, after a third of the time in which a client may be
-/// unreachable.
-const PROBES: u32 = 3;
-
 /// Sets the options of an accepted connection. Those that the system lacks are left out. A failure
 /// is ignored too: the connection works without them, only less well watched.
 pub(super) fn prepare(stream: &TcpStream, limits: &HttpLimits) {
@@ -40,7 +36,6 @@ fn keep_alive(unreachable: Duration) -> TcpKeepalive {
     // Systems count in whole seconds, and refuse zero.
     let seconds = |time: Duration| Duration::from_secs(time.as_secs().max(1));
     let silence = seconds(unreachable / 3);
-    let interval = seconds(unreachable.saturating_sub(silence) / PROBES);
     let keep_alive = TcpKeepalive::new().with_time(silence);
     #[cfg(any(
         target_os = "linux",
@@ -50,15 +45,10 @@ fn keep_alive(unreachable: Duration) -> TcpKeepalive {
         target_os = "freebsd",
         target_os = "windows"
     ))]
-    let keep_alive = keep_alive.with_interval(interval).with_retries(PROBES);
-    #[cfg(not(any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "macos",
-        target_os = "ios",
-        target_os = "freebsd",
-        target_os = "windows"
-    )))]
-    let _ = interval;
+    let keep_alive = {
+        const PROBES: u32 = 3;
+        let interval = seconds(unreachable.saturating_sub(silence) / PROBES);
+        keep_alive.with_interval(interval).with_retries(PROBES)
+    };
     keep_alive
 }

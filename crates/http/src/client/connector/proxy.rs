@@ -6,17 +6,14 @@
 
 use std::env;
 use std::fmt;
-use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::future::BoxFuture;
 use http::Uri;
 use http::uri::Scheme;
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::{Connected, HttpConnector};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -24,6 +21,7 @@ use tower_service::Service;
 
 use super::super::address::Address;
 use super::super::fetch::BoxError;
+use super::stream::DescribedStream;
 
 /// Reads the proxy settings of the environment. A server on this machine is reached without a proxy:
 /// a remote proxy could not reach it, and would see the request with its headers.
@@ -77,13 +75,15 @@ impl Proxied {
         }
         let mut http = self.http;
         if to.scheme() == Some(&Scheme::HTTP) {
-            return Ok(ProxiedStream { stream: http.call(address).await?, is_forwarded: true });
+            return Ok(ProxiedStream::new(http.call(address).await?, || {
+                Connected::new().proxy(true)
+            }));
         }
         let mut tunnel = Tunnel::new(address, http);
         if let Some(secret) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(secret.clone());
         }
-        Ok(ProxiedStream { stream: tunnel.call(to).await?, is_forwarded: false })
+        Ok(ProxiedStream::new(tunnel.call(to).await?, Connected::new))
     }
 }
 
@@ -105,9 +105,7 @@ impl Service<Uri> for Proxied {
             });
         }
         let connecting = self.http.call(to);
-        Box::pin(
-            async move { Ok(ProxiedStream { stream: connecting.await?, is_forwarded: false }) },
-        )
+        Box::pin(async move { Ok(ProxiedStream::new(connecting.await?, Connected::new)) })
     }
 }
 
@@ -130,57 +128,6 @@ impl std::error::Error for ProxyError {
     }
 }
 
-/// A TCP stream that knows whether its peer is a forwarding proxy. A forwarding proxy needs the
-/// whole URL in the request line, so the pool asks.
-pub(super) struct ProxiedStream {
-    stream: TokioIo<TcpStream>,
-    /// False for a direct connection and for a tunnel.
-    is_forwarded: bool,
-}
-
-impl Connection for ProxiedStream {
-    fn connected(&self) -> Connected {
-        // The stream's own details are left out, because hyper would copy them into every response.
-        Connected::new().proxy(self.is_forwarded)
-    }
-}
-
-impl Read for ProxiedStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
-    }
-}
-
-impl Write for ProxiedStream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
-    }
-}
+/// A TCP stream that knows whether its peer is a forwarding proxy; a direct connection and a tunnel
+/// have none. A forwarding proxy needs the whole URL in the request line, so the pool asks.
+pub(super) type ProxiedStream = DescribedStream<TokioIo<TcpStream>>;

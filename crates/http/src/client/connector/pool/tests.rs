@@ -7,7 +7,6 @@ use std::io;
 use std::task::{Context, Poll};
 
 use futures_core::future::BoxFuture;
-use hyper::rt::ReadBufCursor;
 use hyper_util::client::legacy::connect::Connected;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
@@ -16,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::super::super::events;
 use super::super::super::limits::HttpClientLimits;
+use super::super::stream::DescribedStream;
 use super::*;
 
 const EMPTY: &str = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
@@ -61,63 +61,17 @@ impl Service<Uri> for Connector {
             tokio::task::yield_now().await;
             let (ours, theirs) = tokio::io::duplex(WIRE);
             accepted.send(theirs).map_err(|_| "refused")?;
-            Ok(Stream { io: TokioIo::new(ours), kind })
+            let describe: fn() -> Connected = match kind {
+                Kind { is_http2: true, .. } => || Connected::new().negotiated_h2(),
+                Kind { is_forwarded: true, .. } => || Connected::new().proxy(true),
+                _ => Connected::new,
+            };
+            Ok(Stream::new(TokioIo::new(ours), describe))
         })
     }
 }
 
-struct Stream {
-    io: TokioIo<DuplexStream>,
-    kind: Kind,
-}
-
-impl Connection for Stream {
-    fn connected(&self) -> Connected {
-        let connected = Connected::new().proxy(self.kind.is_forwarded);
-        if self.kind.is_http2 { connected.negotiated_h2() } else { connected }
-    }
-}
-
-impl Read for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(cx, buffer)
-    }
-}
-
-impl Write for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-
-    // As for sockets; otherwise hyper copies the body behind the head and counts it as written.
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, slices)
-    }
-}
+type Stream = DescribedStream<TokioIo<DuplexStream>>;
 
 type Accepted = mpsc::UnboundedReceiver<DuplexStream>;
 
