@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
 use crate::caller::{CallerProcess, ERAS};
-use crate::nginx::Nginx;
+use crate::nginx::{Logged, Nginx};
 use crate::test_server::TestServer;
 use crate::tls::{Certificate, UnusedListener, all_are};
 
@@ -101,8 +101,13 @@ async fn the_client_tunnels_https_through_the_proxy_of_the_environment() {
         assert!(head.contains(&format!("Proxy-Authorization: {CREDENTIALS}\r\n")), "{head}");
         let requests = nginx.requests();
         all_are(&requests, "/mcp HTTP/2.0", "server.invalid");
-        assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+        none_has_credentials(&requests);
     }
+}
+
+/// Asserts that no request carries the credentials for a proxy.
+fn none_has_credentials(requests: &[Logged]) {
+    assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
 }
 
 /// A URL to this machine that the client does not count as loopback.
@@ -120,8 +125,7 @@ async fn the_client_calls_servers_in_no_proxy_directly() {
         .succeeds()
         .await;
     proxy.assert_unused();
-    let requests = nginx.requests();
-    assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+    none_has_credentials(&nginx.requests());
 }
 
 /// A proxy on another machine cannot reach them, and would see their secrets.
@@ -146,8 +150,7 @@ async fn the_client_calls_loopback_servers_directly() {
         }
     }
     proxy.assert_unused();
-    let requests = nginx.requests();
-    assert!(requests.iter().all(|it| it.proxy_authorization.is_empty()), "{requests:#?}");
+    none_has_credentials(&nginx.requests());
 }
 
 #[tokio::test]

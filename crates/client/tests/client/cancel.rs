@@ -1,16 +1,12 @@
 //! Cancelling by dropping, and the races around it.
 
-use futures_util::poll;
-
-use crate::peer::{Heard, both, builder};
+use crate::peer::{Heard, assert_call_works, begin_call, both, builder};
 
 // spec: CANC-1, CANC-4, CANC-14, CANC-15, CANC-17
 #[tokio::test(start_paused = true)]
 async fn dropping_a_call_cancels_it_once() {
     for (client, mut peer) in both(builder()).await {
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        let request = peer.request("tools/call").await;
+        let (call, request) = begin_call(&client, &mut peer).await;
         drop(call);
         let params = peer.notification("notifications/cancelled").await;
         assert_eq!(params["requestId"], request.id);
@@ -24,19 +20,12 @@ async fn dropping_a_call_cancels_it_once() {
 async fn an_answer_that_crosses_the_cancellation_is_dropped_without_a_word() {
     let heard = Heard::default();
     for (client, mut peer) in both(builder().on_odd(heard.hear())).await {
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        let request = peer.request("tools/call").await;
+        let (call, request) = begin_call(&client, &mut peer).await;
         drop(call);
         peer.notification("notifications/cancelled").await;
         peer.report(&request.id.into(), 1.0).await;
         peer.answer_text(&request, "late").await;
-        let serve = async {
-            let request = peer.request("tools/call").await;
-            peer.answer_text(&request, "in time").await;
-        };
-        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        assert_eq!(outcome.unwrap().text(), "in time");
+        assert_call_works(&client, &mut peer).await;
     }
     assert_eq!(heard.all(), [""; 0]);
 }
@@ -45,9 +34,7 @@ async fn an_answer_that_crosses_the_cancellation_is_dropped_without_a_word() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_answered_is_not_cancelled() {
     for (client, mut peer) in both(builder()).await {
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        let request = peer.request("tools/call").await;
+        let (call, request) = begin_call(&client, &mut peer).await;
         peer.answer_text(&request, "done").await;
         peer.gets_nothing().await;
         drop(call);

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::peer::{
-    DISCOVERED, Heard, Near, Peer, both_with, builder, initialized, legacy, modern, pair,
+    DISCOVERED, Heard, Near, Peer, assert_call_works, both_with, builder, initialized, legacy,
+    modern, pair,
 };
 
 const PROTOCOL: &str = "io.modelcontextprotocol/protocolVersion";
@@ -267,12 +268,7 @@ async fn unknown_capabilities_are_ignored() {
         let declared = client.capabilities();
         assert!(declared.supports_tools_list_changed() && declared.supports_prompts_list_changed());
         assert!(declared.supports_resources_subscribe() && declared.supports_logging());
-        let serve = async {
-            let request = peer.request("tools/call").await;
-            peer.answer_text(&request, "done").await;
-        };
-        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        assert_eq!(outcome.unwrap().text(), "done");
+        assert_call_works(&client, &mut peer).await;
     }
 }
 

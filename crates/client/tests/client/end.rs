@@ -1,8 +1,6 @@
 //! The end of a connection: closed, dropped, or broken by the other side.
 
-use futures_util::poll;
-
-use crate::peer::{both, builder};
+use crate::peer::{begin_call, both, builder};
 
 // spec: STDIO-12, LIFE-20
 #[tokio::test(start_paused = true)]
@@ -46,9 +44,7 @@ async fn a_call_in_flight_keeps_the_connection() {
 #[tokio::test(start_paused = true)]
 async fn calls_in_flight_fail_when_the_client_is_closed() {
     for (client, mut peer) in both(builder()).await {
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        peer.request("tools/call").await;
+        let (call, _) = begin_call(&client, &mut peer).await;
         client.close().await;
         let error = call.await.unwrap_err();
         assert!(error.is_closed() && !error.may_retry());
@@ -61,9 +57,7 @@ async fn calls_in_flight_fail_when_the_client_is_closed() {
 #[tokio::test(start_paused = true)]
 async fn calls_in_flight_fail_when_the_server_closes_the_channel() {
     for (client, mut peer) in both(builder()).await {
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        peer.request("tools/call").await;
+        let (call, _) = begin_call(&client, &mut peer).await;
         drop(peer);
         let error = call.await.unwrap_err();
         assert!(error.is_closed() && !error.may_retry());

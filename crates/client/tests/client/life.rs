@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bowline_client::types::revision::Revision;
 use bowline_client::{Client, ClientBuilder};
-use futures_util::poll;
 use tokio::time::{Instant, sleep};
 
-use crate::peer::{Heard, Peer, Request, builder, legacy, modern};
+use crate::peer::{Heard, Peer, Request, begin_call, builder, legacy, modern};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -71,9 +70,7 @@ async fn a_server_that_stays_silent_is_given_up() {
     for era in ERAS {
         let (client, mut peer) = meet(era, builder.clone()).await;
         let start = Instant::now();
-        let mut call = client.call("work", ()).into_future();
-        assert!(poll!(&mut call).is_pending());
-        peer.request("tools/call").await;
+        let (call, _) = begin_call(&client, &mut peer).await;
         question(&client, &mut peer).await;
         assert!(call.await.unwrap_err().is_closed());
         assert_eq!(start.elapsed(), 12 * SECOND);

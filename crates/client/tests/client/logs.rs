@@ -4,7 +4,7 @@ use bowline_client::types::deprecated::logging::{LogMessageParams, LoggingLevel}
 use bowline_client::types::revision::Revision;
 use serde_json::json;
 
-use crate::peer::{Heard, builder, initialized, legacy, modern, pair};
+use crate::peer::{Heard, assert_call_works, builder, initialized, legacy, modern, pair};
 
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
@@ -105,10 +105,5 @@ async fn a_handler_that_panics_does_not_end_the_connection() {
     let builder = builder().on_odd(|_| panic!("no log file"));
     let (client, mut peer) = legacy(builder, Revision::V2025_06_18).await;
     peer.send("noise").await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        peer.answer_text(&request, "done").await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-    assert_eq!(outcome.unwrap().text(), "done");
+    assert_call_works(&client, &mut peer).await;
 }

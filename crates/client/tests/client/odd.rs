@@ -1,20 +1,10 @@
 //! Servers that break the protocol: at most one call fails, and the connection goes on.
 
+use bowline_client::Limits;
 use bowline_client::types::revision::Revision;
-use bowline_client::{Client, Limits};
 use serde_json::json;
 
-use crate::peer::{Heard, Peer, both, builder, legacy, modern};
-
-/// The connection still works.
-async fn goes_on(client: &Client, peer: &mut Peer) {
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        peer.answer_text(&request, "still here").await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-    assert_eq!(outcome.unwrap().text(), "still here");
-}
+use crate::peer::{Heard, assert_call_works, both, builder, legacy, modern};
 
 // spec: RPC-6
 #[tokio::test(start_paused = true)]
@@ -25,7 +15,7 @@ async fn an_answer_to_no_request_is_reported_and_ignored() {
         for id in ["77", "\"1\"", "\"x\""] {
             peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).await;
         }
-        goes_on(&client, &mut peer).await;
+        assert_call_works(&client, &mut peer).await;
     }
     let heard = heard.all();
     assert_eq!(heard.len(), 6, "{heard:?}");
@@ -53,7 +43,7 @@ async fn an_undefined_error_code_of_older_programs_is_a_plain_refusal() {
                 "{error}"
             );
             peer.gets_nothing().await;
-            goes_on(&client, &mut peer).await;
+            assert_call_works(&client, &mut peer).await;
         }
     }
 }
@@ -76,7 +66,7 @@ async fn an_answer_that_breaks_the_rules_fails_its_call_alone() {
             let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
             let error = outcome.unwrap_err();
             assert!(error.is_invalid_answer() && !error.is_refused(), "{members}: {error}");
-            goes_on(&client, &mut peer).await;
+            assert_call_works(&client, &mut peer).await;
         }
     }
 }
@@ -94,7 +84,7 @@ async fn a_result_of_the_wrong_shape_fails_its_call_alone() {
         let expected = "calling `work`: the server's answer is invalid: \
                         `result.content`: expected an array, found the string \"text\"";
         assert_eq!(error.to_string(), expected);
-        goes_on(&client, &mut peer).await;
+        assert_call_works(&client, &mut peer).await;
     }
 }
 
@@ -111,7 +101,7 @@ async fn an_answer_that_is_too_long_fails_its_call_alone() {
         let error = outcome.unwrap_err();
         assert!(error.is_invalid_answer());
         assert!(error.to_string().ends_with("it is longer than 4096 bytes"), "{error}");
-        goes_on(&client, &mut peer).await;
+        assert_call_works(&client, &mut peer).await;
     }
 }
 
@@ -131,7 +121,7 @@ async fn a_modern_server_that_sends_a_request_gets_no_answer() {
     }
     let expected = "the server sent a request, `ping`, which its revision forbids";
     assert_eq!(heard.all()[0], expected);
-    goes_on(&client, &mut peer).await;
+    assert_call_works(&client, &mut peer).await;
 }
 
 // spec: ERR-3, PING-1
@@ -155,7 +145,7 @@ async fn a_legacy_server_gets_an_answer_to_every_request() {
         assert_eq!(answer["id"], 5);
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
-    goes_on(&client, &mut peer).await;
+    assert_call_works(&client, &mut peer).await;
 }
 
 // spec: CANC-13
@@ -171,7 +161,7 @@ async fn invalid_notifications_are_ignored() {
         ] {
             peer.send(notification).await;
         }
-        goes_on(&client, &mut peer).await;
+        assert_call_works(&client, &mut peer).await;
     }
 }
 
@@ -202,7 +192,7 @@ async fn noise_between_messages_is_no_reason_to_give_up() {
             for line in 0..Limits::default().noise {
                 peer.send(&format!("debug: line {line}")).await;
             }
-            goes_on(&client, &mut peer).await;
+            assert_call_works(&client, &mut peer).await;
         }
     }
 }

@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bowline_client::types::revision::Revision;
-use bowline_client::{Client, ClientBuilder};
+use bowline_client::{Client, ClientBuilder, ToolOutcome};
 use bowline_transport::lines::Lines;
+use futures_util::future::BoxFuture;
+use futures_util::poll;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
@@ -202,6 +204,26 @@ pub(crate) async fn both_with(builder: ClientBuilder, capabilities: &Value) -> [
         modern_with(builder.clone(), capabilities).await,
         legacy_with(builder, Revision::LATEST_LEGACY, capabilities).await,
     ]
+}
+
+/// Begins to call a tool. The call stays open until the server answers the request.
+pub(crate) async fn begin_call(
+    client: &Client,
+    peer: &mut Peer,
+) -> (BoxFuture<'static, bowline_client::Result<ToolOutcome>>, Request) {
+    let mut call = client.call("work", ()).into_future();
+    assert!(poll!(&mut call).is_pending());
+    (call, peer.request("tools/call").await)
+}
+
+/// Calls a tool, and expects its answer: the connection works.
+pub(crate) async fn assert_call_works(client: &Client, peer: &mut Peer) {
+    let serve = async {
+        let request = peer.request("tools/call").await;
+        peer.answer_text(&request, "done").await;
+    };
+    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
+    assert_eq!(outcome.unwrap().text(), "done");
 }
 
 /// Asks a client a question in the way of its era; returns its result, or the text of the error.

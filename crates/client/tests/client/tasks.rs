@@ -2,10 +2,9 @@
 
 use bowline_client::Client;
 use bowline_client::types::revision::Revision;
-use futures_util::poll;
 use serde_json::{Value, json};
 
-use crate::peer::{Peer, builder, legacy_with, modern};
+use crate::peer::{Peer, assert_call_works, begin_call, builder, legacy_with, modern};
 
 /// A client, and a server of 2025-11-25 with this declaration of tasks.
 async fn met(tasks: &Value) -> (Client, Peer) {
@@ -69,12 +68,7 @@ async fn the_task_support_of_a_tool_is_ignored_in_other_revisions() {
     let older = legacy_with(builder(), Revision::V2025_06_18, &capabilities).await;
     for (client, mut peer) in [modern(builder()).await, older] {
         list(&client, &mut peer, &json!({ "taskSupport": "required" })).await;
-        let serve = async {
-            let request = peer.request("tools/call").await;
-            peer.answer_text(&request, "done").await;
-        };
-        let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-        assert_eq!(outcome.unwrap().text(), "done");
+        assert_call_works(&client, &mut peer).await;
     }
 }
 
@@ -83,9 +77,7 @@ async fn the_task_support_of_a_tool_is_ignored_in_other_revisions() {
 async fn a_cancelled_request_is_never_a_task() {
     let (client, mut peer) = met(&everything()).await;
     list(&client, &mut peer, &json!({ "taskSupport": "optional" })).await;
-    let mut call = client.call("work", ()).into_future();
-    assert!(poll!(&mut call).is_pending());
-    let request = peer.request("tools/call").await;
+    let (call, request) = begin_call(&client, &mut peer).await;
     assert_eq!(request.params.get("task"), None);
     drop(call);
     let params = peer.notification("notifications/cancelled").await;

@@ -9,7 +9,7 @@ use futures_util::poll;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::peer::{Peer, Request, both, builder, modern};
+use crate::peer::{Peer, Request, assert_call_works, both, builder, modern};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -94,12 +94,7 @@ async fn a_panic_of_a_progress_function_fails_its_call_only() {
     peer.report(&token(&request), 1.0).await;
     assert!(call.await.unwrap_err().is_panic());
     is_cancelled(&mut peer, &request).await;
-    let serve = async {
-        let request = peer.request("tools/call").await;
-        peer.answer_text(&request, "fine").await;
-    };
-    let (outcome, ()) = tokio::join!(client.call("work", ()).into_future(), serve);
-    assert_eq!(outcome.unwrap().text(), "fine");
+    assert_call_works(&client, &mut peer).await;
 }
 
 // spec: TIME-1, TIME-2, TIME-3, TOOL-49

@@ -1,28 +1,13 @@
 //! Right after a handshake: calls wait until the client knows whether the server has a stream.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use bowline_transport::connect::Link;
 use bowline_types::revision::Revision;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use crate::raw::{Raw, WATCHED};
-use crate::support::{FakeServer, ReceivedRequest, User, done, fake, link, tool};
-
-/// A session whose GET for the server's own stream is not answered yet.
-async fn opening() -> (Link, FakeServer, Arc<User>, ReceivedRequest) {
-    let (transport, mut fake) = fake();
-    let user = Arc::new(User::default());
-    let server = async {
-        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        fake.expect("notifications/initialized").await.status(202);
-        fake.expect_get().await
-    };
-    let (link, get) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
-    (link.unwrap(), fake, user, get)
-}
+use crate::support::{done, opening, tool};
 
 // spec: HTTP-38, HTTP-40
 #[tokio::test(start_paused = true)]

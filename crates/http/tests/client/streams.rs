@@ -1,15 +1,22 @@
 //! Streams of sessions: how the client resumes them, and when it gives up.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::client::CallError;
 use bowline_proto::transmit::FailureKind;
-use bowline_types::revision::Revision;
+use bowline_transport::connect::PendingCall;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::support::{User, done, fake, link, patient, session, tool};
+use crate::support::{FakeServer, ReceivedRequest, done, opening, patient, session, tool};
+
+/// A patient call in a session, the request for it, and the server.
+async fn called() -> (PendingCall, ReceivedRequest, FakeServer) {
+    let (link, mut fake, _) = session().await;
+    let call = link.call(patient("slow"), None);
+    let received = fake.expect("tools/call").await;
+    (call, received, fake)
+}
 
 // spec: HTTP-18, HTTP-20, RESUME-4, RESUME-7
 #[tokio::test(start_paused = true)]
@@ -51,7 +58,7 @@ async fn a_stream_without_event_ids_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_without_new_events_is_given_up_after_ten_resumptions() {
-    type Waste = fn(crate::support::ReceivedRequest);
+    type Waste = fn(ReceivedRequest);
     let wastes: [(&str, Waste); 3] = [
         ("streams that end at once", |received| drop(received.events())),
         ("streams with nothing but a place", |received| {
@@ -60,9 +67,8 @@ async fn a_stream_without_new_events_is_given_up_after_ten_resumptions() {
         ("errors", |received| received.status(502)),
     ];
     for (what, waste) in wastes {
-        let (link, mut fake, _) = session().await;
-        let call = link.call(patient("slow"), None);
-        fake.expect("tools/call").await.events().write("id: a\ndata:\n\n");
+        let (call, received, mut fake) = called().await;
+        received.events().write("id: a\ndata:\n\n");
         let begun = Instant::now();
         for _ in 0..10 {
             waste(fake.expect_get().await);
@@ -77,9 +83,8 @@ async fn a_stream_without_new_events_is_given_up_after_ten_resumptions() {
 #[tokio::test(start_paused = true)]
 async fn a_permanent_refusal_ends_the_resumption_at_once() {
     for status in [400, 401, 403, 404, 405, 200] {
-        let (link, mut fake, _) = session().await;
-        let call = link.call(patient("slow"), None);
-        fake.expect("tools/call").await.events().write("id: a\ndata:\n\n");
+        let (call, received, mut fake) = called().await;
+        received.events().write("id: a\ndata:\n\n");
         fake.expect_get().await.respond(status, &[("content-type", "text/plain")], "no");
         let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
         assert_eq!(kind, FailureKind::Lost, "the server may have done what was asked");
@@ -92,9 +97,7 @@ async fn a_permanent_refusal_ends_the_resumption_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_client_comes_back_to_a_busy_server_after_the_time_that_it_names() {
     for status in [429, 503] {
-        let (link, mut fake, _) = session().await;
-        let call = link.call(patient("slow"), None);
-        let received = fake.expect("tools/call").await;
+        let (call, received, mut fake) = called().await;
         let id = received.id();
         received.events().write("id: a\ndata:\n\n");
         fake.expect_get().await.respond(status, &[("retry-after", "100")], "");
@@ -108,9 +111,7 @@ async fn a_client_comes_back_to_a_busy_server_after_the_time_that_it_names() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_asks_to_be_polled_is_polled() {
-    let (link, mut fake, _) = session().await;
-    let call = link.call(patient("slow"), None);
-    let received = fake.expect("tools/call").await;
+    let (call, received, mut fake) = called().await;
     let id = received.id();
     received.events().write("id: 0\nretry: 5000\ndata:\n\n");
     for round in 1..=30 {
@@ -123,9 +124,7 @@ async fn a_server_that_asks_to_be_polled_is_polled() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_after_regular_comments_breaks_a_stream() {
-    let (link, mut fake, _) = session().await;
-    let call = link.call(patient("slow"), None);
-    let received = fake.expect("tools/call").await;
+    let (call, received, mut fake) = called().await;
     let id = received.id();
     let events = received.events();
     events.write("id: a\ndata:\n\n");
@@ -147,9 +146,7 @@ async fn silence_after_regular_comments_breaks_a_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_shows_no_signs_of_life_may_take_as_long_as_the_call() {
     for beginning in ["", "id: a\ndata:\n\n", ": hello\n\n"] {
-        let (link, mut fake, _) = session().await;
-        let call = link.call(patient("slow"), None);
-        let received = fake.expect("tools/call").await;
+        let (call, received, mut fake) = called().await;
         let id = received.id();
         let events = received.events();
         events.write(beginning);
@@ -163,15 +160,8 @@ async fn a_server_that_shows_no_signs_of_life_may_take_as_long_as_the_call() {
 // spec: HTTP-38
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_the_server_may_be_silent_for_as_long_as_there_is_no_news() {
-    let (transport, mut fake) = fake();
-    let user = Arc::new(User::default());
-    let server = async {
-        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        fake.expect("notifications/initialized").await.status(202);
-        fake.expect_get().await.events()
-    };
-    let (link, events) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
-    let _link = link.unwrap();
+    let (_link, mut fake, user, get) = opening().await;
+    let events = get.events();
     tokio::time::sleep(Duration::from_secs(6 * 3600)).await;
     assert!(fake.is_idle(), "a question that comes while there is no stream may be lost");
     events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
@@ -181,15 +171,8 @@ async fn the_stream_of_the_server_may_be_silent_for_as_long_as_there_is_no_news(
 // spec: HTTP-38, HTTP-40
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_taken_is_asked_for_until_it_is_free() {
-    let (transport, mut fake) = fake();
-    let user = Arc::new(User::default());
-    let server = async {
-        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        fake.expect("notifications/initialized").await.status(202);
-        fake.expect_get().await.status(409);
-    };
-    let (link, ()) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
-    let _link = link.unwrap();
+    let (_link, mut fake, user, get) = opening().await;
+    get.status(409);
     // A server that does not ask whether its peer is alive may take a quarter of an hour to notice.
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(1000) {
@@ -206,15 +189,8 @@ async fn a_stream_that_is_taken_is_asked_for_until_it_is_free() {
 // spec: HTTP-18, HTTP-38, HTTP-44, RESUME-4
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_the_server_is_opened_again() {
-    let (transport, mut fake) = fake();
-    let user = Arc::new(User::default());
-    let server = async {
-        fake.expect("initialize").await.initialize(&json!("2025-11-25"), Some("first"));
-        fake.expect("notifications/initialized").await.status(202);
-        fake.expect_get().await.events()
-    };
-    let (link, events) = tokio::join!(link(transport, Revision::V2025_11_25, &user), server);
-    let _link = link.unwrap();
+    let (_link, mut fake, user, get) = opening().await;
+    let events = get.events();
     let change = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     events.message(&change);
     user.changed.notified().await;

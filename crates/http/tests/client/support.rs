@@ -122,14 +122,19 @@ impl FakeServer {
         self.0.try_recv().is_err()
     }
 
-    /// Shakes hands, gives a session if one is named, and has a stream of its own or not.
+    /// Shakes hands, gives a session if one is named, and has no stream of its own.
     pub(crate) async fn shake_hands(&mut self, session: Option<&str>) {
+        self.shake_hands_until_get(session).await.status(405);
+    }
+
+    /// Shakes hands, and returns the GET by which the client then asks for the server's own stream.
+    async fn shake_hands_until_get(&mut self, session: Option<&str>) -> ReceivedRequest {
         let received = self.expect("initialize").await;
         assert!(received.header("mcp-session-id").is_none());
         let revision = received.json()["params"]["protocolVersion"].clone();
         received.initialize(&revision, session);
         self.expect("notifications/initialized").await.status(202);
-        self.expect_get().await.status(405);
+        self.expect_get().await
     }
 
     /// Answers the probe of a client that asks in a modern revision.
@@ -290,11 +295,18 @@ pub(crate) async fn modern() -> (Link, FakeServer, Arc<User>) {
 
 /// A connection with a session, whose server has no stream of its own.
 pub(crate) async fn session() -> (Link, FakeServer, Arc<User>) {
+    let (link, fake, user, get) = opening().await;
+    get.status(405);
+    (link, fake, user)
+}
+
+/// A connection with a session, and the GET for the server's own stream, which is not answered yet.
+pub(crate) async fn opening() -> (Link, FakeServer, Arc<User>, ReceivedRequest) {
     let (transport, mut fake) = fake();
     let user = Arc::new(User::default());
-    let shaken = fake.shake_hands(Some("first"));
-    let (link, ()) = tokio::join!(link(transport, Revision::V2025_11_25, &user), shaken);
-    (link.unwrap(), fake, user)
+    let shaken = fake.shake_hands_until_get(Some("first"));
+    let (link, get) = tokio::join!(link(transport, Revision::V2025_11_25, &user), shaken);
+    (link.unwrap(), fake, user, get)
 }
 
 /// A call of a tool.

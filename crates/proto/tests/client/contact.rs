@@ -186,12 +186,8 @@ fn a_server_that_answers_the_handshake_in_a_revision_that_is_not_spoken_is_given
         let info = json!({ "name": "s", "version": "1" });
         let result = json!({ "protocolVersion": answered, "capabilities": {}, "serverInfo": info });
         client.hear(json!({ "id": id, "result": result }));
-        let events = client.events();
         let expected = NegotiationError::NoCommonRevision(vec![answered.to_owned()]);
-        assert!(
-            matches!(&events[..], [ClientEvent::Failed(error)] if *error == expected),
-            "{events:?}"
-        );
+        client.has_failed(&expected);
     }
 }
 
@@ -204,12 +200,8 @@ fn a_refusal_with_an_error_that_only_modern_servers_know_names_error_and_status(
     let kind = FailureKind::Refused(400);
     let failure = SendFailure { id, kind, error: Some(error.clone()), reason: reason.clone() };
     client.connection.receive(Unit::Failed(Box::new(failure)), client.now);
-    let events = client.events();
     let expected = NegotiationError::Refused { error, how: Some(reason) };
-    assert!(
-        matches!(&events[..], [ClientEvent::Failed(error)] if *error == expected),
-        "{events:?}"
-    );
+    client.has_failed(&expected);
 }
 
 #[test]

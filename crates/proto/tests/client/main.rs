@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bowline_proto::client::{
-    AskId, CallError, CallRequest, ClientConfig, ClientConnection, ClientEvent,
+    AskId, CallError, CallRequest, ClientConfig, ClientConnection, ClientEvent, NegotiationError,
 };
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::limits::Limits;
@@ -142,6 +142,14 @@ impl Client {
 
     fn events(&mut self) -> Vec<ClientEvent> {
         std::iter::from_fn(|| self.connection.poll_event()).collect()
+    }
+
+    /// Expects that the negotiation has failed with this error, and nothing else happened.
+    #[track_caller]
+    fn has_failed(&mut self, expected: &NegotiationError) {
+        let events = self.events();
+        let [ClientEvent::Failed(error)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(error, expected);
     }
 
     /// The calls that timed out.

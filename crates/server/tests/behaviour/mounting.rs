@@ -10,7 +10,7 @@ use bowline_types::revision::Revision;
 use futures_util::poll;
 use serde_json::{Value, json};
 
-use crate::peer::{BOTH, EVERY, Peer, accept};
+use crate::peer::{BOTH, EVERY, Peer, accept, waiting_tool};
 
 fn tool(name: &str) -> Tool {
     let said = name.to_owned();
@@ -236,22 +236,13 @@ async fn a_mounted_tool_asks_the_caller_in_both_eras() {
 
 #[tokio::test]
 async fn dropping_a_call_drops_the_mounted_tool() {
-    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
-    let sender = std::sync::Arc::new(std::sync::Mutex::new(Some(sender)));
-    let wait = move || {
-        let held = sender.lock().unwrap().take();
-        async move {
-            std::future::pending::<()>().await;
-            drop(held);
-            "never"
-        }
-    };
-    let slow = Server::new("slow", "1.0.0").tool(Tool::new("wait", wait));
+    let (wait, dropped) = waiting_tool();
+    let slow = Server::new("slow", "1.0.0").tool(wait);
     let peer = Peer::new(&Server::new("hub", "1.0.0").mount("s", slow), Revision::LATEST);
     let mut call = peer.begin(peer.request(Method::ToolsCall, &json!({ "name": "s__wait" })));
     assert!(poll!(&mut call).is_pending());
     drop(call);
-    assert!(receiver.await.is_err());
+    assert!(dropped.await.is_err());
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use bowline_proto::request::{
     ProgressUpdate, QuestionError, Request, Response, ResultText, Sink, SuccessKind,
 };
 use bowline_server::extract::FromCall;
-use bowline_server::{Call, ResponseFuture, Server, Service};
+use bowline_server::{Call, ResponseFuture, Server, Service, Tool};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::error::ErrorObject;
@@ -21,6 +21,7 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 /// Every revision, for what must hold in all of them.
 pub(crate) const EVERY: [Revision; 5] = Revision::ALL;
@@ -243,6 +244,20 @@ impl Round {
             other => panic!("not refused: {other:?}"),
         }
     }
+}
+
+/// The tool `wait`, which never answers. The channel fails when its call is dropped.
+pub(crate) fn waiting_tool() -> (Tool, oneshot::Receiver<()>) {
+    let (sender, dropped) = oneshot::channel();
+    let sender = Arc::new(Mutex::new(Some(sender)));
+    let wait = move || {
+        let held = sender.lock().unwrap().take();
+        async move {
+            std::future::pending::<()>().await;
+            drop(held);
+        }
+    };
+    (Tool::new("wait", wait), dropped)
 }
 
 /// An answer that accepts a form.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::peer::{BOTH, EVERY, Peer};
+use crate::peer::{BOTH, EVERY, Peer, waiting_tool};
 
 #[derive(Deserialize, JsonSchema)]
 struct Add {
@@ -227,18 +227,10 @@ async fn a_tool_that_panics_fails_only_its_own_call() {
 // spec: CANC-5, CANC-6
 #[tokio::test]
 async fn a_cancelled_call_is_dropped() {
-    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
-    let sender = std::sync::Arc::new(std::sync::Mutex::new(Some(sender)));
-    let wait = move || {
-        let held = sender.lock().unwrap().take();
-        async move {
-            std::future::pending::<()>().await;
-            drop(held);
-        }
-    };
-    let peer = Peer::new(&Server::new("slow", "1").tool(Tool::new("wait", wait)), Revision::LATEST);
+    let (wait, dropped) = waiting_tool();
+    let peer = Peer::new(&Server::new("slow", "1").tool(wait), Revision::LATEST);
     let mut answer = peer.begin(peer.request(Method::ToolsCall, &json!({ "name": "wait" })));
     assert!(futures_util::poll!(&mut answer).is_pending());
     drop(answer);
-    assert!(receiver.await.is_err());
+    assert!(dropped.await.is_err());
 }
