@@ -4,6 +4,7 @@ usage: .venv/bin/python fastmcp_server.py [--http]
 """
 
 import json
+from functools import partial
 from typing import Any
 
 import anyio
@@ -15,7 +16,6 @@ from fastmcp.resources import Resource
 from fastmcp.server.elicitation import AcceptedElicitation
 from fastmcp.tools import Tool
 from fastmcp.tools.base import ToolResult
-from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (
     CreateMessageResult,
     CreateMessageResultWithTools,
@@ -30,7 +30,6 @@ from mcp_types import (
     ResourceListChangedNotification,
     ResourceUpdatedNotification,
     ResourceUpdatedNotificationParams,
-    ToolAnnotations,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -40,18 +39,8 @@ PAGE_SIZE = 1
 
 server = FastMCP("fastmcp-server", version="1.0.0", instructions=features.INSTRUCTIONS, list_page_size=PAGE_SIZE)
 seen = features.Sightings()
-
-
-@server.tool(output_schema=None)
-def echo(message: str) -> str:
-    """Returns the message."""
-    return message
-
-
-@server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
-def add(a: int, b: int) -> features.Sum:
-    """Adds two integers."""
-    return features.Sum(a + b)
+text_tool = partial(server.tool, output_schema=None)
+features.add_features(server, text_tool, ToolError, seen)
 
 
 @server.tool(output_schema={"type": "object", "properties": {"sum": {"type": "integer"}}})
@@ -60,36 +49,18 @@ def lie() -> ToolResult:
     return ToolResult(content="many", structured_content={"sum": "many"})
 
 
-@server.tool(output_schema=None)
-def fail(reason: str) -> str:
-    """Fails."""
-    raise ToolError(reason)
-
-
-@server.tool(output_schema=None)
-def gallery() -> list[Any]:
-    """Returns one of everything."""
-    return features.gallery()
-
-
-@server.tool(output_schema=None)
+@text_tool()
 async def sleep(seconds: float, context: Context) -> str:
     """Sleeps, reporting progress."""
     return await seen.sleep(seconds, context.report_progress)
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def chatter(context: Context) -> str:
     """Logs something of several levels."""
     for level in features.LEVELS:
         await context.log(f"a {level}", level=level, logger_name="peer")
     return "said it"
-
-
-@server.tool(name="seen", output_schema=None)
-def tell_what_was_seen() -> str:
-    """Tells what was seen of the client."""
-    return seen.to_json()
 
 
 def is_modern(context: Context) -> bool:
@@ -102,7 +73,7 @@ def ask_in_result(context: Context, question: InputRequest) -> Any:
     return answer or InputRequiredResult(input_requests={"answer": question}, request_state="asked")
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def greet(context: Context) -> str | InputRequiredResult:
     """Greets the user by name."""
     if is_modern(context):
@@ -117,7 +88,7 @@ async def greet(context: Context) -> str | InputRequiredResult:
     return json.dumps({"action": answer.action} | content)
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def sign_in(context: Context) -> str | InputRequiredResult:
     """Sends the user to a page."""
     if is_modern(context):
@@ -129,13 +100,7 @@ async def sign_in(context: Context) -> str | InputRequiredResult:
     return json.dumps({"action": answer.action})
 
 
-@server.tool(output_schema=None)
-def locked() -> str:
-    """Wants the user to sign in first."""
-    raise UrlElicitationRequiredError([features.page("unlock")], "Sign in first.")
-
-
-@server.tool(output_schema=None)
+@text_tool()
 async def unlock(context: Context) -> str:
     """Tells that the user has signed in."""
     await context.session.send_elicit_complete("unlock")
@@ -151,19 +116,19 @@ async def ask_model(context: Context, *, tools: bool) -> str | InputRequiredResu
     return answer if isinstance(answer, InputRequiredResult) else features.sampled(answer)
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def sample(context: Context) -> str | InputRequiredResult:
     """Asks the model."""
     return await ask_model(context, tools=False)
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def sample_tools(context: Context) -> str | InputRequiredResult:
     """Asks the model to use a tool."""
     return await ask_model(context, tools=True)
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def roots(context: Context) -> str | InputRequiredResult:
     """Lists the roots."""
     if is_modern(context):
@@ -175,7 +140,7 @@ async def roots(context: Context) -> str | InputRequiredResult:
     return json.dumps([root.model_dump(mode="json", exclude_none=True) for root in listed.roots])
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def learn(name: str, context: Context) -> str:
     """Adds a tool, a resource and a prompt."""
     server.add_tool(Tool.from_function(lambda: name, name=name, description="Learned."))
@@ -186,35 +151,12 @@ async def learn(name: str, context: Context) -> str:
     return "learned"
 
 
-@server.tool(output_schema=None)
+@text_tool()
 async def touch(uri: str, context: Context) -> str:
     """Tells that a resource changed."""
     params = ResourceUpdatedNotificationParams(uri=uri)
     await context.send_notification(ResourceUpdatedNotification(params=params))
     return "touched"
-
-
-@server.resource(features.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
-def motd() -> str:
-    """The message of the day."""
-    return features.MOTD_TEXT
-
-
-@server.resource(features.LOGO, name="logo", mime_type="image/png")
-def logo() -> bytes:
-    """A picture."""
-    return features.BYTES
-
-
-@server.resource(features.KNOTS, name="knot", mime_type="text/plain")
-def knot(name: str) -> str:
-    """Instructions for a knot."""
-    return f"How to tie a {name}."
-
-
-@server.prompt(description="Asks for an introduction.")
-def introduce(name: str, tone: str | None = None) -> str:
-    return features.introduction(name, tone)
 
 
 @server.prompt(title="Illustrate")

@@ -17,6 +17,7 @@ import traceback
 import anyio
 import jsonschema
 import mcp.client.session
+from everything.processes import capture_processes
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ElicitResult, Implementation
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -157,20 +158,6 @@ class Scenario:
     async def received(self, message) -> None:
         if isinstance(message, Exception):
             self.report["oddities"].append(str(message))
-
-
-def capture_processes() -> list:
-    """Records the processes that the SDK opens, because it does not report how the server ended."""
-    processes = []
-    open_process = anyio.open_process
-
-    async def opening(*arguments, **options):
-        process = await open_process(*arguments, **options)
-        processes.append(process)
-        return process
-
-    anyio.open_process = opening
-    return processes
 
 
 def dump(model) -> dict | None:

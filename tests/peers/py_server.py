@@ -25,7 +25,6 @@ from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, UserMes
 from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (
     CallToolResult,
     Completion,
@@ -40,7 +39,6 @@ from mcp_types import (
     SetLevelRequestParams,
     SubscribeRequestParams,
     TextContent,
-    ToolAnnotations,
     UnsubscribeRequestParams,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -48,18 +46,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 # Printing tracebacks of expected failures takes seconds.
 server = MCPServer("py-server", version="1.0.0", instructions=features.INSTRUCTIONS, log_level="CRITICAL")
 seen = features.Sightings()
-
-
-@server.tool(structured_output=False)
-def echo(message: str) -> str:
-    """Returns the message."""
-    return message
-
-
-@server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
-def add(a: int, b: int) -> features.Sum:
-    """Adds two integers."""
-    return features.Sum(a + b)
+text_tool = partial(server.tool, structured_output=False)
+features.add_features(server, text_tool, ToolError, seen)
 
 
 @server.tool()
@@ -68,25 +56,13 @@ def lie() -> Annotated[CallToolResult, features.Sum]:
     return CallToolResult(content=[TextContent(text="many")], structured_content={"sum": "many"})
 
 
-@server.tool(structured_output=False)
-def fail(reason: str) -> str:
-    """Fails."""
-    raise ToolError(reason)
-
-
-@server.tool(structured_output=False)
-def gallery() -> list[Any]:
-    """Returns one of everything."""
-    return features.gallery()
-
-
-@server.tool(structured_output=False)
+@text_tool()
 async def sleep(seconds: float, context: Context) -> str:
     """Sleeps, reporting progress."""
     return await seen.sleep(seconds, context.report_progress)
 
 
-@server.tool(structured_output=False)
+@text_tool()
 async def chatter(context: Context) -> str:
     """Logs something of several levels."""
     for level in features.LEVELS:
@@ -94,17 +70,11 @@ async def chatter(context: Context) -> str:
     return "said it"
 
 
-@server.tool(name="seen", structured_output=False)
-def tell_what_was_seen() -> str:
-    """Tells what was seen of the client."""
-    return seen.to_json()
-
-
 def ask_for_person() -> Elicit[features.Person]:
     return Elicit(features.QUESTION, features.Person)
 
 
-@server.tool(structured_output=False)
+@text_tool()
 def greet(person: Annotated[ElicitationResult[features.Person], Resolve(ask_for_person)]) -> str:
     """Greets the user by name."""
     answer: dict[str, Any] = {"action": person.action}
@@ -113,7 +83,7 @@ def greet(person: Annotated[ElicitationResult[features.Person], Resolve(ask_for_
     return json.dumps(answer)
 
 
-@server.tool(structured_output=False)
+@text_tool()
 async def sign_in(context: Context) -> str | InputRequiredResult:
     """Sends the user to a page."""
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
@@ -125,13 +95,7 @@ async def sign_in(context: Context) -> str | InputRequiredResult:
     return InputRequiredResult(input_requests={"page": ElicitRequest(params=features.page())}, request_state="asked")
 
 
-@server.tool(structured_output=False)
-def locked() -> str:
-    """Wants the user to sign in first."""
-    raise UrlElicitationRequiredError([features.page("unlock")], "Sign in first.")
-
-
-@server.tool(structured_output=False)
+@text_tool()
 async def unlock(context: Context) -> str:
     """Tells that the user has signed in."""
     await context.session.send_elicit_complete("unlock")
@@ -150,25 +114,25 @@ def ask_model(tools: bool) -> Sample:
     )
 
 
-@server.tool(structured_output=False)
+@text_tool()
 def sample(said: Annotated[CreateMessageResult, Resolve(lambda: ask_model(tools=False))]) -> str:
     """Asks the model."""
     return features.sampled(said)
 
 
-@server.tool(structured_output=False)
+@text_tool()
 def sample_tools(said: Annotated[CreateMessageResultWithTools, Resolve(lambda: ask_model(tools=True))]) -> str:
     """Asks the model to use a tool."""
     return features.sampled(said)
 
 
-@server.tool(structured_output=False)
+@text_tool()
 def roots(listed: Annotated[ListRootsResult, Resolve(ListRoots)]) -> str:
     """Lists the roots."""
     return json.dumps([root.model_dump(mode="json", exclude_none=True) for root in listed.roots])
 
 
-@server.tool(structured_output=False)
+@text_tool()
 async def learn(name: str, context: Context) -> str:
     """Adds a tool, a resource and a prompt."""
     server.add_tool(lambda: name, name=name, description="Learned.", structured_output=False)
@@ -185,7 +149,7 @@ async def learn(name: str, context: Context) -> str:
     return "learned"
 
 
-@server.tool(structured_output=False)
+@text_tool()
 async def touch(uri: str, context: Context) -> str:
     """Tells that a resource changed."""
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -193,29 +157,6 @@ async def touch(uri: str, context: Context) -> str:
     else:
         await context.session.send_resource_updated(uri)
     return "touched"
-
-
-@server.resource(features.MOTD, name="motd", title="Message of the day", mime_type="text/plain")
-def motd() -> str:
-    """The message of the day."""
-    return features.MOTD_TEXT
-
-
-@server.resource(features.LOGO, name="logo", mime_type="image/png")
-def logo() -> bytes:
-    """A picture."""
-    return features.BYTES
-
-
-@server.resource(features.KNOTS, name="knot", mime_type="text/plain")
-def knot(name: str) -> str:
-    """Instructions for a knot."""
-    return f"How to tie a {name}."
-
-
-@server.prompt(description="Asks for an introduction.")
-def introduce(name: str, tone: str | None = None) -> str:
-    return features.introduction(name, tone)
 
 
 @server.prompt(title="Illustrate")

@@ -8,10 +8,8 @@ const PROGRESS_INTERVAL = 50;
 
 export const INSTRUCTIONS = 'A peer for interoperability tests.';
 export const LEVELS = ['debug', 'info', 'warning', 'error'];
-export const MOTD = 'peer://motd';
-export const MOTD_TEXT = 'Tie a bowline.';
-export const LOGO = 'peer://logo';
-export const KNOTS = 'peer://knots/{name}';
+const MOTD = 'peer://motd';
+const MOTD_TEXT = 'Tie a bowline.';
 export const PAGE = { message: 'Sign in there.', url: 'https://example.com/sign-in' };
 
 const BYTES = Buffer.from([0, 1, 254, 255]).toString('base64');
@@ -31,7 +29,7 @@ export const GALLERY = [
 ];
 
 export const contents = (uri, value) => ({ contents: [{ uri: `${uri}`, mimeType: 'text/plain', text: value }] });
-export const binary = (uri, mimeType) => ({ contents: [{ uri: `${uri}`, mimeType, blob: BYTES }] });
+const picture = uri => ({ contents: [{ uri: `${uri}`, mimeType: 'image/png', blob: BYTES }] });
 
 export const said = value => ({ messages: [{ role: 'user', content: { type: 'text', text: value } }] });
 export const introduce = ({ name, tone }) => said(`Introduce ${name}, ${tone ?? 'plainly'}.`);
@@ -44,9 +42,17 @@ export const ILLUSTRATION = {
 };
 
 const startingWith = (values, typed) => values.filter(value => value.startsWith(typed ?? ''));
-export const completeKnot = typed => startingWith(['bowline', 'butterfly', 'hitch'], typed);
+const completeKnot = typed => startingWith(['bowline', 'butterfly', 'hitch'], typed);
 export const completeName = typed => startingWith(['Ada', 'Alan', 'Grace'], typed);
 export const completeTone = (_typed, context) => (context?.arguments?.name === 'Ada' ? ['formally'] : ['casually']);
+
+/** Adds the resources; `ResourceTemplate` is the class of the SDK. */
+export function addResources(server, ResourceTemplate) {
+  server.registerResource('motd', MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri => contents(uri, MOTD_TEXT));
+  server.registerResource('logo', 'peer://logo', { mimeType: 'image/png' }, picture);
+  const knots = new ResourceTemplate('peer://knots/{name}', { list: undefined, complete: { name: completeKnot } });
+  server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) => contents(uri, `How to tie a ${name}.`));
+}
 
 export const PERSON = {
   type: 'object',

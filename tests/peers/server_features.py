@@ -6,9 +6,10 @@ import json
 import socket
 import sys
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Callable, Literal
 
 import uvicorn
+from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (
     AudioContent,
     Annotations,
@@ -30,6 +31,7 @@ from mcp_types import (
     TextContent,
     TextResourceContents,
     Tool,
+    ToolAnnotations,
     ToolChoice,
     ToolResultContent,
     ToolUseContent,
@@ -42,8 +44,6 @@ INSTRUCTIONS = "A peer for interoperability tests."
 LEVELS = ["debug", "info", "warning", "error"]
 MOTD = "peer://motd"
 MOTD_TEXT = "Tie a bowline."
-LOGO = "peer://logo"
-KNOTS = "peer://knots/{name}"
 QUESTION = "Who are you?"
 PAGE = {"message": "Sign in there.", "url": "https://example.com/sign-in"}
 BYTES = bytes([0, 1, 254, 255])
@@ -82,10 +82,6 @@ def gallery() -> list[Any]:
         ResourceLink(uri=MOTD, name="motd"),
         embedded(),
     ]
-
-
-def introduction(name: str, tone: str | None) -> str:
-    return f"Introduce {name}, {tone or 'plainly'}."
 
 
 def completions(
@@ -141,6 +137,62 @@ def sampled(result: CreateMessageResult | CreateMessageResultWithTools) -> str:
     said = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     content = said["content"]
     return json.dumps({"model": said["model"], "content": content if isinstance(content, list) else [content]})
+
+
+def add_features(server: Any, text_tool: Callable[..., Any], failure: type[Exception], seen: "Sightings") -> None:
+    """Adds the features that are declared in the same way for every SDK.
+
+    `text_tool` makes the decorator of a tool without structured output, and `failure` is the error that a tool raises.
+    """
+
+    @text_tool()
+    def echo(message: str) -> str:
+        """Returns the message."""
+        return message
+
+    @server.tool(title="Adder", annotations=ToolAnnotations(read_only_hint=True))
+    def add(a: int, b: int) -> Sum:
+        """Adds two integers."""
+        return Sum(a + b)
+
+    @text_tool()
+    def fail(reason: str) -> str:
+        """Fails."""
+        raise failure(reason)
+
+    @text_tool(name="gallery")
+    def show_gallery() -> list[Any]:
+        """Returns one of everything."""
+        return gallery()
+
+    @text_tool(name="seen")
+    def tell_what_was_seen() -> str:
+        """Tells what was seen of the client."""
+        return seen.to_json()
+
+    @text_tool()
+    def locked() -> str:
+        """Wants the user to sign in first."""
+        raise UrlElicitationRequiredError([page("unlock")], "Sign in first.")
+
+    @server.resource(MOTD, name="motd", title="Message of the day", mime_type="text/plain")
+    def motd() -> str:
+        """The message of the day."""
+        return MOTD_TEXT
+
+    @server.resource("peer://logo", name="logo", mime_type="image/png")
+    def logo() -> bytes:
+        """A picture."""
+        return BYTES
+
+    @server.resource("peer://knots/{name}", name="knot", mime_type="text/plain")
+    def knot(name: str) -> str:
+        """Instructions for a knot."""
+        return f"How to tie a {name}."
+
+    @server.prompt(description="Asks for an introduction.")
+    def introduce(name: str, tone: str | None = None) -> str:
+        return f"Introduce {name}, {tone or 'plainly'}."
 
 
 def is_over_http() -> bool:

@@ -91,17 +91,6 @@ function addChanges() {
   server.server.setNotificationHandler(RootsListChangedNotificationSchema, () => seen.changeRoots());
 }
 
-function addResources() {
-  server.registerResource('motd', features.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
-    features.contents(uri, features.MOTD_TEXT)
-  );
-  server.registerResource('logo', features.LOGO, { mimeType: 'image/png' }, uri => features.binary(uri, 'image/png'));
-  const knots = new ResourceTemplate(features.KNOTS, { list: undefined, complete: { name: features.completeKnot } });
-  server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) =>
-    features.contents(uri, `How to tie a ${name}.`)
-  );
-}
-
 function addPrompts() {
   const argsSchema = {
     name: completable(z.string(), features.completeName),
@@ -114,7 +103,7 @@ function addPrompts() {
 addTools();
 addQuestions();
 addChanges();
-addResources();
+features.addResources(server, ResourceTemplate);
 addPrompts();
 if (features.isOverHttp()) {
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });

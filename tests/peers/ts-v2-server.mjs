@@ -40,7 +40,7 @@ function peer() {
   addTools(server);
   addQuestions(server);
   addChanges(server);
-  addResources(server);
+  features.addResources(server, ResourceTemplate);
   addPrompts(server);
   return server;
 }
@@ -137,17 +137,6 @@ function addChanges(server) {
   server.server.setRequestHandler('resources/subscribe', ({ params }) => seen.subscribe(params.uri));
   server.server.setRequestHandler('resources/unsubscribe', ({ params }) => seen.unsubscribe(params.uri));
   server.server.setNotificationHandler('notifications/roots/list_changed', () => seen.changeRoots());
-}
-
-function addResources(server) {
-  server.registerResource('motd', features.MOTD, { title: 'Message of the day', mimeType: 'text/plain' }, uri =>
-    features.contents(uri, features.MOTD_TEXT)
-  );
-  server.registerResource('logo', features.LOGO, { mimeType: 'image/png' }, uri => features.binary(uri, 'image/png'));
-  const knots = new ResourceTemplate(features.KNOTS, { list: undefined, complete: { name: features.completeKnot } });
-  server.registerResource('knot', knots, { mimeType: 'text/plain' }, (uri, { name }) =>
-    features.contents(uri, `How to tie a ${name}.`)
-  );
 }
 
 function addPrompts(server) {

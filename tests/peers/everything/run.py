@@ -16,6 +16,7 @@ from features import FEATURES
 from mcp import MCPDeprecationWarning
 from peers import FastMcpPeer, McpPeer
 from host import Host
+from processes import capture_processes
 
 SCENARIO_TIMEOUT = 120
 SDKS = {peer.name: peer for peer in (McpPeer, FastMcpPeer)}
@@ -43,20 +44,6 @@ async def use(feature, host: Host, report: dict):
         return await feature(host)
     except Exception as error:
         raise RuntimeError(f"the feature {feature.__name__} broke; seen so far: {json.dumps(report)}") from error
-
-
-def capture_processes() -> list:
-    """Records the processes that the SDK opens, because it does not report how the server ended."""
-    processes = []
-    open_process = anyio.open_process
-
-    async def opening(*arguments, **options):
-        process = await open_process(*arguments, **options)
-        processes.append(process)
-        return process
-
-    anyio.open_process = opening
-    return processes
 
 
 def camel_case(name: str) -> str:
