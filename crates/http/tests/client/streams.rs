@@ -2,28 +2,26 @@
 
 use std::time::Duration;
 
-use bowline_proto::client::CallError;
+use bowline_proto::client::{CallError, CallRequest};
 use bowline_proto::transmit::FailureKind;
-use bowline_transport::connect::PendingCall;
+use bowline_transport::connect::{Link, PendingCall};
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::support::{FakeServer, ReceivedRequest, done, opening, patient, session, tool};
 
-/// A patient call in a session, the request for it, and the server.
-async fn called() -> (PendingCall, ReceivedRequest, FakeServer) {
+/// A session with a call, and the request for it.
+async fn called(request: CallRequest) -> (Link, FakeServer, PendingCall, ReceivedRequest) {
     let (link, mut fake, _) = session().await;
-    let call = link.call(patient("slow"), None);
+    let call = link.call(request, None);
     let received = fake.expect("tools/call").await;
-    (call, received, fake)
+    (link, fake, call, received)
 }
 
 // spec: HTTP-18, HTTP-20, RESUME-4, RESUME-7
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_ends_early_is_resumed_after_the_time_that_the_server_names() {
-    let (link, mut fake, _) = session().await;
-    let call = link.call(tool("slow"), None);
-    let received = fake.expect("tools/call").await;
+    let (_link, mut fake, call, received) = called(tool("slow")).await;
     let id = received.id();
     let events = received.events();
     events.write("id: a/1\nretry: 7000\ndata:\n\n");
@@ -45,9 +43,8 @@ async fn a_stream_that_ends_early_is_resumed_after_the_time_that_the_server_name
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_without_event_ids_is_lost() {
-    let (link, mut fake, _) = session().await;
-    let call = link.call(tool("slow"), None);
-    let events = fake.expect("tools/call").await.events();
+    let (_link, mut fake, call, received) = called(tool("slow")).await;
+    let events = received.events();
     events.message(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     drop(events);
     let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
@@ -67,7 +64,7 @@ async fn a_stream_without_new_events_is_given_up_after_ten_resumptions() {
         ("errors", |received| received.status(502)),
     ];
     for (what, waste) in wastes {
-        let (call, received, mut fake) = called().await;
+        let (_link, mut fake, call, received) = called(patient("slow")).await;
         received.events().write("id: a\ndata:\n\n");
         let begun = Instant::now();
         for _ in 0..10 {
@@ -83,7 +80,7 @@ async fn a_stream_without_new_events_is_given_up_after_ten_resumptions() {
 #[tokio::test(start_paused = true)]
 async fn a_permanent_refusal_ends_the_resumption_at_once() {
     for status in [400, 401, 403, 404, 405, 200] {
-        let (call, received, mut fake) = called().await;
+        let (_link, mut fake, call, received) = called(patient("slow")).await;
         received.events().write("id: a\ndata:\n\n");
         fake.expect_get().await.respond(status, &[("content-type", "text/plain")], "no");
         let CallError::Failed { kind, reason } = call.await.unwrap_err() else { panic!() };
@@ -97,7 +94,7 @@ async fn a_permanent_refusal_ends_the_resumption_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_client_comes_back_to_a_busy_server_after_the_time_that_it_names() {
     for status in [429, 503] {
-        let (call, received, mut fake) = called().await;
+        let (_link, mut fake, call, received) = called(patient("slow")).await;
         let id = received.id();
         received.events().write("id: a\ndata:\n\n");
         fake.expect_get().await.respond(status, &[("retry-after", "100")], "");
@@ -111,7 +108,7 @@ async fn a_client_comes_back_to_a_busy_server_after_the_time_that_it_names() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_asks_to_be_polled_is_polled() {
-    let (call, received, mut fake) = called().await;
+    let (_link, mut fake, call, received) = called(patient("slow")).await;
     let id = received.id();
     received.events().write("id: 0\nretry: 5000\ndata:\n\n");
     for round in 1..=30 {
@@ -124,7 +121,7 @@ async fn a_server_that_asks_to_be_polled_is_polled() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_after_regular_comments_breaks_a_stream() {
-    let (call, received, mut fake) = called().await;
+    let (_link, mut fake, call, received) = called(patient("slow")).await;
     let id = received.id();
     let events = received.events();
     events.write("id: a\ndata:\n\n");
@@ -146,7 +143,7 @@ async fn silence_after_regular_comments_breaks_a_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_shows_no_signs_of_life_may_take_as_long_as_the_call() {
     for beginning in ["", "id: a\ndata:\n\n", ": hello\n\n"] {
-        let (call, received, mut fake) = called().await;
+        let (_link, mut fake, call, received) = called(patient("slow")).await;
         let id = received.id();
         let events = received.events();
         events.write(beginning);
