@@ -1,14 +1,14 @@
 //! How the listener of a session learns of the session's own subscription.
 
-use std::convert::Infallible;
-use std::future::{Pending, pending};
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 
 use bowline_proto::frame::Frame;
-use bowline_proto::request::{Extensions, Owner, Request, Response};
+use bowline_proto::request::{Extensions, Owner, Response};
 use bowline_proto::server::ServerConfig;
+use bowline_transport::BoxFuture;
 use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -17,24 +17,6 @@ use super::super::super::super::HttpConfig;
 use super::super::super::super::core::Core;
 use super::super::{HttpSession, SessionKind};
 use super::Listener;
-
-/// A service whose calls never end.
-#[derive(Clone)]
-struct Endless;
-
-impl tower_service::Service<Request> for Endless {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Pending<Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _: Request) -> Self::Future {
-        pending()
-    }
-}
 
 #[derive(Default)]
 struct Wakes(AtomicUsize);
@@ -47,7 +29,8 @@ impl Wake for Wakes {
 
 fn session() -> Arc<HttpSession> {
     let server = Arc::new(ServerConfig::new(Implementation::new("test", "1")));
-    let core = Arc::new(Core::new(Endless, server, HttpConfig::new()));
+    let endless = Box::new(|_| -> BoxFuture<Response> { Box::pin(pending()) });
+    let core = Arc::new(Core::new(endless, server, HttpConfig::new()));
     let kind = SessionKind::Sse2024;
     let session = HttpSession::new("session".to_owned(), Owner::anonymous(), kind, &core);
     session.open_without_handshake(Revision::V2024_11_05);
