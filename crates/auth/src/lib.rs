@@ -21,7 +21,8 @@
 //! * [`fetch`] — one HTTP request, as a value, and the trait that sends it;
 //! * [`jose`] — signatures, keys and JSON Web Tokens;
 //! * [`metadata`] — the documents in which resources and authorization servers describe themselves;
-//! * `client` — obtains access tokens (feature `client`).
+//! * `client` — obtains access tokens (feature `client`);
+//! * `resource` — verifies the access tokens of callers (feature `resource`).
 
 pub mod challenge;
 #[cfg(feature = "client")]
@@ -31,6 +32,8 @@ pub mod fetch;
 pub mod form;
 pub mod jose;
 pub mod metadata;
+#[cfg(feature = "resource")]
+pub mod resource;
 pub mod scope;
 pub mod secret;
 pub mod url;

@@ -1,0 +1,27 @@
+//! Finds the metadata of the authorization server that the operator configured.
+
+use http::StatusCode;
+
+use crate::error::Error;
+use crate::fetch::{FetchRequest, Fetcher};
+use crate::metadata::server::{ServerMetadata, addresses};
+use crate::url::Url;
+
+/// Fetches the document of an issuer from the first of its addresses that has one.
+///
+/// # Errors
+///
+/// If no address has a document, or the first one that has one is malformed or names another issuer.
+pub(super) async fn discover(issuer: &str, fetcher: &dyn Fetcher) -> Result<ServerMetadata, Error> {
+    let mut last = Error::fetch("the authorization server has no metadata document");
+    for address in addresses(&Url::parse(issuer)?)? {
+        match fetcher.fetch(FetchRequest::get(address)).await {
+            Ok(answer) if answer.status == StatusCode::OK => {
+                return ServerMetadata::parse(answer.json()?, issuer);
+            }
+            Ok(_) => {}
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

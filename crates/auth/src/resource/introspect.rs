@@ -1,0 +1,221 @@
+//! Tokens that only the authorization server understands: it is asked about each (RFC 7662).
+
+use std::fmt;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bowline_proto::sync::lock;
+use bowline_types::read::read;
+use http::header::AUTHORIZATION;
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+
+use super::cache::VerdictCache;
+use super::discover::discover;
+use super::expected::{Expected, Source};
+use super::policy::{Policy, policy_methods};
+use super::verify::{Denied, Presented, Verified, Verify, VerifyContext};
+use crate::error::{Error, Kind};
+use crate::fetch::{BoxFuture, FetchRequest, Fetcher};
+use crate::form::{self, Form};
+use crate::secret::Secret;
+use crate::url::Url;
+
+/// How long an accepted token is not asked about again, unless it expires before.
+pub const ACCEPTED_AGE: Duration = Duration::from_secs(60);
+/// How long a refused token is not asked about again.
+pub const REFUSED_AGE: Duration = Duration::from_secs(5);
+
+/// The most questions at a time. Further tokens are answered with 503, so that a flood of wrong tokens
+/// does not become a flood of questions.
+pub const MOST_QUESTIONS: usize = 64;
+
+/// Verifies tokens by asking the authorization server.
+///
+/// ```
+/// use bowline_auth::resource::Introspection;
+///
+/// let opaque = Introspection::issuer("https://as.example")
+///     .client("api", "secret")
+///     .audience("https://mcp.example.com/mcp");
+/// ```
+pub struct Introspection {
+    expected: Expected,
+    client_id: String,
+    secret: Secret<String>,
+    /// The configured endpoint.
+    endpoint: Option<Url>,
+    /// The endpoint in the issuer's metadata, once it is known.
+    discovered: Mutex<Option<Url>>,
+    questions: Semaphore,
+    verdicts: VerdictCache<Result<Verified, Denied>>,
+    policy: Policy,
+}
+
+/// The issuer of tokens. It verifies nothing before it knows the resource's credentials and the
+/// audience.
+#[derive(Clone, Debug)]
+pub struct IntrospectionIssuer(String);
+
+/// The issuer of tokens, and the credentials of the resource there.
+#[derive(Clone, Debug)]
+pub struct IntrospectionClient {
+    issuer: String,
+    client_id: String,
+    secret: Secret<String>,
+}
+
+impl Introspection {
+    /// Asks this issuer, named exactly as in its metadata.
+    pub fn issuer(issuer: impl Into<String>) -> IntrospectionIssuer {
+        IntrospectionIssuer(issuer.into())
+    }
+
+    /// Accepts tokens for another name of this resource too.
+    #[must_use]
+    pub fn audience(mut self, audience: &str) -> Self {
+        self.expected.add_audience(audience);
+        self
+    }
+
+    /// Asks at this address, in place of the one in the issuer's metadata.
+    #[must_use]
+    pub fn endpoint(mut self, address: Url) -> Self {
+        self.endpoint = Some(address);
+        self
+    }
+
+    policy_methods!();
+
+    async fn check(
+        &self,
+        token: &Presented,
+        context: VerifyContext<'_>,
+    ) -> Result<Verified, Denied> {
+        let digest = token.digest();
+        if let Some(verdict) = self.verdicts.find(&digest, 0, context.now) {
+            return verdict;
+        }
+        let _question = self.questions.try_acquire().map_err(|_| Denied::Unavailable)?;
+        let answer = self.ask(token, context.fetcher).await.map_err(|_| {
+            // The issuer may have moved its endpoint.
+            *lock(&self.discovered) = None;
+            Denied::Unavailable
+        })?;
+        let verdict = self.judge(&answer, context.now)?;
+        let until = until(&verdict, context.now);
+        self.verdicts.keep(digest, 0, until, (verdict.clone(), token.expose().len()));
+        verdict
+    }
+
+    /// The answer of the authorization server, in JSON.
+    async fn ask(&self, token: &Presented, fetcher: &dyn Fetcher) -> Result<String, Error> {
+        let form =
+            Form::new().with("token", token.expose()).with("token_type_hint", "access_token");
+        let request = FetchRequest::post(self.address(fetcher).await?, &form);
+        let request = request.with_credential(AUTHORIZATION, &self.credentials())?;
+        fetcher.fetch(request).await?.json().map(str::to_owned)
+    }
+
+    /// The verdict, or that the answer is no verdict.
+    fn judge(&self, answer: &str, now: SystemTime) -> Result<Result<Verified, Denied>, Denied> {
+        #[derive(Deserialize)]
+        struct Answer {
+            active: bool,
+        }
+
+        let Answer { active } = read(answer).map_err(|_| Denied::Unavailable)?;
+        if !active {
+            return Ok(Err(Denied::Unverifiable));
+        }
+        Ok(self.expected.check(answer, Source::Introspected, now))
+    }
+
+    async fn address(&self, fetcher: &dyn Fetcher) -> Result<Url, Error> {
+        let known = self.endpoint.clone().or_else(|| lock(&self.discovered).clone());
+        if let Some(address) = known {
+            return Ok(address);
+        }
+        let metadata = discover(&self.expected.issuer, fetcher).await?;
+        let missing = "the authorization server names no `introspection_endpoint`";
+        let missing = || Error::new(Kind::Metadata, missing);
+        let address = metadata.introspection_endpoint.ok_or_else(missing)?;
+        *lock(&self.discovered) = Some(address.clone());
+        Ok(address)
+    }
+
+    /// Basic authentication, with both parts encoded as in a form (RFC 6749, section 2.3.1).
+    fn credentials(&self) -> Secret<String> {
+        let mut pair = String::new();
+        form::encode(&self.client_id, &mut pair);
+        pair.push(':');
+        form::encode(self.secret.expose(), &mut pair);
+        let pair = Secret::new(pair);
+        Secret::new(format!("Basic {}", STANDARD.encode(pair.expose())))
+    }
+}
+
+/// Until when a verdict counts.
+fn until(verdict: &Result<Verified, Denied>, now: SystemTime) -> SystemTime {
+    match verdict {
+        Ok(verified) => {
+            let longest = now + ACCEPTED_AGE;
+            verified.claims.expires.map_or(longest, |expiry| expiry.min(longest))
+        }
+        Err(_) => now + REFUSED_AGE,
+    }
+}
+
+impl IntrospectionIssuer {
+    /// Asks with these credentials.
+    pub fn client(
+        self,
+        id: impl Into<String>,
+        secret: impl Into<Secret<String>>,
+    ) -> IntrospectionClient {
+        IntrospectionClient { issuer: self.0, client_id: id.into(), secret: secret.into() }
+    }
+}
+
+impl IntrospectionClient {
+    /// Accepts tokens for this resource, named as in its metadata document: its public URL.
+    pub fn audience(self, audience: &str) -> Introspection {
+        Introspection {
+            expected: Expected::new(self.issuer, audience),
+            client_id: self.client_id,
+            secret: self.secret,
+            endpoint: None,
+            discovered: Mutex::new(None),
+            questions: Semaphore::new(MOST_QUESTIONS),
+            verdicts: VerdictCache::new(),
+            policy: Policy::default(),
+        }
+    }
+}
+
+impl Verify for Introspection {
+    fn verify<'a>(
+        &'a self,
+        token: &'a Presented,
+        context: VerifyContext<'a>,
+    ) -> BoxFuture<'a, Result<Verified, Denied>> {
+        Box::pin(self.check(token, context))
+    }
+
+    fn issuer(&self) -> Option<&str> {
+        Some(&self.expected.issuer)
+    }
+
+    fn policy(&self) -> Policy {
+        self.policy.clone()
+    }
+}
+
+impl fmt::Debug for Introspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { expected, client_id, .. } = self;
+        f.debug_tuple("Introspection").field(expected).field(client_id).finish()
+    }
+}

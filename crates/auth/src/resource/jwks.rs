@@ -1,0 +1,239 @@
+//! The keys of the authorization server, fetched at first use and cached.
+//!
+//! One request fetches while the others wait. A token with an unknown key id makes the keys be
+//! fetched again, at most every 30 seconds, so that a new key works at once and a flood of wrong
+//! tokens does not become a flood of fetches. If the authorization server cannot be reached, old keys
+//! are used for a day.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use bowline_proto::sync::lock;
+
+use super::discover::discover;
+use super::verify::VerifyContext;
+use crate::error::{Error, Kind};
+use crate::fetch::{FetchRequest, Fetcher};
+use crate::jose::jwk::JwkSet;
+use crate::url::Url;
+
+/// The shortest time for which keys are fresh, whatever the server says.
+pub const SHORTEST_AGE: Duration = Duration::from_secs(5 * 60);
+/// The longest time for which keys are fresh, whatever the server says.
+pub const LONGEST_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long keys are used after they are no longer fresh, if fetching fails.
+pub const LONGEST_STALE: Duration = Duration::from_secs(24 * 60 * 60);
+/// The time between two fetches that unknown key ids or failures cause.
+pub const FETCH_PAUSE: Duration = Duration::from_secs(30);
+/// How long an unknown key id is remembered.
+pub const UNKNOWN_KEY_AGE: Duration = Duration::from_secs(60);
+/// The most unknown key ids that are remembered.
+pub const MOST_UNKNOWN_KEYS: usize = 100;
+/// The most bytes of a key id that is remembered.
+const MOST_KEY_ID: usize = 256;
+
+/// Where the keys come from.
+#[derive(Clone, Debug)]
+pub(super) enum KeySource {
+    /// They are configured, and never change.
+    Fixed(Arc<JwkSet>),
+    /// From a configured address.
+    Address(Url),
+    /// From the address in the metadata of the issuer.
+    Issuer(String),
+}
+
+/// A key set and its number. Sets with the same keys have the same number.
+#[derive(Clone, Debug)]
+pub(super) struct KeyVersion {
+    pub(super) keys: Arc<JwkSet>,
+    pub(super) version: u64,
+}
+
+/// Keys that are fetched when they are needed.
+pub(super) struct KeyCache {
+    source: KeySource,
+    state: Mutex<State>,
+    /// Held while keys are fetched.
+    flight: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    /// The end of the last attempt to fetch, successful or not.
+    attempted: Option<SystemTime>,
+    /// Key ids that the last fetch did not find, and until when they are remembered.
+    unknown: HashMap<String, SystemTime>,
+    /// The address from the metadata of the issuer.
+    address: Option<Url>,
+}
+
+struct Current {
+    keys: KeyVersion,
+    fresh_until: SystemTime,
+}
+
+/// What to do for a token.
+enum Step {
+    Use(KeyVersion),
+    /// Fetch first. The keys are usable meanwhile.
+    Refresh(KeyVersion),
+    /// Fetch, and wait for it.
+    Fetch,
+    /// There are no keys, and there was an attempt just now.
+    Fail,
+}
+
+impl KeyCache {
+    pub(super) fn new(source: KeySource) -> Self {
+        Self { source, state: Mutex::default(), flight: tokio::sync::Mutex::default() }
+    }
+
+    /// The keys for a token that names this key id.
+    ///
+    /// # Errors
+    ///
+    /// If there are no keys, not even old ones, and none can be fetched.
+    pub(super) async fn keys(
+        &self,
+        id: Option<&str>,
+        context: VerifyContext<'_>,
+    ) -> Result<KeyVersion, Error> {
+        if let KeySource::Fixed(keys) = &self.source {
+            return Ok(KeyVersion { keys: Arc::clone(keys), version: 0 });
+        }
+        let _flight = match self.step(id, context.now) {
+            Step::Use(keys) => return Ok(keys),
+            Step::Fail => return Err(no_keys()),
+            Step::Refresh(keys) => match self.flight.try_lock() {
+                Ok(flight) => flight,
+                Err(_) => return Ok(keys),
+            },
+            Step::Fetch => self.flight.lock().await,
+        };
+        // The request that held the flight before may have fetched.
+        match self.step(id, context.now) {
+            Step::Use(keys) => return Ok(keys),
+            Step::Fail => return Err(no_keys()),
+            Step::Refresh(_) | Step::Fetch => {}
+        }
+        let fetched = self.fetch(context.fetcher).await;
+        lock(&self.state).store(fetched, id, context.now)
+    }
+
+    fn step(&self, id: Option<&str>, now: SystemTime) -> Step {
+        lock(&self.state).step(id, now)
+    }
+
+    async fn fetch(&self, fetcher: &dyn Fetcher) -> Result<(JwkSet, Duration), Error> {
+        let address = match &self.source {
+            KeySource::Address(address) => address.clone(),
+            KeySource::Issuer(issuer) => self.address(issuer, fetcher).await?,
+            KeySource::Fixed(keys) => return Ok(((**keys).clone(), LONGEST_AGE)),
+        };
+        let fetched = read_keys(address, fetcher).await;
+        if fetched.is_err() {
+            // The issuer may have moved its keys.
+            lock(&self.state).address = None;
+        }
+        fetched
+    }
+
+    /// The address of the keys, by the metadata of the issuer.
+    async fn address(&self, issuer: &str, fetcher: &dyn Fetcher) -> Result<Url, Error> {
+        let known = lock(&self.state).address.clone();
+        if let Some(address) = known {
+            return Ok(address);
+        }
+        let missing = || Error::new(Kind::Metadata, "the authorization server names no `jwks_uri`");
+        let address = discover(issuer, fetcher).await?.jwks_uri.ok_or_else(missing)?;
+        lock(&self.state).address = Some(address.clone());
+        Ok(address)
+    }
+}
+
+async fn read_keys(address: Url, fetcher: &dyn Fetcher) -> Result<(JwkSet, Duration), Error> {
+    let answer = fetcher.fetch(FetchRequest::get(address)).await?;
+    let keys = JwkSet::parse(answer.json()?)?;
+    Ok((keys, answer.max_age().unwrap_or_default().clamp(SHORTEST_AGE, LONGEST_AGE)))
+}
+
+fn no_keys() -> Error {
+    Error::fetch("there are no keys of the authorization server")
+}
+
+impl State {
+    fn step(&self, id: Option<&str>, now: SystemTime) -> Step {
+        let Some(current) = &self.current else {
+            return if self.is_paused(now) { Step::Fail } else { Step::Fetch };
+        };
+        if now >= current.fresh_until + LONGEST_STALE {
+            return if self.is_paused(now) { Step::Fail } else { Step::Fetch };
+        }
+        let keys = current.keys.clone();
+        if self.is_paused(now) {
+            return Step::Use(keys);
+        }
+        if now >= current.fresh_until {
+            return Step::Refresh(keys);
+        }
+        match id {
+            Some(id) if !keys.keys.has(id) && !self.is_unknown(id, now) => Step::Fetch,
+            _ => Step::Use(keys),
+        }
+    }
+
+    /// Whether the last attempt was too short a time ago for another.
+    fn is_paused(&self, now: SystemTime) -> bool {
+        // A clock that was set back must not stop fetching for long.
+        let is_recent = |at: SystemTime| now < at + FETCH_PAUSE && at < now + FETCH_PAUSE;
+        self.attempted.is_some_and(is_recent)
+    }
+
+    fn is_unknown(&self, id: &str, now: SystemTime) -> bool {
+        id.len() > MOST_KEY_ID || self.unknown.get(id).is_some_and(|until| now < *until)
+    }
+
+    fn store(
+        &mut self,
+        fetched: Result<(JwkSet, Duration), Error>,
+        id: Option<&str>,
+        now: SystemTime,
+    ) -> Result<KeyVersion, Error> {
+        self.attempted = Some(now);
+        match fetched {
+            Ok((keys, age)) => Ok(self.replace(keys, now + age, id, now)),
+            Err(error) => match &self.current {
+                Some(current) if now < current.fresh_until + LONGEST_STALE => {
+                    Ok(current.keys.clone())
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn replace(
+        &mut self,
+        keys: JwkSet,
+        fresh_until: SystemTime,
+        id: Option<&str>,
+        now: SystemTime,
+    ) -> KeyVersion {
+        let keys = match &self.current {
+            Some(current) if *current.keys.keys == keys => current.keys.clone(),
+            Some(current) => KeyVersion { keys: Arc::new(keys), version: current.keys.version + 1 },
+            None => KeyVersion { keys: Arc::new(keys), version: 1 },
+        };
+        self.current = Some(Current { keys: keys.clone(), fresh_until });
+        self.unknown.retain(|_, until| now < *until);
+        match id {
+            Some(id) if !keys.keys.has(id) && self.unknown.len() < MOST_UNKNOWN_KEYS => {
+                self.unknown.insert(id.to_owned(), now + UNKNOWN_KEY_AGE);
+            }
+            _ => {}
+        }
+        keys
+    }
+}

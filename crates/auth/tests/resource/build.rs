@@ -1,0 +1,45 @@
+//! Settings that would make a resource unsafe are refused when it is built.
+
+use bowline_auth::resource::{Admission, FixedTokens, Jwt, Verify};
+use bowline_proto::request::Claims;
+
+use super::authority::{ISSUER, Network, RESOURCE};
+
+fn refusal(resource: &str, verify: impl Verify) -> String {
+    match Admission::new(resource, verify, Network::with_keys(&[])) {
+        Ok(admission) => panic!("{admission:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn jwt() -> Jwt {
+    Jwt::issuer(ISSUER).audience(RESOURCE)
+}
+
+// spec: REFR-5
+#[test]
+fn a_resource_that_would_ask_for_a_refresh_token_is_not_built() {
+    assert!(refusal(RESOURCE, jwt().require_scope("offline_access")).contains("offline_access"));
+}
+
+#[test]
+fn a_malformed_setting_is_not_built() {
+    assert!(refusal(RESOURCE, jwt().require_scope("a b")).contains("is no scope"));
+    assert!(refusal("mcp.example.com", jwt()).contains("is no URL"));
+    assert!(refusal("https://mcp.example.com/mcp#x", jwt()).contains("has a fragment"));
+    assert!(refusal(RESOURCE, Jwt::issuer("as").audience(RESOURCE)).contains("is no URL"));
+}
+
+#[test]
+fn a_resource_in_plain_http_is_built_on_this_machine_only() {
+    assert!(refusal("http://mcp.example.com/mcp", jwt()).contains("must be an https URL"));
+    for resource in ["http://localhost:3000/mcp", "http://127.0.0.1/mcp", "http://[::1]:3000"] {
+        assert!(Admission::new(resource, jwt(), Network::with_keys(&[])).is_ok(), "{resource}");
+    }
+}
+
+#[test]
+fn fixed_tokens_are_accepted_on_this_machine_only() {
+    let tokens = FixedTokens::new([("dev", Claims::new("dev", "ann"))]);
+    assert!(refusal(RESOURCE, tokens).contains("fixed tokens are for development"));
+}

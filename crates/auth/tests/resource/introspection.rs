@@ -1,0 +1,152 @@
+//! Tokens that the authorization server is asked about.
+
+use std::sync::Arc;
+
+use bowline_auth::resource::introspect::MOST_QUESTIONS;
+use bowline_auth::resource::{Admission, Introspection};
+use bowline_auth::url::Url;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::authority::{ISSUER, METADATA, Network, RESOURCE, at, bearer, status, with};
+
+const ENDPOINT: &str = "https://as.example/introspect";
+
+fn introspection() -> Introspection {
+    Introspection::issuer(ISSUER).client("ap i", "s:é").audience(RESOURCE)
+}
+
+fn network(answer: &Value) -> Arc<Network> {
+    let network = Network::with_keys(&[]);
+    network.serve(METADATA, &json!({"issuer": ISSUER, "introspection_endpoint": ENDPOINT}), "");
+    network.serve(ENDPOINT, answer, "");
+    network
+}
+
+fn admission(network: &Arc<Network>) -> Admission {
+    Admission::new(RESOURCE, introspection(), Arc::clone(network) as _).unwrap()
+}
+
+fn active(changes: Value) -> Value {
+    let mut answer = with(changes);
+    answer["active"] = json!(true);
+    answer
+}
+
+// spec: TOK-4, TOK-5
+#[tokio::test]
+async fn the_answer_of_the_authorization_server_counts() {
+    for (answer, expected) in [
+        (active(json!({})), 200),
+        (active(json!({"iss": null, "exp": null, "nbf": null})), 200),
+        (active(json!({"aud": ["https://other.example", RESOURCE]})), 200),
+        (json!({"active": false}), 401),
+        (active(json!({"aud": null})), 401),
+        (active(json!({"aud": "https://other.example"})), 401),
+        (active(json!({"iss": "https://evil.example"})), 401),
+        (active(json!({"exp": 1_699_999_000})), 401),
+        (active(json!({"nbf": 1_700_001_000})), 401),
+        (active(json!({"sub": null, "client_id": null})), 401),
+        (active(json!({"cnf": {"jkt": "x"}})), 401),
+        (claims_without_verdict(), 503),
+        (json!({"active": "true"}), 503),
+        (json!([true]), 503),
+    ] {
+        let network = network(&answer);
+        assert_eq!(status(&admission(&network), "opaque", at(0)).await, expected, "{answer}");
+    }
+}
+
+fn claims_without_verdict() -> Value {
+    with(json!({}))
+}
+
+#[tokio::test]
+async fn the_question_carries_basic_credentials_and_the_token() {
+    let network = network(&active(json!({})));
+    let caller = admission(&network).admit(&bearer("opaque+/="), at(0)).await.unwrap();
+    assert_eq!(caller.owner.identity(), Some((ISSUER, "ann")));
+    let requests = network.requests();
+    let [(metadata, ..), (url, headers, body)] = requests.as_slice() else {
+        panic!("{requests:?}")
+    };
+    assert_eq!((metadata.as_str(), url.as_str()), (METADATA, ENDPOINT));
+    assert_eq!(body, "token=opaque%2B%2F%3D&token_type_hint=access_token");
+    // `ap+i:s%3A%C3%A9` in base64.
+    assert_eq!(headers["authorization"], "Basic YXAraTpzJTNBJUMzJUE5");
+    assert!(headers["authorization"].is_sensitive());
+    assert!(!format!("{:?}", introspection()).contains("s:é"));
+}
+
+#[tokio::test]
+async fn verdicts_are_kept_for_a_while() {
+    let network = network(&active(json!({"exp": 1_700_000_100})));
+    let admission = admission(&network);
+    // Kept for 60 seconds, and never beyond the expiry.
+    for (second, asked) in [(0, 2), (59, 0), (60, 1), (99, 0), (100, 1)] {
+        assert_eq!(status(&admission, "a", at(second)).await, 200);
+        assert_eq!(network.asked().len(), asked, "{second}");
+    }
+    network.serve(ENDPOINT, &json!({"active": false}), "");
+    for (second, asked) in [(0, 1), (4, 0), (5, 1)] {
+        assert_eq!(status(&admission, "b", at(second)).await, 401);
+        assert_eq!(network.asked().len(), asked, "{second}");
+    }
+}
+
+#[tokio::test]
+async fn an_authorization_server_that_cannot_be_asked_makes_the_resource_unavailable() {
+    let network = network(&active(json!({})));
+    let admission = admission(&network);
+    for failure in
+        [StatusCode::UNAUTHORIZED, StatusCode::INTERNAL_SERVER_ERROR, StatusCode::NOT_FOUND]
+    {
+        network.fail(ENDPOINT, failure);
+        assert_eq!(status(&admission, "a", at(0)).await, 503);
+    }
+    network.cut(ENDPOINT);
+    assert_eq!(status(&admission, "a", at(0)).await, 503);
+    // No failure is kept, and the endpoint may have moved.
+    let moved = "https://as.example/moved";
+    network.serve(METADATA, &json!({"issuer": ISSUER, "introspection_endpoint": moved}), "");
+    network.serve(moved, &active(json!({})), "");
+    assert_eq!(status(&admission, "a", at(0)).await, 200);
+}
+
+#[tokio::test]
+async fn the_endpoint_can_be_configured() {
+    let network = network(&active(json!({})));
+    network.cut(METADATA);
+    let endpoint = Url::parse(ENDPOINT).unwrap();
+    let admission =
+        Admission::new(RESOURCE, introspection().endpoint(endpoint), Arc::clone(&network) as _)
+            .unwrap();
+    assert_eq!(status(&admission, "a", at(0)).await, 200);
+    assert_eq!(network.asked(), [ENDPOINT]);
+}
+
+#[tokio::test]
+async fn questions_are_bounded() {
+    let network = network(&active(json!({})));
+    let endpoint = Url::parse(ENDPOINT).unwrap();
+    let admission =
+        Admission::new(RESOURCE, introspection().endpoint(endpoint), Arc::clone(&network) as _);
+    let admission = Arc::new(admission.unwrap());
+    let gate = network.hold();
+    let calls: Vec<_> = (0..MOST_QUESTIONS)
+        .map(|n| {
+            let admission = Arc::clone(&admission);
+            tokio::spawn(async move { status(&admission, &n.to_string(), at(0)).await })
+        })
+        .collect();
+    let mut asked = 0;
+    while asked < MOST_QUESTIONS {
+        asked += network.asked().len();
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(status(&admission, "more", at(0)).await, 503);
+    gate.add_permits(MOST_QUESTIONS);
+    for call in calls {
+        assert_eq!(call.await.unwrap(), 200);
+    }
+}
