@@ -110,21 +110,31 @@ async fn a_grant_for_another_client_or_server_is_refused() {
     let refused = present(&authority, elsewhere.text_of("access_token")).await;
     assert_eq!(refused.error(), (400, "invalid_grant"));
     let now = authority.now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let grant = json!({
-        "iss": provider.issuer(), "sub": "ann", "aud": authority.issuer(), "client_id": "another",
-        "resource": RESOURCE, "jti": "1", "exp": now + 60, "iat": now,
-    });
-    let grant = provider.sign("oauth-id-jag+jwt", &grant);
-    assert_eq!(present(&authority, &grant).await.error(), (400, "invalid_grant"));
+    for (client, id, expected) in [
+        ("another", json!("1"), (400, "invalid_grant")),
+        ("api", json!(null), (400, "invalid_grant")),
+        ("api", json!("2"), (200, "")),
+    ] {
+        let grant = json!({
+            "iss": provider.issuer(), "sub": "ann", "aud": authority.issuer(), "client_id": client,
+            "resource": RESOURCE, "jti": id, "exp": now + 60, "iat": now,
+        });
+        let grant = provider.sign("oauth-id-jag+jwt", &grant);
+        assert_eq!(present(&authority, &grant).await.error(), expected, "{client} {id}");
+    }
 }
 
 #[tokio::test]
 async fn an_exchange_needs_an_id_token_for_the_same_client() {
     let provider = AuthorizationServer::start().client(api()).await;
     let stranger = AuthorizationServer::start().await;
+    let relabelled = json!({
+        "iss": stranger.issuer(), "sub": "ann", "aud": "api", "exp": 99_999_999_999_u64,
+    });
     for (member, value) in [
         ("subject_token", provider.id_token("another", "ann")),
         ("subject_token", stranger.id_token("api", "ann")),
+        ("subject_token", provider.sign("JWT", &relabelled)),
         ("subject_token_type", "urn:ietf:params:oauth:token-type:saml2".to_owned()),
         ("requested_token_type", "urn:ietf:params:oauth:token-type:jwt".to_owned()),
         ("audience", String::new()),

@@ -45,6 +45,7 @@ async fn a_proof_binds_the_token_to_its_key() {
     let (key, _) = SigningKey::generate().unwrap();
     let tokens = log_in_with(&authority, &[&proof(&authority, &key, &json!({}))]).await;
     assert_eq!(tokens.text_of("token_type"), "DPoP");
+    assert_eq!(tokens.header("dpop-nonce"), None, "proofs need no nonce");
     let claims = claims(&authority, tokens.text_of("access_token")).await;
     assert_eq!(claims["cnf"]["jkt"], key.public().thumbprint());
     assert_eq!(log_in(&authority, &[]).await.text_of("token_type"), "Bearer");

@@ -93,10 +93,43 @@ async fn a_wrong_request_of_a_known_client_goes_back_as_an_error() {
 }
 
 #[tokio::test]
+async fn a_parameter_without_a_value_counts_as_absent() {
+    let authority = AuthorizationServer::start().client(app()).await;
+    let page = format!("{}&resource=", page(&authority, &[("resource", "")]));
+    let back = UserAgent::Approves.decide(&page).await.unwrap();
+    assert!(back.contains("error=invalid_target"), "{back}");
+}
+
+#[tokio::test]
+async fn a_client_that_must_not_use_codes_cannot_log_in() {
+    let client = app().grants(["client_credentials"]);
+    let authority = AuthorizationServer::start().client(client).await;
+    let back = approve(&authority, &[]).await;
+    assert_eq!(back.value("error").unwrap(), Some("unauthorized_client"));
+}
+
+#[tokio::test]
+async fn an_endpoint_has_one_method() {
+    let authority = AuthorizationServer::start().client(app()).await;
+    assert_eq!(get(&authority.url(OAuthEndpoint::Token)).await.status, 404);
+    assert_eq!(post(&page(&authority, &[]), &[], &[]).await.status, 404);
+    assert_eq!(post(&authority.url(OAuthEndpoint::Metadata), &[], &[]).await.status, 404);
+}
+
+#[tokio::test]
 async fn a_parameter_that_stands_twice_is_refused() {
     let authority = AuthorizationServer::start().client(app()).await;
     let answer = get(&format!("{}&client_id=app", page(&authority, &[]))).await;
     assert_eq!(answer.error(), (400, "invalid_request"));
+}
+
+/// A client with a type of its own for pages, from which the type of the opener follows.
+async fn open_with<F, R>(open: F, page: Url) -> R::Output
+where
+    F: Fn(Url) -> R + Send + Sync + 'static,
+    R: Future + Send + 'static,
+{
+    open(page).await
 }
 
 #[tokio::test]
@@ -114,9 +147,8 @@ async fn the_opener_of_pages_goes_back_to_the_client() {
         stream.write_all(answer).await.unwrap();
         String::from_utf8(head[..length].to_vec()).unwrap()
     };
-    // The opener takes whatever the client calls a page, as long as it is text.
-    let open = authority.approve();
-    let (opened, head) = tokio::join!(open(Url::parse(&page).unwrap()), client);
+    let url = Url::parse(&page).unwrap();
+    let (opened, head) = tokio::join!(open_with(authority.approve(), url), client);
     opened.unwrap();
     assert!(head.starts_with("GET /callback?code="), "{head}");
     assert!(head.to_ascii_lowercase().contains(&format!("host: 127.0.0.1:{port}")), "{head}");

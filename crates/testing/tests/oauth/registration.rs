@@ -1,9 +1,13 @@
 //! How clients become known: by registration, and by a metadata document.
 
+use bowline_auth::jose::sign::SigningKey;
 use bowline_testing::oauth::{AuthorizationServer, ClientAuthMethod, OAuthEndpoint, UserAgent};
 use serde_json::{Value, json};
 
-use crate::app::{BACK, page, post, redeem, register};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use crate::app::{BACK, get, page, post, redeem, register};
 
 fn native(redirect: &str) -> Value {
     json!({
@@ -40,6 +44,7 @@ async fn redirects_must_fit_the_application_type() {
         ("native", "com.example.app:/callback", true),
         ("native", "http://app.example/callback", false),
         ("native", "app:/callback", false),
+        ("native", "com.example.app:/call back", false),
         ("native", "javascript:alert(1)", false),
         ("web", "https://app.example/callback", true),
         ("web", "http://127.0.0.1:4000/callback", false),
@@ -73,6 +78,7 @@ async fn metadata_that_the_server_cannot_serve_is_refused() {
         ("token_endpoint_auth_method", json!("tls_client_auth")),
         ("grant_types", json!(["authorization_code", "password"])),
         ("response_types", json!(["token"])),
+        ("jwks", json!("no key set")),
         ("redirect_uris", json!("not a list")),
     ] {
         let mut metadata = native(BACK);
@@ -95,6 +101,19 @@ async fn a_confidential_client_gets_a_secret() {
     assert_eq!(answer.json["token_endpoint_auth_method"], "client_secret_basic");
     assert!(!answer.text_of("client_secret").is_empty());
     assert_eq!(answer.json["client_secret_expires_at"], 0);
+}
+
+#[tokio::test]
+async fn a_client_that_signs_needs_a_key() {
+    let authority = AuthorizationServer::start().await;
+    let mut metadata = native(BACK);
+    metadata["token_endpoint_auth_method"] = "private_key_jwt".into();
+    let answer = register(&authority, &metadata).await;
+    assert_eq!(answer.error(), (400, "invalid_client_metadata"));
+    let (key, _) = SigningKey::generate().unwrap();
+    let key: Value = serde_json::from_str(&key.public().to_json()).unwrap();
+    metadata["jwks"] = json!({ "keys": [key] });
+    assert_eq!(register(&authority, &metadata).await.status, 201);
 }
 
 #[tokio::test]
@@ -133,15 +152,29 @@ async fn a_document_that_names_another_client_is_refused() {
     assert_eq!(authority.requests()[0].error(), Some("invalid_client"));
 }
 
+/// Serves one request for a document with a status, and gives the URL of the document.
+async fn serve_document(status: u16) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/client.json", listener.local_addr().unwrap());
+    let body = document(&url);
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 1024]).await.unwrap();
+        let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    });
+    url
+}
+
 #[tokio::test]
 async fn a_document_on_this_machine_is_fetched() {
-    // Any server of JSON will do. This one has no document of a client, so the client is refused.
-    let other = AuthorizationServer::start().await;
     let authority = AuthorizationServer::start().await;
-    let client = other.url(OAuthEndpoint::Metadata);
-    let start = page(&authority, &[("client_id", &client)]);
-    assert!(UserAgent::Approves.decide(&start).await.is_err());
-    assert_eq!(other.requests_to(OAuthEndpoint::Metadata).len(), 1);
+    for (status, is_known) in [(200, true), (404, false)] {
+        let client = serve_document(status).await;
+        let start = page(&authority, &[("client_id", &client)]);
+        // Asks for the page alone: the server fetches the document anew for every request.
+        assert_eq!(get(&start).await.status, if is_known { 200 } else { 401 });
+    }
 }
 
 #[tokio::test]

@@ -70,8 +70,10 @@ async fn a_code_that_is_used_twice_revokes_its_tokens() {
     let back = approve(&authority, &[]).await;
     let code = back.value("code").unwrap().unwrap();
     let tokens = redeem(&authority, code, &[]).await;
-    assert_eq!(redeem(&authority, code, &[]).await.error(), (400, "invalid_grant"));
-    assert_eq!(authority.reuses(), 1);
+    for _ in 0..2 {
+        assert_eq!(redeem(&authority, code, &[]).await.error(), (400, "invalid_grant"));
+        assert_eq!(authority.reuses(), 1, "a login is revoked once");
+    }
     let refreshed = refresh(&authority, tokens.text_of("refresh_token")).await;
     assert_eq!(refreshed.error(), (400, "invalid_grant"));
 }
@@ -114,11 +116,28 @@ async fn a_refresh_cannot_add_scopes_and_can_drop_some() {
         ("resource", RESOURCE),
         ("refresh_token", tokens.text_of("refresh_token")),
     ];
-    for (scope, expected) in [("admin", (400, "invalid_scope")), ("files", (200, ""))] {
-        let members = changed(&members, &[("scope", scope)]);
-        let answer = post(&authority.url(OAuthEndpoint::Token), &members, &[]).await;
-        assert_eq!(answer.error(), expected);
-    }
+    let url = authority.url(OAuthEndpoint::Token);
+    let more = post(&url, &changed(&members, &[("scope", "mcp admin")]), &[]).await;
+    assert_eq!(more.error(), (400, "invalid_scope"));
+    let fewer = post(&url, &changed(&members, &[("scope", "files")]), &[]).await;
+    assert_eq!(fewer.text_of("scope"), "files");
+    assert_eq!(post(&url, &members, &[]).await.text_of("scope"), "mcp files");
+}
+
+#[tokio::test]
+async fn a_refresh_token_of_another_client_is_unknown() {
+    let authority =
+        AuthorizationServer::start().client(app()).client(RegisteredClient::public("other")).await;
+    let tokens = log_in(&authority, &[]).await;
+    let members = [
+        ("grant_type", "refresh_token"),
+        ("client_id", "other"),
+        ("resource", RESOURCE),
+        ("refresh_token", tokens.text_of("refresh_token")),
+    ];
+    let answer = post(&authority.url(OAuthEndpoint::Token), &members, &[]).await;
+    assert_eq!(answer.error(), (400, "invalid_grant"));
+    assert_eq!(refresh(&authority, tokens.text_of("refresh_token")).await.status, 200);
 }
 
 #[tokio::test]
@@ -145,8 +164,8 @@ async fn opaque_tokens_are_no_json_web_tokens() {
 
 #[tokio::test]
 async fn a_login_with_openid_brings_an_id_token() {
-    let authority = AuthorizationServer::start().client(app()).await;
-    let tokens = log_in(&authority, &[("scope", "openid"), ("nonce", "n1")]).await;
+    let authority = AuthorizationServer::start().client(app()).scopes(["mcp"]).await;
+    let tokens = log_in(&authority, &[("scope", "openid mcp"), ("nonce", "n1")]).await;
     let claims = claims(&authority, tokens.text_of("id_token")).await;
     assert_eq!(
         (&claims["aud"], &claims["sub"], &claims["nonce"]),
@@ -185,6 +204,10 @@ async fn a_client_with_a_secret_acts_for_itself() {
     assert_eq!(machine(&authority, &form, &[BASIC]).await.error(), (400, "invalid_request"));
     assert_eq!(machine(&authority, &[("client_id", "api")], &[]).await.error().0, 401);
     assert_eq!(machine(&authority, &[], &[]).await.error(), (401, "invalid_client"));
+    let bearer = ("authorization", "Bearer YXBpOnMzY3JldA==");
+    assert_eq!(machine(&authority, &[], &[bearer]).await.error(), (401, "invalid_client"));
+    let two = machine(&authority, &[("client_id", "app")], &[BASIC]).await;
+    assert_eq!(two.error(), (400, "invalid_request"), "the request names two clients");
     let public = machine(&authority, &[("client_id", "app")], &[]).await;
     assert_eq!(public.error(), (400, "unauthorized_client"));
 }
@@ -241,6 +264,8 @@ async fn a_client_with_a_key_acts_for_itself() {
         let answer = signed(&authority, &key, wrong.clone()).await;
         assert_eq!(answer.error(), (401, "invalid_client"), "{wrong}");
     }
+    let members = [("client_assertion_type", "saml2"), ("client_assertion", "x.y.z")];
+    assert_eq!(machine(&authority, &members, &[]).await.error(), (400, "invalid_request"));
     let (other, _) = SigningKey::generate().unwrap();
     let forged = signed(&authority, &other, json!({ "jti": "8" })).await;
     assert_eq!(forged.error(), (401, "invalid_client"));
