@@ -10,6 +10,7 @@
 //! * `events`, `peek` — event streams, and which message is the awaited answer;
 //! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
 //! * `failure` — every kind of failure, as a sentence;
+//! * `redirect` — receives the answer of an authorization server (feature `auth-client`);
 //! * `address`, `fetch`, `connector` — URLs, the HTTP client behind a trait, and the default one.
 //!
 //! A call goes top-down: the driver of a connection hands a message to [`HttpWriter`]; a task runs
@@ -27,6 +28,8 @@ mod fetch;
 mod legacy;
 mod limits;
 mod peek;
+#[cfg(feature = "auth-client")]
+mod redirect;
 mod reply;
 mod shared;
 mod transport;
@@ -34,4 +37,6 @@ mod transport;
 pub use self::address::InvalidAddress;
 pub use self::fetch::{BoxError, RequestBody};
 pub use self::limits::HttpClientLimits;
+#[cfg(feature = "auth-client")]
+pub use self::redirect::LoopbackVisitor;
 pub use self::transport::{HttpReader, HttpTransport, HttpWriter};

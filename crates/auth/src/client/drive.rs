@@ -10,7 +10,7 @@ mod renew;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use bowline_proto::sync::lock;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -32,6 +32,8 @@ use crate::url::Url;
 
 /// The most operations whose step-ups are remembered.
 const MOST_OPERATIONS: usize = 1000;
+/// How long no token is renewed early after that has failed: every request would wait for it.
+const PAUSE: Duration = Duration::from_secs(30);
 /// The most logins of other operations that a step-up waits for.
 const MOST_JOINED: usize = 3;
 
@@ -49,6 +51,8 @@ struct Shared {
     visitor: Option<Arc<dyn Visitor>>,
     offers_origin: bool,
     held: Mutex<Holding>,
+    /// When a token could not be renewed before it expired.
+    failed: Mutex<Option<Instant>>,
     /// The nonce that the MCP server named last.
     nonce: Mutex<Option<String>>,
     /// The scopes that the last step-up of each operation asked for.
@@ -127,6 +131,7 @@ impl Authorizer {
             visitor,
             offers_origin: true,
             held: Mutex::default(),
+            failed: Mutex::default(),
             nonce: Mutex::default(),
             step_ups: Mutex::default(),
         }))
@@ -187,7 +192,9 @@ impl Authorizer {
         let now = SystemTime::now();
         if held.tokens().is_some_and(|tokens| tokens.is_due(now) && self.0.may_renew(tokens)) {
             // If it fails, the old token may still do; if not, the server says so.
-            let _ = self.renew(&held).await;
+            if self.renew(&held).await.is_err() {
+                *lock(&self.0.failed) = Some(Instant::now());
+            }
             match self.held().await? {
                 Some(renewed) => held = renewed,
                 None => return Ok(HeaderMap::new()),
@@ -328,9 +335,11 @@ impl Shared {
         Ok(held)
     }
 
-    /// Whether a token can be renewed without a user.
+    /// Whether a token can be renewed without a user, and that has not just failed.
     fn may_renew(&self, tokens: &Tokens) -> bool {
-        tokens.refresh.is_some() || !matches!(self.plan.grant, Grant::Code(_))
+        let has_failed = lock(&self.failed).is_some_and(|time| time.elapsed() < PAUSE);
+        let has_means = tokens.refresh.is_some() || !matches!(self.plan.grant, Grant::Code(_));
+        has_means && !has_failed
     }
 
     fn store(&self) -> &dyn Store {
@@ -353,8 +362,9 @@ impl Shared {
     async fn load_record(&self, issuer: &str, resource: &str) -> Result<Option<Held>, Error> {
         let key = self.pointer.record(issuer, resource);
         let Some(stored) = self.store().load(&key).await? else { return Ok(None) };
-        let record = Record::parse(&stored.text, issuer)?;
-        Ok(Some(Held { key, version: stored.version, record }))
+        // A record that this program cannot read is replaced by the next login.
+        let record = Record::parse(&stored.text, issuer).ok();
+        Ok(record.map(|record| Held { key, version: stored.version, record }))
     }
 
     /// The headers with which a token is presented.

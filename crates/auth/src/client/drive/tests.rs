@@ -194,6 +194,35 @@ async fn a_token_that_expires_soon_is_renewed_before_it_is_sent() {
 }
 
 #[tokio::test]
+async fn an_early_renewal_that_fails_is_not_repeated_with_every_request() {
+    let network = Network::new();
+    network.state().life = 0;
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    network.state().faults.insert("/token".into(), (503, "{}".into()));
+    let before = network.count("refresh_token");
+    for _ in 0..5 {
+        assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    }
+    assert_eq!(network.count("refresh_token"), before + 1);
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_replaced_by_a_login() {
+    let network = Network::new();
+    let store = MemoryStore::new();
+    let plan = || Browser::new("app").store(store.clone());
+    let first = authorizer(plan(), &network);
+    send(&first, &network, "x").await;
+    let held = first.held().await.unwrap().unwrap();
+    let text = Secret::from("of a later version");
+    let record = crate::client::store::StoredRecord { version: 7, text };
+    assert!(store.swap(&held.key, Some(held.version), Some(record)).await.unwrap());
+    assert_eq!(send(&authorizer(plan(), &network), &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 2);
+}
+
+#[tokio::test]
 async fn a_server_that_gives_no_refresh_token_gets_a_new_login_after_a_refusal() {
     let network = Network::new();
     network.state().gives_refresh = false;
