@@ -264,8 +264,9 @@ async fn another_authorization_server_means_another_registration_and_login() {
     send(&client, &network, "x").await;
     network.state().issuer = TWO.into();
     assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
-    assert_eq!(network.visits(), 2);
-    assert_eq!(network.count("register"), 2);
+    assert_eq!((network.visits(), network.count("register")), (2, 2));
+    // The old server is not asked for another token.
+    assert_eq!(network.count("refresh_token"), 0);
     // A client that was registered beforehand is not shown to the new server.
     let network = Network::new();
     let client = authorizer(Machine::secret(Issuer::first_seen(), "pre", "s"), &network);
@@ -305,6 +306,20 @@ async fn a_login_of_another_program_is_used() {
         assert_eq!(send(client, &network, "x").await, StatusCode::OK);
     }
     assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test]
+async fn a_token_that_another_program_has_renewed_is_not_renewed_again() {
+    let store = MemoryStore::new();
+    let network = Network::new();
+    let clients = [(); 2].map(|()| authorizer(Browser::new("app").store(store.clone()), &network));
+    send(&clients[0], &network, "x").await;
+    let old = clients[1].held().await.unwrap().unwrap();
+    for client in &clients {
+        client.renew(&old).await.unwrap();
+        assert_ne!(client.held().await.unwrap().unwrap().version, old.version);
+    }
+    assert_eq!(network.count("refresh_token"), 1);
 }
 
 #[tokio::test]

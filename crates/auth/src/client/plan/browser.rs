@@ -142,12 +142,17 @@ impl Browser {
     /// Opens the page in a way of the program's own. Without it, the page is opened in the user's
     /// browser, and printed to stderr.
     #[must_use]
-    pub fn open_with<F, R>(mut self, open: F) -> Self
+    pub fn open_with<F, R, E>(mut self, open: F) -> Self
     where
         F: Fn(BrowserUrl) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<(), Error>> + Send + 'static,
+        R: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.code.way = Way::Loopback(Arc::new(move |page| Box::pin(open(page))));
+        let failed = |error: E| Error::visit("the page cannot be opened").with_source(error);
+        self.code.way = Way::Loopback(Arc::new(move |page| {
+            let opening = open(page);
+            Box::pin(async move { opening.await.map_err(failed) })
+        }));
         self
     }
 

@@ -5,7 +5,7 @@ use super::*;
 /// Prepares a visit and shows it a page that no browser opens.
 async fn visit(host: &str) -> (Box<dyn PageVisit>, u16) {
     let (plan, page) = (bowline_auth::client::plan::Browser::new("app"), page());
-    let plan = plan.open_with(|_| async { Ok(()) }).into();
+    let plan = plan.open_with(|_| async { Ok::<_, Error>(()) }).into();
     let opener = bowline_auth::client::drive::Authorizer::page_opener(&plan).unwrap();
     let mut visit = LoopbackVisitor::new(opener).prepare(None).await.unwrap();
     let port = visit.redirect().port();
