@@ -204,6 +204,12 @@ impl Revision {
         V2025_03_26 <= self
     }
 
+    /// Over HTTP, a server that protects itself is its own authorization server, at its origin.
+    /// Later, a document names the authorization servers.
+    pub fn has_authorization_at_origin(self) -> bool {
+        self == V2025_03_26
+    }
+
     /// HTTP requests name the revision in the header `MCP-Protocol-Version`.
     pub fn has_version_header(self) -> bool {
         V2025_06_18 <= self

@@ -72,6 +72,19 @@ pub struct Plan {
     pub(crate) store: SharedStore,
 }
 
+impl Plan {
+    /// The extension of the protocol that a client with this plan declares in its capabilities.
+    pub fn extension(&self) -> Option<&'static str> {
+        match self.grant {
+            Grant::Code(_) | Grant::Workload(..) => None,
+            Grant::Credentials(_) => Some("io.modelcontextprotocol/oauth-client-credentials"),
+            Grant::Enterprise(_) => {
+                Some("io.modelcontextprotocol/enterprise-managed-authorization")
+            }
+        }
+    }
+}
+
 /// When tokens are bound to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DpopUse {

@@ -4,10 +4,12 @@
 //! * `registration` — getting a client id;
 //! * `visits` — scopes, the page, and the answer of the browser;
 //! * `unattended` — programs without a user;
-//! * `bound` — tokens that are bound to a key.
+//! * `bound` — tokens that are bound to a key;
+//! * `nonsense` — servers that answer anything at all.
 
 mod bound;
 mod discovery;
+mod nonsense;
 mod registration;
 mod unattended;
 mod visits;

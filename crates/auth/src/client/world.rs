@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) assertion: Option<&'static str>,
     pub(crate) known: Option<Record>,
     pub(crate) port: u16,
+    /// Answers that come instead, whatever is asked.
+    pub(crate) nonsense: Vec<Fetched>,
 }
 
 /// What a login did, and how it ended.
@@ -90,6 +92,7 @@ impl World {
             assertion: None,
             known: None,
             port: 4000,
+            nonsense: Vec::new(),
         };
         world
             .page(DOCUMENT, json(200, &document(MCP, AS, "")))
@@ -198,6 +201,9 @@ impl World {
     }
 
     fn answer(&mut self, url: &str) -> Result<Fetched, Error> {
+        if let Some(answer) = self.nonsense.pop() {
+            return Ok(answer);
+        }
         match self.pages.get_mut(url) {
             Some(answers) if answers.len() > 1 => Ok(answers.remove(0)),
             Some(answers) if answers[0].status == StatusCode::IM_A_TEAPOT => {
