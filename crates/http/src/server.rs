@@ -6,6 +6,7 @@
 //! * `endpoint` — sends POST, GET, DELETE and OPTIONS to the place that serves them; `inbound` — a
 //!   request as it gets there; `core` — what every request needs;
 //! * [`gate`](Gate) — checks Host and Origin; `cors` — answers preflights of web pages;
+//! * [`admit`](Admit) — verifies credentials; `admitted` — requests to an endpoint that does that;
 //! * `callers`, `slots`, `places` — what is counted of each caller;
 //! * `read`, `bodies` — the body of a request, and the room that all bodies share; `head` — headers;
 //! * `modern` — one exchange, in place;
@@ -15,6 +16,8 @@
 //! * `listener` — the accept loop; `connections`, `connection_use`, `protocol`, `tcp` — its connections;
 //! * `answer`, `socket`, `flow`, `read_pace` — whether the client reads what is written.
 
+mod admit;
+mod admitted;
 mod answer;
 mod bodies;
 mod body;
@@ -48,6 +51,7 @@ mod tcp;
 #[cfg(test)]
 mod test_endpoint;
 
+pub use self::admit::{Admit, CredentialRefusal, VerifiedCaller};
 pub use self::body::Body;
 pub use self::config::{HttpConfig, Sessions};
 pub use self::endpoint::Endpoint;

@@ -1,5 +1,6 @@
 //! Serves over HTTP: a service to mount, or a listener of our own.
 
+mod auth;
 mod stop;
 
 use std::convert::Infallible;
@@ -9,12 +10,14 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
+pub use bowline_http::server::{Admit, CredentialRefusal, HttpLimits, Sessions, VerifiedCaller};
 use bowline_http::server::{Body, Endpoint, Gate, HttpConfig, Listener};
-pub use bowline_http::server::{HttpLimits, Sessions};
 use bowline_http::store::Backend;
 pub use bowline_proto::request::{Owner, Peer};
 use futures_core::future::BoxFuture;
 
+use self::auth::ClaimsSource;
+pub use self::auth::{Authorization, HttpMetadata};
 use self::stop::stop_signal;
 use crate::serve::ServeError;
 use crate::server::{BuildError, Server};
@@ -38,6 +41,8 @@ impl Server {
             config: Arc::new(HttpConfig::new()),
             problem: None,
             open_to_all: false,
+            public_url: None,
+            claims: ClaimsSource::None,
             endpoint: Arc::default(),
         }
     }
@@ -53,13 +58,17 @@ pub struct Http {
     /// A setting that cannot be used; reported when the server is built.
     problem: Option<String>,
     open_to_all: bool,
+    /// The URL that clients call, if it is known.
+    public_url: Option<String>,
+    claims: ClaimsSource,
     endpoint: Arc<OnceLock<Result<Endpoint, String>>>,
 }
 
 impl Http {
     /// Sets the public URL: accepts its host in the `Host` header, and web pages of its origin.
     #[must_use]
-    pub fn public_url(self, url: &str) -> Self {
+    pub fn public_url(mut self, url: &str) -> Self {
+        self.public_url = Some(url.to_owned());
         self.gated(|gate| gate.with_public_url(url))
     }
 
@@ -119,7 +128,8 @@ impl Http {
     }
 
     /// Allows [`bind`](Self::bind) to an address that other machines can reach, although the server
-    /// checks no credentials: every client that reaches the address may call.
+    /// checks no credentials: every client that reaches the address may call. With
+    /// [`auth`](Self::auth) this is not needed.
     #[must_use]
     pub fn allow_unauthenticated_network(mut self) -> Self {
         self.open_to_all = true;
@@ -158,7 +168,9 @@ impl Http {
             return Err(BuildError::new(problem.clone()));
         }
         let service = self.server.build()?;
-        Ok(Endpoint::new(service, Arc::new(self.server.config()), HttpConfig::clone(&self.config)))
+        let config = HttpConfig::clone(&self.config);
+        let config = self.claims.configure(config, &service, self.public_url.as_deref())?;
+        Ok(Endpoint::new(service, Arc::new(self.server.config()), config))
     }
 
     /// Serves on an address, with the endpoint at `/mcp`, until the process gets SIGINT (Ctrl-C) or
@@ -188,14 +200,24 @@ impl Http {
     /// If the server cannot be built, or the address cannot be listened on.
     pub async fn listen(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         let address = resolve(address)?;
-        if !address.ip().is_loopback() && !self.open_to_all {
+        if !address.ip().is_loopback() && !self.open_to_all && !self.claims.is_verified() {
             return Err(ServeError::address(format!(
-                "{address} can be reached from the network, and the server checks no credentials: bind to 127.0.0.1 behind a proxy, or call `allow_unauthenticated_network()`"
+                "{address} can be reached from the network, and the server checks no credentials: bind to 127.0.0.1 behind a proxy, call `auth(..)`, or call `allow_unauthenticated_network()`"
             )));
         }
         let gate = self.config.gate().clone().at(address);
-        let endpoint = self.changed(|config| config.with_gate(gate)).build()?;
+        let mut http = self.changed(|config| config.with_gate(gate));
+        let needs_url = http.claims.is_verified() && http.public_url.is_none();
+        if !needs_url {
+            http.build()?;
+        }
         let listener = Listener::bind(address, PATH).await.map_err(ServeError::bind)?;
+        if needs_url && address.ip().is_loopback() {
+            // With the port that the system chose.
+            let bound = listener.address().unwrap_or(address);
+            http.public_url = Some(format!("http://{bound}{PATH}"));
+        }
+        let endpoint = http.build()?;
         Ok(Bound { listener, endpoint })
     }
 }

@@ -2,6 +2,7 @@
 //! the HTTP client over TLS and through proxies.
 
 mod admission;
+mod auth;
 mod browser;
 mod caller;
 mod connections;

@@ -14,7 +14,7 @@ use bowline_proto::codec::sse;
 use bowline_transport::BoxFuture;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 /// The body of an answer: nothing, one JSON message, or a stream of server-sent events.
 ///
@@ -38,6 +38,8 @@ struct Events {
     interval: Duration,
     /// Runs from the last piece; at its end a comment is sent.
     silence: Pin<Box<Sleep>>,
+    /// When the stream ends, whatever its source has to say.
+    end: Option<Pin<Box<Sleep>>>,
 }
 
 /// Where the events of a stream come from. Dropped when the client hangs up. Dropping it is how a
@@ -59,13 +61,26 @@ impl Body {
 
     pub(super) fn events(source: Box<dyn EventSource>, keep_alive: Duration) -> Self {
         let silence = Box::pin(sleep(keep_alive));
-        let events = Events { source, interval: keep_alive, silence };
+        let events = Events { source, interval: keep_alive, silence, end: None };
         Self { kind: Kind::Events(Box::new(events)) }
+    }
+
+    /// The same body, but a stream ends at this time. Its client resumes it with a new credential.
+    pub(super) fn until(mut self, end: Instant) -> Self {
+        if let Kind::Events(events) = &mut self.kind {
+            events.end = Some(Box::pin(sleep_until(end)));
+        }
+        self
     }
 }
 
 impl Events {
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(end) = &mut self.end
+            && end.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(None);
+        }
         if let Poll::Ready(piece) = self.source.poll_piece(cx) {
             self.restart();
             return Poll::Ready(piece);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bowline_store::{Backend, MemoryBackend};
 
+use super::admit::{Admit, Verification};
 use super::gate::Gate;
 use super::limits::HttpLimits;
 
@@ -40,6 +41,7 @@ pub struct HttpConfig {
     pub(super) sessions: Sessions,
     /// Whether the two endpoints of 2024-11-05 are served.
     pub(super) sse2024: bool,
+    pub(super) verification: Verification,
     #[cfg(feature = "http2")]
     pub(super) http2: bool,
     pub(super) store: Arc<dyn Backend>,
@@ -56,6 +58,7 @@ impl HttpConfig {
             limits: HttpLimits::default(),
             sessions: Sessions::Kept,
             sse2024: false,
+            verification: Verification::None,
             #[cfg(feature = "http2")]
             http2: false,
             store: Arc::new(MemoryBackend::default()),
@@ -74,6 +77,24 @@ impl HttpConfig {
     /// Which hosts and origins requests may name.
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// Sets what verifies the credentials of every request.
+    #[must_use]
+    pub fn with_admit(mut self, admit: Arc<dyn Admit>) -> Self {
+        self.verification = Verification::Own(admit);
+        self
+    }
+
+    /// Declares that outer layers verify credentials, and attach [`Claims`] or an [`Access`] to the
+    /// extensions of HTTP requests.
+    ///
+    /// [`Access`]: bowline_proto::request::Access
+    /// [`Claims`]: bowline_proto::request::Claims
+    #[must_use]
+    pub fn with_outer_claims(mut self) -> Self {
+        self.verification = Verification::Outer;
+        self
     }
 
     /// Sets the bounds.

@@ -27,6 +27,7 @@ use bowline_proto::wire;
 use bowline_transport::BoxFuture;
 use bowline_types::revision::{Era, Revision};
 use bytes::{Buf, Bytes};
+use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::body::Body;
@@ -37,7 +38,7 @@ use super::head::{EVENTS, JSON};
 use super::inbound::{Inbound, Sender};
 use super::legacy::{self, OpenSessions};
 use super::read::{self, BodyError, Bounds};
-use super::{bodies, cors, head, modern, reply};
+use super::{admitted, bodies, cors, head, modern, reply};
 
 /// Serves the protocol over HTTP, both eras on one path: a plain tower service to mount in any
 /// HTTP server. Cheap to clone; all clones share their sessions.
@@ -154,27 +155,40 @@ impl Endpoint {
         B::Error: fmt::Display,
     {
         let origin = match self.config().gate.check(&inbound.parts) {
-            Ok(None) => return self.serve(inbound, body).await,
+            Ok(None) => return self.pass(inbound, body).await,
             Ok(Some(origin)) => origin.clone(),
             Err(refusal) => return refusal.into(),
         };
         if cors::is_preflight(&inbound.parts) {
-            return self.preflight(inbound, origin);
+            return self.preflight(&inbound.parts, origin);
         }
         // Boxed, because few requests come from web pages.
         Box::pin(async move {
-            let mut response = self.serve(inbound, body).await;
+            let mut response = self.pass(inbound, body).await;
             cors::expose(&mut response, origin);
             response
         })
         .await
     }
 
-    /// Answers a request that passed the gate.
+    /// Passes a request on, after its credential was verified if the endpoint does that.
+    async fn pass<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
+        match self.config().verification.admit() {
+            None => self.serve(inbound, body).await,
+            // Boxed, so that endpoints without authorization store nothing for it.
+            Some(admit) => Box::pin(self.serve_admitted(&**admit, inbound, body)).await,
+        }
+    }
+
+    /// Answers a request that passed the gate, and was admitted if the endpoint has authorization.
     ///
     /// GET and DELETE exist only with sessions (up to 2025-11-25). Without them both are answered
     /// 405, which the protocol allows (HTTP-40, SESS-11).
-    async fn serve<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
+    pub(super) async fn serve<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body,
         B::Error: fmt::Display,
@@ -210,8 +224,8 @@ impl Endpoint {
     }
 
     /// Answers a preflight: what a page of this origin may send.
-    fn preflight(&self, inbound: &Inbound, origin: HeaderValue) -> Response<Body> {
-        let mut response = cors::preflight(&inbound.parts.headers, self.methods());
+    fn preflight(&self, head: &Parts, origin: HeaderValue) -> Response<Body> {
+        let mut response = cors::preflight(&head.headers, self.methods());
         cors::expose(&mut response, origin);
         response
     }
@@ -232,25 +246,37 @@ impl Endpoint {
         self.core.keeps_sessions() && !version.is_some_and(Revision::is_modern)
     }
 
-    /// Answers a request for another path. It passes the gate like all others, so that a refused
-    /// client does not learn which paths exist.
+    /// Answers a request for another path: with a document, or with 404.
     pub(super) fn not_here(&self, inbound: &Inbound) -> Response<Body> {
-        let origin = match self.config().gate.check(&inbound.parts) {
+        self.answer_gated(&inbound.parts, || {
+            let admit = self.config().verification.admit()?;
+            admitted::document(&**admit, &inbound.parts)
+        })
+    }
+
+    /// Answers a request for another path with what `find` finds there, or with 404. It passes the
+    /// gate like all others, so that a refused client does not learn which paths exist.
+    pub(super) fn answer_gated(
+        &self,
+        head: &Parts,
+        find: impl FnOnce() -> Option<Response<Body>>,
+    ) -> Response<Body> {
+        let origin = match self.config().gate.check(head) {
             Ok(origin) => origin.cloned(),
             Err(refusal) => return refusal.into(),
         };
-        let mut response =
-            reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path");
+        let nothing = || reply::refused(StatusCode::NOT_FOUND, "there is nothing under this path");
         match origin {
             // Otherwise the browser would not send the page's request, and the page could not read
             // that the path is wrong.
-            Some(origin) if cors::is_preflight(&inbound.parts) => {
-                return self.preflight(inbound, origin);
+            Some(origin) if cors::is_preflight(head) => self.preflight(head, origin),
+            Some(origin) => {
+                let mut response = find().unwrap_or_else(nothing);
+                cors::expose(&mut response, origin);
+                response
             }
-            Some(origin) => cors::expose(&mut response, origin),
-            None => {}
+            None => find().unwrap_or_else(nothing),
         }
-        response
     }
 
     /// Answers a message: reads it whole, then serves it in its era.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use bowline_proto::admission::{Admitted, admit_modern};
 use bowline_proto::classify::ModernClaim;
 use bowline_proto::frame::RequestMessage;
-use bowline_proto::request::{Extensions, Owner, Peer};
+use bowline_proto::request::{Access, Claims, Extensions, Owner, Peer};
 use bowline_proto::wire::KnownClient;
 use bowline_types::error::ErrorObject;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
+use tokio::time::Instant;
 
 use super::callers::Caller;
 
@@ -26,6 +28,8 @@ pub(super) struct Inbound {
     /// [`Owner`] is looked at.
     pub(super) caller: Caller,
     /// What the connection knows of its peer, cloned for each request.
+    /// When its credential expires, if it has one that does.
+    pub(super) expires: Option<Instant>,
     sender: Sender,
 }
 
@@ -55,7 +59,21 @@ impl Sender {
 
 impl Inbound {
     pub(super) fn new(parts: Parts, sender: Sender, caller: Caller) -> Self {
-        Self { parts, caller, sender }
+        Self { parts, caller, expires: None, sender }
+    }
+
+    /// Notes what was verified, for handlers and for the owner of sessions, and takes the credential
+    /// away: no handler can pass it on. What outer layers attached of these kinds does not count.
+    pub(super) fn verified(&mut self, owner: Owner, claims: Option<Claims>, access: Access) {
+        self.parts.headers.remove(AUTHORIZATION);
+        let outer = &mut self.parts.extensions;
+        outer.remove::<Claims>();
+        outer.remove::<Access>();
+        outer.insert(owner);
+        self.sender.extensions.insert(access);
+        if let Some(claims) = claims {
+            self.sender.extensions.insert(claims);
+        }
     }
 
     /// On whose behalf the request is made; anonymous unless an outer layer says so.

@@ -23,9 +23,10 @@ use bowline_proto::request::{
 };
 use bowline_proto::server::{CallOrigin, Exchange};
 use bowline_transport::BoxFuture;
-use bowline_types::error::ErrorObject;
+use bowline_types::error::{ErrorObject, InsufficientScope};
 use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
+use tokio::time::Instant;
 
 use super::body::{Body, EventSource};
 use super::clock::now;
@@ -67,14 +68,21 @@ pub(super) fn open(
         headers,
     };
     let (exchange, request) = Exchange::open(core.number(), admitted, origin);
+    let expires = inbound.expires.filter(|_| exchange.method().streams());
     Ok(ModernCall {
         call: Some(core.call(request)),
         outcome: None,
         sink,
         exchange,
-        end: None,
+        end: expires.map(|at| end_at(core, at)),
         places,
     })
+}
+
+/// Resolves when a subscription has to end whose credential expires.
+fn end_at(core: &Core, expiry: Instant) -> BoxFuture<()> {
+    let stopped = core.stopped();
+    Box::pin(async move { _ = tokio::time::timeout_at(expiry, stopped).await })
 }
 
 /// A call under way, and the messages that it sends.
@@ -89,7 +97,8 @@ pub(super) struct ModernCall {
     /// Shared with the handler's outbox.
     sink: Arc<ModernSink>,
     exchange: Exchange,
-    /// Resolves when the server ends the call. Made when the call is pending for the first time.
+    /// Resolves when the server ends the call. Made when the call is pending for the first time, or
+    /// at once for a subscription whose credential expires.
     end: Option<BoxFuture<()>>,
     /// The slot of the call, and the core.
     places: Places,
@@ -101,6 +110,8 @@ pub(super) enum Next {
     Notice(Bytes),
     /// The answer, with the HTTP status that it has unless a notification came before.
     Answer(StatusCode, Bytes),
+    /// The refusal of a caller that lacks scopes.
+    Forbidden(Box<InsufficientScope>, Bytes),
 }
 
 impl ModernCall {
@@ -114,6 +125,9 @@ impl ModernCall {
     pub(super) fn answer(self, first: Next) -> Response<Body> {
         match first {
             Next::Answer(status, message) => reply::json(status, message),
+            Next::Forbidden(lacking, message) => {
+                self.core().config.verification.forbidden(&lacking, message)
+            }
             Next::Notice(message) => {
                 let mut text = BytesMut::new();
                 sse::write_event(&mut text, None, &message);
@@ -145,6 +159,10 @@ impl ModernCall {
                 }
             }
             if let Some(outcome) = self.outcome.take() {
+                if let Some(lacking) = self.core().config.verification.lacking(&outcome) {
+                    let message = self.exchange.answer(outcome, &self.core().server);
+                    return Poll::Ready(Next::Forbidden(lacking, message));
+                }
                 let status = outcome.as_ref().err().map_or(StatusCode::OK, reply::status_of);
                 return Poll::Ready(self.last(status, outcome));
             }
@@ -160,7 +178,7 @@ impl ModernCall {
     }
 
     /// Ready when the call has to end: a subscription when the server begins to stop, any other call
-    /// when its time to finish is over.
+    /// when its time to finish is over. A subscription also ends when its credential expires.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let core = self.places.core();
         let end = self.end.get_or_insert_with(|| match self.exchange.method().streams() {
@@ -274,7 +292,7 @@ impl EventSource for ModernStream {
                 Poll::Ready(Next::Notice(message)) => {
                     sse::write_event(&mut self.text, None, &message);
                 }
-                Poll::Ready(Next::Answer(_, message)) => {
+                Poll::Ready(Next::Answer(_, message) | Next::Forbidden(_, message)) => {
                     sse::write_event(&mut self.text, None, &message);
                     self.call = None;
                 }

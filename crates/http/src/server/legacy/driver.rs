@@ -12,6 +12,7 @@ use std::time::Duration;
 use bowline_proto::transmit::Role;
 use bowline_store::backend::Position;
 use bowline_transport::task::spawn_on;
+use bowline_types::error::InsufficientScope;
 use bytes::Bytes;
 
 use self::running::RunningCalls;
@@ -44,6 +45,8 @@ struct Work {
     calls: RunningCalls,
     /// Set from the time when the answer becomes a stream until its last event is recorded.
     recorder: Option<Box<Recorder>>,
+    /// What the call that ended last was refused for, if its caller lacked scopes.
+    lacking: Option<Box<InsufficientScope>>,
 }
 
 /// Records what is sent on a stream.
@@ -61,7 +64,13 @@ impl Driver {
 
     /// Drives what comes on a line.
     pub(super) fn of_line(session: SessionUse, line: Arc<Line>) -> Self {
-        Self { work: Work { session, line, calls: RunningCalls::default(), recorder: None } }
+        let (calls, recorder, lacking) = Default::default();
+        Self { work: Work { session, line, calls, recorder, lacking } }
+    }
+
+    /// The scopes that the answered call needed, if its caller lacked some of them.
+    pub(super) fn lacking(&self) -> Option<&InsufficientScope> {
+        self.work.lacking.as_deref()
     }
 
     pub(super) fn session(&self) -> &Arc<HttpSession> {
@@ -124,6 +133,7 @@ impl Drop for Driver {
             line: work.line.clone(),
             calls: std::mem::take(&mut work.calls),
             recorder: work.recorder.take(),
+            lacking: None,
         };
         spawn_on(&runtime, rest.drive_to_end());
     }
@@ -224,6 +234,7 @@ impl Work {
     fn poll_calls(&mut self, cx: &mut Context<'_>) -> bool {
         let mut has_ended = false;
         while let Some((number, outcome)) = self.calls.poll(cx) {
+            self.lacking = self.session.session.core.config.verification.lacking(&outcome);
             self.session.session.complete(number, outcome);
             has_ended = true;
         }

@@ -128,7 +128,7 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
     let session = driver.session();
     match first {
         Some(ToClient::Message(Role::Ends, message)) => match session.save().await {
-            Ok(()) => reply::json(StatusCode::OK, message),
+            Ok(()) => complete(&driver, message),
             Err(error) => refusals::store_failed_after(session, text, &error),
         },
         Some(first) => {
@@ -136,6 +136,17 @@ async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
             reply::events(StreamSource::new(PostStream::new(driver, first)), keep_alive)
         }
         None => unanswered(session, text),
+    }
+}
+
+/// The HTTP answer that is one message. Its status is 200, unless the caller of its one call lacks
+/// scopes; an array of answers has one status for all.
+fn complete(driver: &Driver, message: Bytes) -> Response<Body> {
+    match driver.lacking() {
+        Some(lacking) if message.starts_with(b"{") => {
+            driver.session().core.config.verification.forbidden(lacking, message)
+        }
+        _ => reply::json(StatusCode::OK, message),
     }
 }
 

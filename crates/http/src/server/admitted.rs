@@ -1,0 +1,83 @@
+//! Requests to an endpoint with authorization: the documents that every client may read, then the
+//! verdict about the credential, then the request itself.
+
+use std::fmt;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Response};
+use tokio::time::Instant;
+
+use super::admit::{Admit, VerifiedCaller};
+use super::body::Body;
+use super::endpoint::Endpoint;
+use super::inbound::Inbound;
+use super::reply;
+
+impl Endpoint {
+    /// Answers a request that passed the gate, if its credential is good enough.
+    pub(super) async fn serve_admitted<B>(
+        &self,
+        admit: &dyn Admit,
+        inbound: &mut Inbound,
+        body: Pin<&mut B>,
+    ) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: fmt::Display,
+    {
+        if let Some(response) = document(admit, &inbound.parts) {
+            return response;
+        }
+        let caller = match admit.admit(&inbound.parts).await {
+            Ok(caller) => caller,
+            Err(refusal) => return refusal.into(),
+        };
+        let VerifiedCaller { owner, claims, access, valid_for, headers } = caller;
+        let is_get = inbound.parts.method == Method::GET;
+        inbound.verified(owner, claims, access);
+        inbound.expires = valid_for.and_then(|time| Instant::now().checked_add(time));
+        let expires = inbound.expires;
+        let mut response = self.serve(inbound, body).await;
+        if let (true, Some(expires)) = (is_get, expires) {
+            response = response.map(|body| body.until(expires));
+        }
+        response.headers_mut().extend(headers);
+        response
+    }
+}
+
+/// Where clients look for the metadata of a protected resource
+/// ([RFC 9728](https://www.rfc-editor.org/rfc/rfc9728#section-3)), with the path of the resource or
+/// without.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+impl Endpoint {
+    /// Answers a request for the metadata document of an endpoint with authorization, for a program
+    /// that mounts the endpoint below a path. The path of the request may lack the beginning
+    /// `/.well-known/oauth-protected-resource`, as it does if the program mounts the answer there.
+    pub fn metadata(&self, head: &Parts) -> Response<Body> {
+        self.answer_gated(head, || {
+            let admit = self.config().verification.admit()?;
+            let path = head.uri.path();
+            let below = format!("{WELL_KNOWN}{}", path.trim_end_matches('/'));
+            let found = admit.document(path).or_else(|| admit.document(&below))?;
+            Some(as_answer(found, &head.method))
+        })
+    }
+}
+
+/// The answer to a request for a document, if its path is that of one.
+pub(super) fn document(admit: &dyn Admit, head: &Parts) -> Option<Response<Body>> {
+    let document = admit.document(head.uri.path())?;
+    Some(as_answer(document, &head.method))
+}
+
+fn as_answer(document: Bytes, method: &Method) -> Response<Body> {
+    match *method {
+        Method::GET | Method::HEAD => reply::json(http::StatusCode::OK, document),
+        Method::OPTIONS => reply::options("GET, HEAD"),
+        _ => reply::method_not_allowed("GET, HEAD"),
+    }
+}
