@@ -1,4 +1,4 @@
-//! Streams that outlast the token they were opened with.
+//! Streams that outlast the token they were opened with, in virtual time.
 
 use std::time::Duration;
 
