@@ -3,6 +3,8 @@
 //! What this crate signs they verify, and the reverse. Of tokens that were damaged at random, this
 //! crate accepts none that they refuse.
 
+use std::cell::Cell;
+
 use bowline_auth::jose::jwk::Jwk;
 use bowline_auth::jose::jws::{Algorithm, Jws};
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
@@ -10,6 +12,7 @@ use bowline_types::json::RawJson;
 use jwt_compact::alg::VerifyingKey as _;
 use jwt_compact::{AlgorithmExt as _, UntrustedToken};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 const CLAIMS: &str = r#"{"iss":"https://as.example","sub":"ann","aud":["a","b"],"exp":4102444800,"n":1.5,"é":"\u0000"}"#;
@@ -168,15 +171,24 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-proptest! {
-    #[test]
-    fn jwt_differential_on_damaged_tokens(index in 0_usize..4, damages in prop::collection::vec(damage(), 1..3)) {
+#[test]
+fn jwt_differential_on_damaged_tokens() {
+    const CASES: u32 = 1000;
+    let accepted = Cell::new(0);
+    let mut runner = TestRunner::new(ProptestConfig { cases: CASES, ..ProptestConfig::default() });
+    let damages = (0_usize..4, prop::collection::vec(damage(), 1..3));
+    let compared = runner.run(&damages, |(index, damages)| {
         let algorithm = Algorithm::ALL[index];
         let token = damages.iter().fold(our_token(algorithm), |token, damage| damage.apply(&token));
         let ours = ours(&token, algorithm);
+        accepted.set(accepted.get() + u32::from(ours.is_some()));
         prop_assert_eq!(&ours, &theirs(&token, algorithm), "{}", token);
         if matches!(algorithm, Algorithm::Es256 | Algorithm::EdDsa) {
             prop_assert_eq!(ours.is_some(), compact(&token, algorithm).is_some(), "{}", token);
         }
-    }
+        Ok(())
+    });
+    compared.unwrap();
+    // Some damage leaves a token as it was; if none did, the comparison would show little.
+    assert!((20..CASES / 2).contains(&accepted.get()), "{} are accepted", accepted.get());
 }
