@@ -1,7 +1,7 @@
 //! An MCP client as an OAuth client: it obtains, keeps and renews access tokens.
 //!
 //! The rules are plain state machines and functions; the time and the randomness are arguments
-//! ([`Moment`](moment::Moment)). Only [`drive`] waits, through three traits: the
+//! (`Moment`). Only [`drive`] waits, through three traits: the
 //! [`Fetcher`](crate::fetch::Fetcher) sends HTTP requests, a [`Visitor`](visit::Visitor) brings the
 //! user to a page, and a [`Store`](store::Store) keeps records.
 //!
