@@ -364,6 +364,68 @@ async fn a_bound_token_has_a_fresh_proof_on_every_request_and_nonces_are_answere
     assert_eq!(network.visits(), 1);
 }
 
+#[tokio::test]
+async fn a_bound_token_of_a_program_is_renewed_as_a_bound_one() {
+    let network = Network::new();
+    network.state().is_bound = true;
+    network.state().life = 0;
+    let client = authorizer(Machine::secret(AS, "pre", "s"), &network);
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    let first = client.held().await.unwrap().unwrap();
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    let second = client.held().await.unwrap().unwrap();
+    assert_ne!(first.version, second.version);
+    assert_eq!(second.tokens().unwrap().kind, TokenKind::DPoP);
+}
+
+#[tokio::test]
+async fn a_message_is_repeated_with_a_nonce_once() {
+    let network = Network::new();
+    let client = authorizer(Browser::new("app"), &network);
+    let mut headers = HeaderMap::new();
+    headers.insert(WWW_AUTHENTICATE, r#"DPoP error="use_dpop_nonce""#.parse().unwrap());
+    headers.insert("dpop-nonce", "n".parse().unwrap());
+    let mut attempts = AuthAttempts::default();
+    for is_repeated in [true, false] {
+        let refusal = (StatusCode::UNAUTHORIZED, &headers);
+        let verdict = client.refused(refusal, "x", LoginPolicy::Forbidden, &mut attempts).await;
+        assert_eq!(matches!(verdict, AuthVerdict::Retry), is_repeated);
+    }
+}
+
+#[tokio::test]
+async fn tokens_whose_refresh_token_is_spent_are_forgotten() {
+    let network = Network::new();
+    let store = MemoryStore::new();
+    let plan = || Browser::new("app").store(store.clone());
+    let client = authorizer(plan(), &network);
+    send(&client, &network, "x").await;
+    network.revoke_all();
+    for _ in 0..2 {
+        let (status, _) = send_with(&client, &network, "x", LoginPolicy::Forbidden).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(network.count("refresh_token"), 1);
+    assert!(!authorizer(plan(), &network).is_logged_in().await.unwrap());
+}
+
+// spec: PRM-12, REG-14
+#[tokio::test]
+async fn the_secret_of_a_client_is_not_used_to_renew_a_token_of_another_server() {
+    let network = Network::new();
+    network.state().life = 0;
+    let store = MemoryStore::new();
+    let plan = |issuer: &str, secret: &str| {
+        let browser = Browser::new("app").client_with_secret(issuer, "pre", secret);
+        authorizer(browser.store(store.clone()), &network)
+    };
+    assert_eq!(send(&plan(AS, "one"), &network, "x").await, StatusCode::OK);
+    let renewals = network.count("refresh_token");
+    // The same program, configured for another server.
+    send(&plan(TWO, "two"), &network, "x").await;
+    assert_eq!(network.count("refresh_token"), renewals);
+}
+
 #[test]
 fn a_challenge_is_chosen_in_any_order() {
     let network = Network::new();

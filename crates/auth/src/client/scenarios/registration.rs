@@ -138,6 +138,27 @@ fn a_registration_is_used_again_at_its_server_and_port_only() {
     assert!(!played.trace.iter().any(|line| line.contains("dyn") || line.contains(AS)));
 }
 
+// spec: PRM-11, PRM-12
+#[test]
+fn a_registration_does_not_follow_the_login_to_another_server() {
+    let two = "https://two.example";
+    let both = format!(r#"{{"resource":"{MCP}","authorization_servers":["{AS}","{two}"]}}"#);
+    let mut world = World::new()
+        .page(DOCUMENT, json(200, &both))
+        .page(METADATA, unreachable())
+        .page(
+            &format!("{two}/.well-known/oauth-authorization-server"),
+            json(200, &metadata(two, "")),
+        )
+        .page(&format!("{two}/register"), json(201, r#"{"client_id":"other"}"#))
+        .page(&format!("{two}/token"), json(200, TOKENS))
+        .returns(&["code=c&state=STATE&iss=https://two.example"]);
+    world.known = World::new().play(Browser::new("app")).record;
+    let played = world.play(Browser::new("app"));
+    assert!(played.end.is_ok(), "{:?}", played.end);
+    assert!(!played.trace.iter().any(|line| line.contains("dyn")), "{:?}", played.trace);
+}
+
 #[test]
 fn the_client_authenticates_itself_as_it_was_registered() {
     for (method, answer, expected) in [
