@@ -10,6 +10,7 @@ use serde::Serialize;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::completion::Completers;
 use super::invoke::innermost;
 use super::run::Callee;
 use super::scope::ScopeRules;
@@ -31,6 +32,8 @@ use crate::states::States;
 pub(super) struct FeatureCore<R> {
     pub(super) signature: Arc<HandlerSignature>,
     pub(super) handler: ErasedHandler<R>,
+    /// Suggest values for the arguments of a prompt or the variables of a template.
+    pub(super) completers: Completers,
     /// The layers around the handler, if there are any.
     pub(super) route: Option<Route>,
     pub(super) visibility: Visibility,
@@ -49,6 +52,7 @@ impl<R: 'static> FeatureCore<R> {
             problem: signature.problem(purpose),
             signature: Arc::new(signature),
             handler,
+            completers: Completers::default(),
             route: None,
             visibility: Visibility::default(),
             scopes: ScopeRules::default(),
@@ -87,12 +91,21 @@ impl<R: 'static> FeatureCore<R> {
         }
     }
 
-    /// Why the feature cannot be offered over HTTP without authorization, if it cannot.
-    pub(super) fn needs_authorization(&self) -> Option<&'static str> {
+    /// Why the feature cannot be offered over HTTP without authorization, if it cannot; `title`
+    /// names it.
+    pub(super) fn needs_authorization(&self, title: &str) -> Option<String> {
         if !self.scopes.is_empty() {
-            return Some("needs scopes");
+            return Some(format!("{title} needs scopes"));
         }
-        self.signature.is_for_verified_callers().then_some("takes `Claims`")
+        if self.signature.is_for_verified_callers() {
+            return Some(format!("{title} takes `Claims`"));
+        }
+        self.completers.needs_authorization(title)
+    }
+
+    /// Whether the feature may send log messages.
+    pub(super) fn logs(&self) -> bool {
+        self.signature.logs() || self.completers.log()
     }
 
     /// Wraps a layer around the calls of a `C`.
@@ -108,13 +121,14 @@ impl<R: 'static> FeatureCore<R> {
         self.route = Some(Route::new(layer.layer(inner), fault));
     }
 
-    /// Checks that the server has all the state that the handler takes; `title` names the feature.
+    /// Checks that the server has all the state that the feature needs; `title` names the feature.
     ///
     /// # Errors
     ///
     /// Names the state that is missing.
     pub(super) fn check_states(&self, title: &str, states: &States) -> Result<(), BuildError> {
-        self.signature.check_states(title, states)
+        self.signature.check_states(title, states)?;
+        self.completers.check_states(title, states)
     }
 }
 

@@ -5,7 +5,6 @@ use std::future::Future;
 
 use bowline_types::prompt::{self as wire, GetPromptResult, PromptArgument};
 
-use super::completion::Completers;
 use super::core::{FeatureCore, common_setters};
 use crate::extract::Typed;
 use crate::handler::signature::{HandlerSignature, Purpose};
@@ -51,7 +50,6 @@ pub(crate) use entry::PromptEntry;
 pub struct Prompt {
     definition: wire::PromptDefinition,
     core: FeatureCore<GetPromptResult>,
-    completers: Completers,
 }
 
 /// A type that stands for one prompt. `#[prompt]` writes one for a function; `prompts![..]` uses it.
@@ -78,7 +76,7 @@ impl Prompt {
         definition.arguments = arguments::of(&signature);
         let handler = erase(handler, |result, _| result.into_prompt_result());
         let core = FeatureCore::new(signature, handler, Purpose::Prompt);
-        Self { definition, core, completers: Completers::default() }
+        Self { definition, core }
     }
 
     common_setters! {
@@ -121,7 +119,7 @@ impl Prompt {
         H: Handler<M>,
         H::Output: IntoCompletion + 'static,
     {
-        self.completers.insert(argument.into(), handler);
+        self.core.completers.insert(argument.into(), handler);
         self
     }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use bowline_types::content::Annotations;
 use bowline_types::resource::{self as wire, ReadResourceResult};
 
-use super::completion::Completers;
 use super::core::{FeatureCore, common_setters};
 use crate::call::Call;
 use crate::extract::Typed;
@@ -49,7 +48,6 @@ pub struct Resource {
     core: FeatureCore<ReadResourceResult>,
     ttl: Duration,
     is_private: bool,
-    completers: Completers,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +121,6 @@ impl Resource {
             core: FeatureCore::new(signature, handler, Purpose::Resource),
             ttl: Duration::ZERO,
             is_private: false,
-            completers: Completers::default(),
         }
     }
 
@@ -204,7 +201,7 @@ impl Resource {
         H: Handler<M>,
         H::Output: IntoCompletion + 'static,
     {
-        self.completers.insert(variable.into(), handler);
+        self.core.completers.insert(variable.into(), handler);
         self
     }
 

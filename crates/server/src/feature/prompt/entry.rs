@@ -52,7 +52,7 @@ impl PromptEntry {
         let arguments: Arc<[String]> =
             prompt.definition.arguments.iter().map(|argument| argument.name.clone()).collect();
         let wrong = |reason: &str| BuildError::new(format!("prompt `{}` {reason}", prompt.name()));
-        let completion = || prompt.completers.problem(&arguments);
+        let completion = || prompt.core.completers.problem(&arguments);
         if let Some(problem) = prompt.core.problem.clone().or_else(completion) {
             return Err(wrong(&problem));
         }
@@ -67,17 +67,16 @@ impl PromptEntry {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.prompt.core.check_states(&self.label(), states)?;
-        self.completers().check_states(&self.label(), states)
+        self.prompt.core.check_states(&self.label(), states)
     }
 
     /// Whether the prompt may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.prompt.core.signature.logs() || self.completers().log()
+        self.prompt.core.logs()
     }
 
     pub(crate) fn completers(&self) -> &Completers {
-        &self.prompt.completers
+        &self.prompt.core.completers
     }
 
     /// The names of the arguments.
@@ -87,9 +86,7 @@ impl PromptEntry {
 
     /// Why the prompt cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
-        let why = self.prompt.core.needs_authorization();
-        why.map(|why| format!("{} {why}", self.label()))
-            .or_else(|| self.completers().needs_authorization(&self.label()))
+        self.prompt.core.needs_authorization(&self.label())
     }
 
     /// Asks for the prompt through its layers.

@@ -69,7 +69,7 @@ impl ResourceReader {
         }
         let resource = &self.resource;
         let arguments = || misfit(resource, &self.variables);
-        let completion = || resource.completers.problem(&self.variables);
+        let completion = || resource.core.completers.problem(&self.variables);
         resource.core.problem.clone().or_else(arguments).or_else(completion)
     }
 
@@ -96,17 +96,16 @@ impl ResourceReader {
     ///
     /// Names the state that is missing.
     pub(crate) fn check_states(&self, states: &States) -> Result<(), BuildError> {
-        self.resource.core.check_states(&self.label(), states)?;
-        self.completers().check_states(&self.label(), states)
+        self.resource.core.check_states(&self.label(), states)
     }
 
     /// Whether the resource may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.resource.core.signature.logs() || self.completers().log()
+        self.resource.core.logs()
     }
 
     pub(crate) fn completers(&self) -> &Completers {
-        &self.resource.completers
+        &self.resource.core.completers
     }
 
     /// The names of the variables of the template.
@@ -130,9 +129,7 @@ impl ResourceReader {
 
     /// Why the resource cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
-        let why = self.resource.core.needs_authorization();
-        why.map(|why| format!("{} {why}", self.label()))
-            .or_else(|| self.completers().needs_authorization(&self.label()))
+        self.resource.core.needs_authorization(&self.label())
     }
 
     /// Reads the resource through its layers.

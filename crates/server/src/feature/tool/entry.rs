@@ -69,13 +69,12 @@ impl ToolEntry {
 
     /// Why the tool cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
-        let why = self.tool.core.needs_authorization()?;
-        Some(format!("{} {why}", self.label()))
+        self.tool.core.needs_authorization(&self.label())
     }
 
     /// Whether the tool may send log messages.
     pub(crate) fn logs(&self) -> bool {
-        self.tool.core.signature.logs()
+        self.tool.core.logs()
     }
 
     /// Checks headers that repeat arguments. Proxies route by these headers, so they must be equal to
