@@ -19,6 +19,7 @@ const COVERED_BY: &[(&str, &[&str])] = &[
     ("crates/proto/", &["bowline-proto"]),
     ("crates/transport/", &["bowline-transport", "bowline-client"]),
     ("crates/store/", &["bowline-store", "bowline-http"]),
+    ("crates/auth/", &["bowline-auth", "bowline-testing"]),
     ("crates/http/", &["bowline-http"]),
     ("crates/server/", &["bowline-server"]),
     ("crates/client/", &["bowline-client"]),
