@@ -22,6 +22,7 @@ mod visits;
 
 use bowline::Server;
 
+pub use forms::Size;
 pub use hosts::host;
 pub use tools::CRASH;
 

@@ -57,7 +57,8 @@ fn ribbon() -> Vec<Extra> {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Size {
+#[allow(missing_docs, reason = "doc comments would be part of the form")]
+pub enum Size {
     Small,
     Large,
 }

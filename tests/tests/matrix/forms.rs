@@ -4,6 +4,7 @@ use bowline::{
     Ask, AskError, Elicited, Json, Prompt, Question, Resource, Server, Tool, tool, tools,
 };
 use bowline_testing::Harness;
+use bowline_tests::sample::Size;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -24,13 +25,6 @@ struct Order {
 
 fn one() -> u8 {
     1
-}
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Size {
-    Small,
-    Large,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -116,21 +116,26 @@ pub(crate) async fn approve(authority: &AuthorizationServer, changes: &[(&str, &
     Form::parse(query).unwrap()
 }
 
-/// Redeems a code of `app`.
-pub(crate) async fn redeem(
-    authority: &AuthorizationServer,
-    code: &str,
-    changes: &[(&str, &str)],
-) -> Answer {
-    let members = [
+/// The members with which `app` redeems a code.
+pub(crate) fn redemption(code: &str) -> [(&str, &str); 6] {
+    [
         ("grant_type", "authorization_code"),
         ("client_id", "app"),
         ("redirect_uri", BACK),
         ("code_verifier", VERIFIER),
         ("resource", RESOURCE),
         ("code", code),
-    ];
-    post(&authority.url(OAuthEndpoint::Token), &changed(&members, changes), &[]).await
+    ]
+}
+
+/// Redeems a code of `app`.
+pub(crate) async fn redeem(
+    authority: &AuthorizationServer,
+    code: &str,
+    changes: &[(&str, &str)],
+) -> Answer {
+    let members = changed(&redemption(code), changes);
+    post(&authority.url(OAuthEndpoint::Token), &members, &[]).await
 }
 
 /// Logs `app` in, and gives the answer of the token endpoint.
@@ -139,15 +144,19 @@ pub(crate) async fn log_in(authority: &AuthorizationServer, changes: &[(&str, &s
     redeem(authority, back.value("code").unwrap().unwrap(), &[]).await
 }
 
-/// Uses a refresh token of `app`.
-pub(crate) async fn refresh(authority: &AuthorizationServer, token: &str) -> Answer {
-    let members = [
+/// The members with which `app` uses a refresh token.
+pub(crate) fn renewal(token: &str) -> [(&str, &str); 4] {
+    [
         ("grant_type", "refresh_token"),
         ("client_id", "app"),
         ("resource", RESOURCE),
         ("refresh_token", token),
-    ];
-    post(&authority.url(OAuthEndpoint::Token), &members, &[]).await
+    ]
+}
+
+/// Uses a refresh token of `app`.
+pub(crate) async fn refresh(authority: &AuthorizationServer, token: &str) -> Answer {
+    post(&authority.url(OAuthEndpoint::Token), &renewal(token), &[]).await
 }
 
 /// The claims of a token, whose signature is checked with the published keys.

@@ -7,7 +7,7 @@ use bowline_testing::oauth::{AuthorizationServer, DpopPolicy, Fault, OAuthEndpoi
 use serde_json::{Value, json};
 
 use crate::app::{
-    Answer, BACK, RESOURCE, VERIFIER, app, approve, changed, claims, log_in, post, redeem,
+    Answer, app, approve, changed, claims, log_in, post, redeem, redemption, renewal,
 };
 
 fn proof(authority: &AuthorizationServer, key: &SigningKey, changes: &Value) -> String {
@@ -27,16 +27,8 @@ async fn log_in_with(authority: &AuthorizationServer, proofs: &[&str]) -> Answer
 }
 
 async fn redeem_with(authority: &AuthorizationServer, code: &str, proofs: &[&str]) -> Answer {
-    let members = [
-        ("grant_type", "authorization_code"),
-        ("client_id", "app"),
-        ("redirect_uri", BACK),
-        ("code_verifier", VERIFIER),
-        ("resource", RESOURCE),
-        ("code", code),
-    ];
     let headers: Vec<_> = proofs.iter().map(|proof| ("dpop", *proof)).collect();
-    post(&authority.url(OAuthEndpoint::Token), &members, &headers).await
+    post(&authority.url(OAuthEndpoint::Token), &redemption(code), &headers).await
 }
 
 #[tokio::test]
@@ -57,12 +49,7 @@ async fn the_refresh_token_of_a_public_client_is_bound_too() {
     let (key, _) = SigningKey::generate().unwrap();
     let (other, _) = SigningKey::generate().unwrap();
     let tokens = log_in_with(&authority, &[&proof(&authority, &key, &json!({}))]).await;
-    let members = [
-        ("grant_type", "refresh_token"),
-        ("client_id", "app"),
-        ("resource", RESOURCE),
-        ("refresh_token", tokens.text_of("refresh_token")),
-    ];
+    let members = renewal(tokens.text_of("refresh_token"));
     let url = authority.url(OAuthEndpoint::Token);
     let refused = (400, "invalid_dpop_proof");
     assert_eq!(post(&url, &members, &[]).await.error(), refused);

@@ -8,7 +8,9 @@ use bowline_testing::oauth::{
 };
 use serde_json::{Value, json};
 
-use crate::app::{Answer, RESOURCE, app, approve, changed, claims, log_in, post, redeem, refresh};
+use crate::app::{
+    Answer, RESOURCE, app, approve, changed, claims, log_in, post, redeem, refresh, renewal,
+};
 
 #[tokio::test]
 async fn a_code_becomes_an_access_token() {
@@ -110,12 +112,7 @@ async fn without_rotation_a_refresh_token_stays() {
 async fn a_refresh_cannot_add_scopes_and_can_drop_some() {
     let authority = AuthorizationServer::start().client(app()).without_rotation().await;
     let tokens = log_in(&authority, &[("scope", "mcp files")]).await;
-    let members = [
-        ("grant_type", "refresh_token"),
-        ("client_id", "app"),
-        ("resource", RESOURCE),
-        ("refresh_token", tokens.text_of("refresh_token")),
-    ];
+    let members = renewal(tokens.text_of("refresh_token"));
     let url = authority.url(OAuthEndpoint::Token);
     let more = post(&url, &changed(&members, &[("scope", "mcp admin")]), &[]).await;
     assert_eq!(more.error(), (400, "invalid_scope"));
@@ -129,12 +126,8 @@ async fn a_refresh_token_of_another_client_is_unknown() {
     let authority =
         AuthorizationServer::start().client(app()).client(RegisteredClient::public("other")).await;
     let tokens = log_in(&authority, &[]).await;
-    let members = [
-        ("grant_type", "refresh_token"),
-        ("client_id", "other"),
-        ("resource", RESOURCE),
-        ("refresh_token", tokens.text_of("refresh_token")),
-    ];
+    let own = renewal(tokens.text_of("refresh_token"));
+    let members = changed(&own, &[("client_id", "other")]);
     let answer = post(&authority.url(OAuthEndpoint::Token), &members, &[]).await;
     assert_eq!(answer.error(), (400, "invalid_grant"));
     assert_eq!(refresh(&authority, tokens.text_of("refresh_token")).await.status, 200);
