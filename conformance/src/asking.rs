@@ -25,7 +25,7 @@ async fn test_sampling(ask: Ask, prompt: String) -> Result<String> {
 /// Need a model that the client may not have
 #[tool(read_only)]
 async fn test_missing_capability(ask: Ask) -> Result<String> {
-    Ok(ask.sample("Is there anybody?").max_tokens(100).await?.text())
+    Ok(ask.sample("Is a model there?").max_tokens(100).await?.text())
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -129,7 +129,7 @@ async fn test_input_required_result_tampered_state(ask: Ask) -> Result<String> {
     Ok(format!("confirmed: {is_confirmed}"))
 }
 
-/// Ask whoever the client lets be asked: the user, or else its model
+/// Ask the user if the client allows it, or else the client's model
 #[tool(read_only)]
 async fn test_input_required_result_capabilities(ask: Ask, context: Context) -> Result<String> {
     if context.capabilities().supports_form_elicitation() {

@@ -82,7 +82,7 @@ fn interop_numbers() -> Json<Vec<u8>> {
     Json(vec![1, 2, 3])
 }
 
-/// Wait for half a minute, and note if nobody waits for the answer any more
+/// Wait for half a minute, and note if the client does not wait for the answer any more
 #[tool(read_only)]
 async fn interop_wait(
     progress: Progress,

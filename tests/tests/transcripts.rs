@@ -19,7 +19,7 @@ use bowline::transport::stdio::Stdio;
 use bowline::types::revision::Revision;
 use bowline_testing::ServerUnderTest;
 use bowline_testing::schema::Schemas;
-use bowline_testing::transcript::{Message, Setup, Side, Transcript};
+use bowline_testing::transcript::{SentMessage, Setup, Side, Transcript};
 use bowline_tests::sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
@@ -194,7 +194,7 @@ fn play(
 
 /// Makes a message of HTTP valid for the schemas: in every revision HTTP may omit the id
 /// of an error, where the schemas of older revisions need one.
-fn with_id(mut message: Message, revision: Revision) -> Message {
+fn with_id(mut message: SentMessage, revision: Revision) -> SentMessage {
     if revision.has_errors_without_id() {
         return message;
     }

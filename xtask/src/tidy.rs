@@ -59,8 +59,8 @@ const RULES: &[Rule] = &[
     rule("features", features::check),
     rule("arrows", arrows::check),
     rule("circles", circles::check),
-    Rule { name: "homonyms", check: homonyms::check, ceiling: 10 },
-    Rule { name: "words", check: words::check, ceiling: 11 },
+    rule("homonyms", homonyms::check),
+    rule("words", words::check),
     rule("documents", documents::check),
     rule("invariants", invariants::check),
 ];

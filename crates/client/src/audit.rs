@@ -14,15 +14,15 @@ use crate::server_identity::ServerIdentity;
 
 /// The record of a tool call after its end.
 #[derive(Clone, Debug)]
-pub struct AuditRecord {
+pub struct ToolCallRecord {
     server: ServerIdentity,
     tool: String,
     argument_bytes: usize,
-    outcome: AuditOutcome,
+    outcome: ToolCallOutcome,
     duration: Duration,
 }
 
-impl AuditRecord {
+impl ToolCallRecord {
     /// The application's [name](crate::ClientBuilder::label) for the server.
     pub fn label(&self) -> Option<&str> {
         self.server.label()
@@ -44,7 +44,7 @@ impl AuditRecord {
     }
 
     /// How the call ended.
-    pub fn outcome(&self) -> AuditOutcome {
+    pub fn outcome(&self) -> ToolCallOutcome {
         self.outcome
     }
 
@@ -57,7 +57,7 @@ impl AuditRecord {
 /// How a tool call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum AuditOutcome {
+pub enum ToolCallOutcome {
     /// The tool succeeded.
     Succeeded,
     /// The tool ran and failed.
@@ -76,7 +76,7 @@ pub enum AuditOutcome {
     Failed,
 }
 
-impl AuditOutcome {
+impl ToolCallOutcome {
     /// The outcome of a call that failed.
     pub(crate) fn of(error: &Error) -> Self {
         match error.rpc() {
@@ -90,20 +90,20 @@ impl AuditOutcome {
 
 /// The record of a call in progress. If it is dropped before `close`, the call was cancelled.
 pub(crate) struct AuditEntry {
-    audit: Option<Observer<AuditRecord>>,
-    record: AuditRecord,
+    audit: Option<Observer<ToolCallRecord>>,
+    record: ToolCallRecord,
     begun: Option<Instant>,
 }
 
 impl AuditEntry {
     pub(crate) fn open(
-        audit: Option<Observer<AuditRecord>>,
+        audit: Option<Observer<ToolCallRecord>>,
         server: ServerIdentity,
         tool: String,
         argument_bytes: usize,
     ) -> Self {
-        let (outcome, duration) = (AuditOutcome::Cancelled, Duration::ZERO);
-        let record = AuditRecord { server, tool, argument_bytes, outcome, duration };
+        let (outcome, duration) = (ToolCallOutcome::Cancelled, Duration::ZERO);
+        let record = ToolCallRecord { server, tool, argument_bytes, outcome, duration };
         Self { audit, record, begun: None }
     }
 
@@ -114,7 +114,7 @@ impl AuditEntry {
     }
 
     /// Notes how the call ended, and writes the record.
-    pub(crate) fn close(mut self, outcome: AuditOutcome) {
+    pub(crate) fn close(mut self, outcome: ToolCallOutcome) {
         self.record.outcome = outcome;
     }
 }

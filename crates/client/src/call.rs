@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-use crate::audit::AuditOutcome;
+use crate::audit::ToolCallOutcome;
 use crate::consent::Attempt;
 use crate::error::{Error, Result};
 
@@ -74,7 +74,7 @@ type HeaderRepair = Box<dyn FnOnce(CallRequest) -> BoxFuture<'static, Option<Cal
 type Read<T> = Box<dyn FnOnce(String, &RawJson) -> Result<T> + Send>;
 
 /// Says what the audit record has to say of a result.
-type Judge<T> = fn(&T) -> AuditOutcome;
+type Judge<T> = fn(&T) -> ToolCallOutcome;
 
 impl<T> ClientCall<'static, T> {
     /// A call without options; `subject` is how errors name it.

@@ -8,7 +8,7 @@ use bowline_types::implementation::Implementation;
 use bowline_types::json::Object;
 use bowline_types::tool::ToolAnnotations;
 
-use crate::audit::{AuditEntry, AuditOutcome, AuditRecord};
+use crate::audit::{AuditEntry, ToolCallOutcome, ToolCallRecord};
 use crate::error::{Error, Result};
 use crate::hook::{Hook, Observer};
 use crate::server_identity::ServerIdentity;
@@ -77,7 +77,7 @@ pub enum Consent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Oversight {
     pub(crate) consent: Option<Hook<ToolCall, Consent>>,
-    pub(crate) audit: Option<Observer<AuditRecord>>,
+    pub(crate) audit: Option<Observer<ToolCallRecord>>,
     pub(crate) trusts_annotations: bool,
 }
 
@@ -117,7 +117,7 @@ impl Attempt {
     pub(crate) async fn make<T>(
         self,
         call: impl Future<Output = Result<T>>,
-        judge: fn(&T) -> AuditOutcome,
+        judge: fn(&T) -> ToolCallOutcome,
     ) -> Result<T> {
         let Self { oversight: Oversight { consent, audit, .. }, call: asked } = self;
         let size = asked.arguments.as_str().len();
@@ -125,13 +125,13 @@ impl Attempt {
         if let Some(consent) = consent {
             let tool = asked.tool.clone();
             if let Consent::Deny(reason) = consent.call(asked).await {
-                entry.close(AuditOutcome::Denied);
+                entry.close(ToolCallOutcome::Denied);
                 return Err(Error::denied(&tool, reason));
             }
         }
         let entry = entry.begin();
         let outcome = call.await;
-        entry.close(outcome.as_ref().map_or_else(AuditOutcome::of, judge));
+        entry.close(outcome.as_ref().map_or_else(ToolCallOutcome::of, judge));
         outcome
     }
 }

@@ -15,7 +15,7 @@ use crate::client::Client;
     label = "needs the feature `http-client`",
     note = "in Cargo.toml: `bowline = {{ version = \"0.1\", features = [\"http-client\"] }}`"
 )]
-pub trait HttpFeature<'f> {
+pub trait HttpClientFeature<'f> {
     /// The type that the method returns when the feature is on.
     type Builder;
 }
@@ -23,9 +23,9 @@ pub trait HttpFeature<'f> {
 impl Client {
     /// Connects to a server over HTTP. Needs the feature `http-client`, which is off, so a call does
     /// not compile.
-    pub fn http<'f>(_url: impl Into<String>) -> <Self as HttpFeature<'f>>::Builder
+    pub fn http<'f>(_url: impl Into<String>) -> <Self as HttpClientFeature<'f>>::Builder
     where
-        Self: HttpFeature<'f>,
+        Self: HttpClientFeature<'f>,
     {
         unreachable!("no type meets the bound")
     }
@@ -34,9 +34,9 @@ impl Client {
 impl ClientBuilder {
     /// Connects to a server over HTTP. Needs the feature `http-client`, which is off, so a call does
     /// not compile.
-    pub fn http<'f>(self, _url: impl Into<String>) -> <Self as HttpFeature<'f>>::Builder
+    pub fn http<'f>(self, _url: impl Into<String>) -> <Self as HttpClientFeature<'f>>::Builder
     where
-        Self: HttpFeature<'f>,
+        Self: HttpClientFeature<'f>,
     {
         unreachable!("no type meets the bound")
     }

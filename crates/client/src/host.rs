@@ -9,7 +9,7 @@ use bowline_proto::client::ServerProfile;
 use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
 use bowline_proto::mirror::{ParamHeader, x_mcp_header};
-use bowline_proto::request::Change;
+use bowline_proto::request::ReportedChange;
 use bowline_transport::connect::{Host, Link, WeakLink};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
@@ -129,8 +129,8 @@ impl Application {
     }
 
     /// Forgets the tools if their list has changed.
-    pub(crate) fn heed(&self, change: &Change) {
-        if *change == Change::Tools {
+    pub(crate) fn heed(&self, change: &ReportedChange) {
+        if *change == ReportedChange::Tools {
             self.catalogue.forget();
         }
     }
@@ -201,7 +201,7 @@ impl Host for Application {
         }
     }
 
-    fn changed(&self, change: Change) {
+    fn changed(&self, change: ReportedChange) {
         self.heed(&change);
     }
 

@@ -37,20 +37,24 @@ impl Inbox {
     }
 
     /// Adds a change, if the filter names it.
-    pub(crate) fn put(&self, change: request::Change) {
+    pub(crate) fn put(&self, change: request::ReportedChange) {
         let mut state = self.lock();
         match change {
-            request::Change::Acknowledged(filter) => state.acknowledged = Some(filter),
-            request::Change::Tools if self.asked.tools_list_changed => state.put(Change::Tools),
-            request::Change::Prompts if self.asked.prompts_list_changed => {
+            request::ReportedChange::Acknowledged(filter) => state.acknowledged = Some(filter),
+            request::ReportedChange::Tools if self.asked.tools_list_changed => {
+                state.put(Change::Tools);
+            }
+            request::ReportedChange::Prompts if self.asked.prompts_list_changed => {
                 state.put(Change::Prompts);
             }
-            request::Change::Resources if self.asked.resources_list_changed => {
+            request::ReportedChange::Resources if self.asked.resources_list_changed => {
                 state.put(Change::Resources);
             }
             // Only the server knows which resources are part of a subscribed one, so every URI
             // passes.
-            request::Change::Resource(uri) if !self.asked.resource_subscriptions.is_empty() => {
+            request::ReportedChange::Resource(uri)
+                if !self.asked.resource_subscriptions.is_empty() =>
+            {
                 state.put(Change::Resource(uri));
                 if state.waiting.len() > MOST {
                     state.replace_resources(&self.asked.resource_subscriptions);
@@ -117,15 +121,15 @@ mod tests {
         let asked = SubscriptionFilter::new().with_tools_list_changed().with_resource("a:/");
         let inbox = Inbox::new(asked);
         for change in [
-            request::Change::Tools,
-            request::Change::Resource("a:/1".to_owned()),
-            request::Change::Tools,
-            request::Change::Resource("a:/1".to_owned()),
+            request::ReportedChange::Tools,
+            request::ReportedChange::Resource("a:/1".to_owned()),
+            request::ReportedChange::Tools,
+            request::ReportedChange::Resource("a:/1".to_owned()),
         ] {
             inbox.put(change);
         }
         assert_eq!(read(&inbox), [Change::Tools, resource("a:/1")]);
-        inbox.put(request::Change::Tools);
+        inbox.put(request::ReportedChange::Tools);
         assert_eq!(read(&inbox), [Change::Tools]);
     }
 
@@ -133,10 +137,10 @@ mod tests {
     fn changes_that_the_filter_does_not_name_are_dropped() {
         let inbox = Inbox::new(SubscriptionFilter::new().with_prompts_list_changed());
         for change in [
-            request::Change::Tools,
-            request::Change::Resources,
-            request::Change::Resource("a:/1".to_owned()),
-            request::Change::Prompts,
+            request::ReportedChange::Tools,
+            request::ReportedChange::Resources,
+            request::ReportedChange::Resource("a:/1".to_owned()),
+            request::ReportedChange::Prompts,
         ] {
             inbox.put(change);
         }
@@ -147,9 +151,9 @@ mod tests {
     fn too_many_resources_are_replaced_by_the_subscribed_ones() {
         let asked = SubscriptionFilter::new().with_tools_list_changed().with_resource("a:/");
         let inbox = Inbox::new(asked.with_resource("b:/"));
-        inbox.put(request::Change::Tools);
+        inbox.put(request::ReportedChange::Tools);
         for number in 0..MOST {
-            inbox.put(request::Change::Resource(format!("a:/{number}")));
+            inbox.put(request::ReportedChange::Resource(format!("a:/{number}")));
         }
         assert_eq!(read(&inbox), [Change::Tools, resource("a:/"), resource("b:/")]);
     }

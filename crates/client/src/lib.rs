@@ -170,7 +170,7 @@ pub use bowline_transport::child::{Command, Restart};
 pub use bowline_types as types;
 
 pub use crate::answer::{Answer, Question};
-pub use crate::audit::{AuditOutcome, AuditRecord};
+pub use crate::audit::{ToolCallOutcome, ToolCallRecord};
 pub use crate::builder::ClientBuilder;
 pub use crate::call::ClientCall;
 pub use crate::client::Client;

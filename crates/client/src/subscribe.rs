@@ -251,7 +251,7 @@ struct InboxObserver {
 }
 
 impl CallObserver for InboxObserver {
-    fn change(&mut self, change: request::Change) {
+    fn change(&mut self, change: request::ReportedChange) {
         self.application.heed(&change);
         self.inbox.put(change);
     }

@@ -7,7 +7,7 @@ use bowline_types::tool::CallToolResult;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::audit::AuditOutcome;
+use crate::audit::ToolCallOutcome;
 use crate::call;
 use crate::catalogue::KnownTool;
 use crate::error::{Error, Result};
@@ -92,8 +92,8 @@ impl ToolOutcome {
     }
 
     /// The outcome for the audit record.
-    pub(crate) fn judge(&self) -> AuditOutcome {
-        if self.is_error() { AuditOutcome::ToolFailed } else { AuditOutcome::Succeeded }
+    pub(crate) fn judge(&self) -> ToolCallOutcome {
+        if self.is_error() { ToolCallOutcome::ToolFailed } else { ToolCallOutcome::Succeeded }
     }
 
     /// Reads a result, and checks it if the tool is known.

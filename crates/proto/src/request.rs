@@ -36,8 +36,8 @@ pub use self::access::Access;
 pub use self::claims::Claims;
 pub use self::extensions::Extensions;
 pub use self::outbox::{
-    Change, ConnectionId, Outbox, Outgoing, ProgressUpdate, Question, QuestionError, Reply, Sink,
-    is_part_of,
+    ConnectionId, Outbox, Outgoing, OutgoingQuestion, ProgressUpdate, QuestionError, Reply,
+    ReportedChange, Sink, is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use bowline_proto::request::Response;
+pub use bowline_transport::BoxError;
 use bowline_types::error::ErrorObject;
 use bowline_types::revision::Revision;
 use serde::Serialize;
@@ -14,9 +15,6 @@ use serde::Serialize;
 use crate::chain::chain;
 use crate::extract::{AskError, Visit};
 use crate::tool_response::tool_error;
-
-/// Any error that can be sent to another thread.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What handlers return: `bowline::Result` for nothing, `bowline::Result<T>` for something.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;

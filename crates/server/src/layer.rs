@@ -90,12 +90,12 @@ pub struct FromFn<F>(F);
 #[derive(Clone, Debug)]
 pub struct FromFnService<F> {
     function: F,
-    inner: Route,
+    inner: ErasedService,
 }
 
 /// What comes after a layer: further layers, and in the end the handler.
 #[derive(Clone, Debug)]
-pub struct Next(Route);
+pub struct Next(ErasedService);
 
 impl Next {
     /// Passes the request on, and waits for the response.
@@ -114,7 +114,7 @@ where
     type Service = FromFnService<F>;
 
     fn layer(&self, inner: S) -> FromFnService<F> {
-        FromFnService { function: self.0.clone(), inner: Route::new(inner, Fault::Server) }
+        FromFnService { function: self.0.clone(), inner: ErasedService::new(inner, Fault::Server) }
     }
 }
 
@@ -136,7 +136,7 @@ where
 /// Each call waits until the service is ready for it, so a limit delays calls and not the reading of
 /// further requests.
 #[derive(Clone)]
-pub struct Route(Arc<dyn Serve>);
+pub struct ErasedService(Arc<dyn Serve>);
 
 /// Whether an error of a layer goes to the model or to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub(crate) enum Fault {
     Server,
 }
 
-impl Route {
+impl ErasedService {
     pub(crate) fn new<S>(service: S, fault: Fault) -> Self
     where
         S: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
@@ -163,7 +163,7 @@ impl Route {
     }
 }
 
-impl Service<Request> for Route {
+impl Service<Request> for ErasedService {
     always_ready!();
 
     fn call(&mut self, request: Request) -> Self::Future {
@@ -172,9 +172,9 @@ impl Service<Request> for Route {
     }
 }
 
-impl fmt::Debug for Route {
+impl fmt::Debug for ErasedService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Route")
+        f.write_str("ErasedService")
     }
 }
 

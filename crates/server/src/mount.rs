@@ -18,7 +18,7 @@ use bowline_types::method::Method;
 use bowline_types::namespace::Namespace;
 use futures_core::future::BoxFuture;
 
-use crate::layer::{Fault, Route};
+use crate::layer::{ErasedService, Fault};
 use crate::server::BuildError;
 
 pub(crate) mod lists;
@@ -27,7 +27,7 @@ pub(crate) mod lists;
 #[derive(Clone)]
 pub(crate) struct Mount {
     pub(crate) namespace: Namespace,
-    route: Route,
+    route: ErasedService,
     offer: Arc<dyn Offer>,
 }
 
@@ -43,7 +43,7 @@ impl Mount {
         let unfit =
             |error| BuildError::new(format!("the server mounted as `{namespace}`: {error}"));
         let upstream = upstream.into_upstream().map_err(|error| unfit(error.to_string()))?;
-        let route = Route::new(upstream.clone(), Fault::Server);
+        let route = ErasedService::new(upstream.clone(), Fault::Server);
         Ok(Self { namespace, route, offer: Arc::new(upstream) })
     }
 

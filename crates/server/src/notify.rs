@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use bowline_proto::request::{
-    Change, ExchangeId, Outgoing, Parts, Response, Sink, Success, is_part_of,
+    ExchangeId, Outgoing, Parts, ReportedChange, Response, Sink, Success, is_part_of,
 };
 use bowline_proto::sync::lock;
 use bowline_types::subscription::SubscriptionFilter;
@@ -83,25 +83,25 @@ impl Notify {
 
     /// The list of tools changed. Registering and removing a tool does this already.
     pub fn tools_changed(&self) {
-        self.tell(&Change::Tools);
+        self.tell(&ReportedChange::Tools);
     }
 
     /// The list of prompts changed.
     pub fn prompts_changed(&self) {
-        self.tell(&Change::Prompts);
+        self.tell(&ReportedChange::Prompts);
     }
 
     /// The list of resources changed.
     pub fn resources_changed(&self) {
-        self.tell(&Change::Resources);
+        self.tell(&ReportedChange::Resources);
     }
 
     /// A resource changed. Notifies clients that subscribed to it, or to a URI that it is a part of.
     pub fn resource_updated(&self, uri: impl Into<String>) {
-        self.tell(&Change::Resource(uri.into()));
+        self.tell(&ReportedChange::Resource(uri.into()));
     }
 
-    fn tell(&self, change: &Change) {
+    fn tell(&self, change: &ReportedChange) {
         let subscribers: Vec<_> = lock(&self.0).by_number.values().cloned().collect();
         for subscriber in subscribers {
             subscriber.add(change);
@@ -165,7 +165,7 @@ impl ListenStream {
         is_hidden: impl Fn(&str, &Parts) -> bool,
     ) -> Response {
         let honoured = self.honoured().await;
-        let mut change = Change::Acknowledged(honoured.clone());
+        let mut change = ReportedChange::Acknowledged(honoured.clone());
         while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
             change = loop {
                 self.subscription.changed().await;
@@ -174,7 +174,7 @@ impl ListenStream {
                 let change = self.subscription.take().await;
                 let is_promised = change.is_wanted_by(&honoured) || self.request().every_resource;
                 match &change {
-                    Change::Resource(uri) if is_hidden(uri, parts) => {}
+                    ReportedChange::Resource(uri) if is_hidden(uri, parts) => {}
                     _ if is_promised => break change,
                     _ => {}
                 }
@@ -226,7 +226,7 @@ impl Sink for MountRelay {
 
     fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
         match outgoing {
-            Outgoing::Change(Change::Acknowledged(honoured)) => {
+            Outgoing::Change(ReportedChange::Acknowledged(honoured)) => {
                 *lock(&self.honoured) = honoured;
                 self.is_heard.raise();
             }
@@ -253,7 +253,7 @@ impl Subscription {
     }
 
     /// Takes a pending change.
-    async fn take(&self) -> Change {
+    async fn take(&self) -> ReportedChange {
         loop {
             if let Some(change) = lock(&self.subscriber.pending).take() {
                 return change;
@@ -270,14 +270,16 @@ impl Drop for Subscription {
 }
 
 impl Subscriber {
-    fn add(&self, change: &Change) {
+    fn add(&self, change: &ReportedChange) {
         let mut pending = lock(&self.pending);
         match change {
-            Change::Acknowledged(_) => {}
-            Change::Tools => pending.tools |= self.request.filter.tools_list_changed,
-            Change::Prompts => pending.prompts |= self.request.filter.prompts_list_changed,
-            Change::Resources => pending.resources |= self.request.filter.resources_list_changed,
-            Change::Resource(uri) => {
+            ReportedChange::Acknowledged(_) => {}
+            ReportedChange::Tools => pending.tools |= self.request.filter.tools_list_changed,
+            ReportedChange::Prompts => pending.prompts |= self.request.filter.prompts_list_changed,
+            ReportedChange::Resources => {
+                pending.resources |= self.request.filter.resources_list_changed;
+            }
+            ReportedChange::Resource(uri) => {
                 if let Some(subscribed) = self.subscribed(uri) {
                     let is_full = pending.updated.len() >= MOST_RESOURCES;
                     pending.updated.insert(if is_full { subscribed } else { uri }.to_owned());
@@ -301,18 +303,18 @@ impl Pending {
         !self.tools && !self.prompts && !self.resources && self.updated.is_empty()
     }
 
-    fn take(&mut self) -> Option<Change> {
+    fn take(&mut self) -> Option<ReportedChange> {
         let lists = [
-            (&mut self.tools, Change::Tools),
-            (&mut self.prompts, Change::Prompts),
-            (&mut self.resources, Change::Resources),
+            (&mut self.tools, ReportedChange::Tools),
+            (&mut self.prompts, ReportedChange::Prompts),
+            (&mut self.resources, ReportedChange::Resources),
         ];
         for (is_pending, change) in lists {
             if std::mem::take(is_pending) {
                 return Some(change);
             }
         }
-        self.updated.pop_first().map(Change::Resource)
+        self.updated.pop_first().map(ReportedChange::Resource)
     }
 }
 
@@ -324,7 +326,7 @@ mod tests {
         ListenRequest { filter, every_resource: false }
     }
 
-    fn heard(subscription: &Subscription) -> Vec<Change> {
+    fn heard(subscription: &Subscription) -> Vec<ReportedChange> {
         let mut pending = lock(&subscription.subscriber.pending);
         std::iter::from_fn(|| pending.take()).collect()
     }
@@ -339,7 +341,7 @@ mod tests {
         notify.prompts_changed();
         notify.resources_changed();
         notify.resource_updated("a://b");
-        assert_eq!(heard(&tools), [Change::Tools]);
+        assert_eq!(heard(&tools), [ReportedChange::Tools]);
         assert_eq!(heard(&nothing), []);
     }
 
@@ -352,7 +354,10 @@ mod tests {
             notify.tools_changed();
             notify.resource_updated("a://b");
         }
-        assert_eq!(heard(&subscription), [Change::Tools, Change::Resource("a://b".to_owned())]);
+        assert_eq!(
+            heard(&subscription),
+            [ReportedChange::Tools, ReportedChange::Resource("a://b".to_owned())]
+        );
     }
 
     // spec: RSRC-9
@@ -364,8 +369,10 @@ mod tests {
         for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
             notify.resource_updated(uri);
         }
-        let told =
-            [Change::Resource("a://b/part".to_owned()), Change::Resource("c://d/e".to_owned())];
+        let told = [
+            ReportedChange::Resource("a://b/part".to_owned()),
+            ReportedChange::Resource("c://d/e".to_owned()),
+        ];
         assert_eq!(heard(&subscription), told);
     }
 
@@ -379,7 +386,7 @@ mod tests {
         }
         let told = heard(&subscription);
         assert_eq!(told.len(), MOST_RESOURCES + 1);
-        assert!(told.contains(&Change::Resource("a://b".to_owned())));
+        assert!(told.contains(&ReportedChange::Resource("a://b".to_owned())));
     }
 
     #[test]

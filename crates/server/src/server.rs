@@ -18,7 +18,7 @@ use crate::discover::ResourceSubscriptions;
 use crate::error::BoxError;
 use crate::feature::NotificationHandler;
 use crate::feature::visible::VisibilityFilter;
-use crate::layer::{Fault, Route};
+use crate::layer::{ErasedService, Fault};
 use crate::notify::Notify;
 use crate::registry::Registry;
 use crate::router::{ListCaching, Profile, Router};
@@ -82,7 +82,7 @@ struct Inner {
 }
 
 /// Puts a layer around a service.
-type Wrap = Arc<dyn Fn(Route) -> Route + Send + Sync>;
+type Wrap = Arc<dyn Fn(ErasedService) -> ErasedService + Send + Sync>;
 
 impl Server {
     /// A server with a name and a version of its own.
@@ -120,13 +120,13 @@ impl Server {
     #[must_use]
     pub fn layer<L>(self, layer: L) -> Self
     where
-        L: Layer<Route> + Send + Sync + 'static,
+        L: Layer<ErasedService> + Send + Sync + 'static,
         L::Service:
             tower_service::Service<Request, Response = Response> + Clone + Send + Sync + 'static,
         <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
         <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
     {
-        let wrap = move |inner| Route::new(layer.layer(inner), Fault::Server);
+        let wrap = move |inner| ErasedService::new(layer.layer(inner), Fault::Server);
         self.edit(|inner| inner.layers.push(Arc::new(wrap)))
     }
 
@@ -287,7 +287,7 @@ impl Inner {
             roots_changed: self.roots_changed.clone(),
         };
         let router = Router::new(self.registry.clone(), shared.clone(), profile);
-        let innermost = || Route::new(router.clone(), Fault::Server);
+        let innermost = || ErasedService::new(router.clone(), Fault::Server);
         let wrapped = || self.layers.iter().fold(innermost(), |inner, wrap| wrap(inner));
         let layered = (!self.layers.is_empty()).then(wrapped);
         Ok(Service::new(router, layered, &shared))

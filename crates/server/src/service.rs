@@ -19,7 +19,7 @@ use bowline_types::capability::ServerCapabilities;
 use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 
-use crate::layer::{CallHead, ResultSizeLimit, Route};
+use crate::layer::{CallHead, ErasedService, ResultSizeLimit};
 use crate::router::{Routed, Router};
 use crate::seal::{Opener, Sealer};
 use crate::shared::ServerShared;
@@ -35,13 +35,17 @@ pub struct Service(Arc<Built>);
 struct Built {
     router: Router,
     /// The router inside of the server's layers, if there are any.
-    layered: Option<Route>,
+    layered: Option<ErasedService>,
     sealer: Arc<Sealer>,
     result_limit: ResultSizeLimit,
 }
 
 impl Service {
-    pub(crate) fn new(router: Router, layered: Option<Route>, shared: &ServerShared) -> Self {
+    pub(crate) fn new(
+        router: Router,
+        layered: Option<ErasedService>,
+        shared: &ServerShared,
+    ) -> Self {
         let result_limit = ResultSizeLimit::new(shared.limits.result);
         let sealer = shared.sealer.clone();
         Self(Arc::new(Built { router, layered, sealer, result_limit }))

@@ -46,7 +46,7 @@
 //! over an in-memory stream here.
 //!
 //! The parts: [`Case`] names a revision and a transport; [`run`] makes a runtime with virtual time
-//! for one case; [`Harness`] is what the test gets; [`Connect`] starts the server, connects the
+//! for one case; [`Harness`] is what the test gets; [`HarnessConnect`] starts the server, connects the
 //! client and records questions.
 
 mod case;
@@ -138,10 +138,10 @@ impl Harness {
         self.case.revision.has_elicitation() && self.case.transport.has_server_push()
     }
 
-    /// Starts a server and connects a client to it when the returned [`Connect`] is awaited.
-    pub fn connect(&self, server: Server) -> Connect {
+    /// Starts a server and connects a client to it when the returned [`HarnessConnect`] is awaited.
+    pub fn connect(&self, server: Server) -> HarnessConnect {
         let client = Client::builder("harness", "1.0.0");
-        Connect { harness: self.clone(), server, client, answer: None }
+        HarnessConnect { harness: self.clone(), server, client, answer: None }
     }
 
     /// Returns the messages of all questions that servers have asked so far, in order.
@@ -153,7 +153,7 @@ impl Harness {
 /// A connection that is not made yet; await it to get the client. Nothing runs before it is
 /// awaited. The server then runs until the test ends or the client is closed.
 #[must_use = "await it to get the client"]
-pub struct Connect {
+pub struct HarnessConnect {
     harness: Harness,
     server: Server,
     client: ClientBuilder,
@@ -163,7 +163,7 @@ pub struct Connect {
 /// Answers questions in place of the user.
 type Answering = Box<dyn Fn(&Question) -> Answer + Send + Sync>;
 
-impl Connect {
+impl HarnessConnect {
     /// Configures the client through its builder.
     ///
     /// A revision that is set here is replaced by the revision of the case.
@@ -252,7 +252,7 @@ impl Connect {
     }
 }
 
-impl IntoFuture for Connect {
+impl IntoFuture for HarnessConnect {
     type Output = Client;
     type IntoFuture = BoxFuture<'static, Client>;
 
@@ -264,9 +264,9 @@ impl IntoFuture for Connect {
     }
 }
 
-impl fmt::Debug for Connect {
+impl fmt::Debug for HarnessConnect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("HarnessConnect").field("server", &self.server).finish_non_exhaustive()
     }
 }
 

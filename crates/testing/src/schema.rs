@@ -15,7 +15,7 @@ use bowline_types::revision::Revision;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::transcript::{Message, Side};
+use crate::transcript::{SentMessage, Side};
 
 /// The environment variable with the directory of the schemas.
 const DIRECTORY: &str = "BOWLINE_SCHEMAS";
@@ -34,14 +34,14 @@ impl Schemas {
     /// # Errors
     ///
     /// If there is no such directory.
-    pub fn find() -> Result<Self, SchemaError> {
+    pub fn find() -> Result<Self, SchemaCheckError> {
         if let Some(directory) = env::var_os(DIRECTORY) {
             return Self::open(PathBuf::from(directory));
         }
         let here = env::current_dir().unwrap_or_default();
         let found =
             here.ancestors().map(|place| place.join("target/schemas")).find(|place| place.is_dir());
-        found.ok_or(SchemaError::Missing(here.join("target/schemas"))).and_then(Self::open)
+        found.ok_or(SchemaCheckError::Missing(here.join("target/schemas"))).and_then(Self::open)
     }
 
     /// Opens a directory.
@@ -49,10 +49,10 @@ impl Schemas {
     /// # Errors
     ///
     /// If there is no such directory.
-    pub fn open(directory: impl Into<PathBuf>) -> Result<Self, SchemaError> {
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Self, SchemaCheckError> {
         let directory = directory.into();
         if !directory.is_dir() {
-            return Err(SchemaError::Missing(directory));
+            return Err(SchemaCheckError::Missing(directory));
         }
         Ok(Self { directory, documents: Mutex::default() })
     }
@@ -67,8 +67,8 @@ impl Schemas {
         &self,
         revision: Revision,
         side: Side,
-        messages: &[Message],
-    ) -> Result<(), SchemaError> {
+        messages: &[SentMessage],
+    ) -> Result<(), SchemaCheckError> {
         let mut conversation = Conversation::new(self, revision);
         for message in messages {
             if message.by == side {
@@ -89,12 +89,12 @@ impl Schemas {
         revision: Revision,
         definition: &str,
         value: &Value,
-    ) -> Result<(), SchemaError> {
+    ) -> Result<(), SchemaCheckError> {
         self.document(revision)?.check(definition, value)
     }
 
     /// Reads it at the first use.
-    fn document(&self, revision: Revision) -> Result<Arc<Document>, SchemaError> {
+    fn document(&self, revision: Revision) -> Result<Arc<Document>, SchemaCheckError> {
         let mut documents = lock(&self.documents);
         if let Some(document) = documents.get(&revision) {
             return Ok(document.clone());
@@ -133,7 +133,7 @@ impl<'a> Conversation<'a> {
 
     /// Remembers the requests in a message. A message that is not JSON has none. Called for
     /// messages of both sides, in order.
-    fn note(&mut self, message: &Message) {
+    fn note(&mut self, message: &SentMessage) {
         let Ok(value) = serde_json::from_str::<Value>(&message.text) else { return };
         for item in items(&value) {
             if let (Some(method), Some(id)) = (item["method"].as_str(), item.get("id")) {
@@ -145,9 +145,9 @@ impl<'a> Conversation<'a> {
     }
 
     /// An array is checked item by item, where the revision has arrays at all.
-    fn check(&self, message: &Message) -> Result<(), SchemaError> {
+    fn check(&self, message: &SentMessage) -> Result<(), SchemaCheckError> {
         let violation =
-            |reason: String| SchemaError::Violation { message: message.text.clone(), reason };
+            |reason: String| SchemaCheckError::Violation { message: message.text.clone(), reason };
         let value: Value =
             serde_json::from_str(&message.text).map_err(|error| violation(error.to_string()))?;
         if value.is_array() && !self.revision.has_batches() {
@@ -159,7 +159,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// The envelope is checked first, then the params or the result by the method.
-    fn check_item(&self, by: Side, item: &Value) -> Result<(), SchemaError> {
+    fn check_item(&self, by: Side, item: &Value) -> Result<(), SchemaCheckError> {
         if let Some(method) = item["method"].as_str() {
             let document = self.schemas.document(self.revision_of(item))?;
             let envelope =
@@ -176,7 +176,7 @@ impl<'a> Conversation<'a> {
         };
         document.check(document.either("JSONRPCResultResponse", "JSONRPCResponse")?, item)?;
         let Some(request) = request else {
-            return Err(SchemaError::Unasked);
+            return Err(SchemaCheckError::Unasked);
         };
         if result["resultType"] == "input_required" {
             return document.check("InputRequiredResult", result);
@@ -212,16 +212,17 @@ struct Document {
 
 impl Document {
     /// Older revisions keep their definitions under another name.
-    fn read(directory: &Path, revision: Revision) -> Result<Self, SchemaError> {
+    fn read(directory: &Path, revision: Revision) -> Result<Self, SchemaCheckError> {
         let path = directory.join(format!("{revision}.json"));
-        let text = fs::read_to_string(&path).map_err(|_| SchemaError::Missing(path.clone()))?;
+        let text =
+            fs::read_to_string(&path).map_err(|_| SchemaCheckError::Missing(path.clone()))?;
         let schema: Value = serde_json::from_str(&text)
-            .map_err(|error| SchemaError::Unusable(format!("{}: {error}", path.display())))?;
+            .map_err(|error| SchemaCheckError::Unusable(format!("{}: {error}", path.display())))?;
         let place = if schema.get("$defs").is_some() { "$defs" } else { "definitions" };
         Ok(Self { revision, schema, place, compiled: Mutex::default() })
     }
 
-    fn check(&self, definition: &str, value: &Value) -> Result<(), SchemaError> {
+    fn check(&self, definition: &str, value: &Value) -> Result<(), SchemaCheckError> {
         let validator = self.validator(definition)?;
         let reasons: Vec<_> = validator
             .iter_errors(value)
@@ -230,7 +231,7 @@ impl Document {
         if reasons.is_empty() {
             return Ok(());
         }
-        Err(SchemaError::Mismatch {
+        Err(SchemaCheckError::Mismatch {
             revision: self.revision,
             definition: definition.to_owned(),
             reasons,
@@ -242,7 +243,7 @@ impl Document {
     /// Before 2025-11-25 the schema requires an id, but there is none if the request could not be
     /// parsed. Bowline then sends `null`, as JSON-RPC demands. It is the only message of ours that the
     /// schema does not allow.
-    fn check_error(&self, item: &Value, revision: Revision) -> Result<(), SchemaError> {
+    fn check_error(&self, item: &Value, revision: Revision) -> Result<(), SchemaCheckError> {
         let mut item = item.clone();
         if item.get("id") == Some(&Value::Null) && !revision.has_errors_without_id() {
             item["id"] = json!(0);
@@ -252,13 +253,13 @@ impl Document {
 
     /// The whole document is compiled with a reference to the definition, so that references inside
     /// of it are found.
-    fn validator(&self, definition: &str) -> Result<Arc<Validator>, SchemaError> {
+    fn validator(&self, definition: &str) -> Result<Arc<Validator>, SchemaCheckError> {
         let mut compiled = lock(&self.compiled);
         if let Some(validator) = compiled.get(definition) {
             return Ok(validator.clone());
         }
         if !self.defines(definition) {
-            return Err(SchemaError::Undefined {
+            return Err(SchemaCheckError::Undefined {
                 revision: self.revision,
                 what: definition.to_owned(),
             });
@@ -266,7 +267,7 @@ impl Document {
         let mut schema = self.schema.clone();
         schema["allOf"] = json!([{ "$ref": format!("#/{}/{definition}", self.place) }]);
         let validator = jsonschema::validator_for(&schema).map_err(|error| {
-            SchemaError::Unusable(format!("{definition} of {}: {error}", self.revision))
+            SchemaCheckError::Unusable(format!("{definition} of {}: {error}", self.revision))
         })?;
         let validator = Arc::new(validator);
         compiled.insert(definition.to_owned(), validator.clone());
@@ -274,7 +275,7 @@ impl Document {
     }
 
     /// Finds the definition of a request or notification.
-    fn request(&self, method: &str) -> Result<&str, SchemaError> {
+    fn request(&self, method: &str) -> Result<&str, SchemaCheckError> {
         let definitions = self.schema[self.place].as_object().into_iter().flatten();
         let mut named =
             definitions.filter(|(_, schema)| schema["properties"]["method"]["const"] == method);
@@ -283,23 +284,25 @@ impl Document {
             !matches!(name.as_str(), "ClientNotification" | "ServerNotification")
         });
         let undefined =
-            || SchemaError::Undefined { revision: self.revision, what: format!("`{method}`") };
+            || SchemaCheckError::Undefined { revision: self.revision, what: format!("`{method}`") };
         named.map(|(name, _)| name.as_str()).ok_or_else(undefined)
     }
 
     /// Finds the definition of the result of a method, by the name of the request. A method without
     /// a result type of its own has the empty result.
-    fn result(&self, method: &str) -> Result<String, SchemaError> {
+    fn result(&self, method: &str) -> Result<String, SchemaCheckError> {
         let request = self.request(method)?;
         let name = format!("{}Result", request.strip_suffix("Request").unwrap_or(request));
         Ok(if self.defines(&name) { name } else { "EmptyResult".to_owned() })
     }
 
     /// Returns the first name that is defined, for definitions that were renamed between revisions.
-    fn either<'n>(&self, new: &'n str, old: &'n str) -> Result<&'n str, SchemaError> {
+    fn either<'n>(&self, new: &'n str, old: &'n str) -> Result<&'n str, SchemaCheckError> {
         let defined = [new, old].into_iter().find(|name| self.defines(name));
-        defined
-            .ok_or_else(|| SchemaError::Undefined { revision: self.revision, what: new.to_owned() })
+        defined.ok_or_else(|| SchemaCheckError::Undefined {
+            revision: self.revision,
+            what: new.to_owned(),
+        })
     }
 
     fn defines(&self, definition: &str) -> bool {
@@ -311,7 +314,7 @@ impl Document {
 /// the others of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SchemaError {
+pub enum SchemaCheckError {
     /// This file or directory does not exist.
     Missing(PathBuf),
     /// A schema cannot be read or compiled.
@@ -343,7 +346,7 @@ pub enum SchemaError {
     },
 }
 
-impl fmt::Display for SchemaError {
+impl fmt::Display for SchemaCheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(place) => write!(
@@ -364,4 +367,4 @@ impl fmt::Display for SchemaError {
     }
 }
 
-impl std::error::Error for SchemaError {}
+impl std::error::Error for SchemaCheckError {}

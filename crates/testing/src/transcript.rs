@@ -93,7 +93,7 @@ use script::Script;
 use side_under_test::SideUnderTest;
 use template::Placeholders;
 
-pub use play::{Failure, Message};
+pub use play::{Failure, SentMessage};
 pub use script::Side;
 
 use crate::clock::with_frozen_time;
@@ -238,7 +238,7 @@ impl Transcript {
         revision: Revision,
         server: &ServerUnderTest,
         setup: Setup,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Vec<SentMessage>, Failure> {
         let server = self.limited(server);
         let placeholders = server_placeholders(revision, &server);
         let steps = self.steps(&placeholders)?;
@@ -271,7 +271,7 @@ impl Transcript {
     /// # Errors
     ///
     /// If the client sends another message than expected, or none.
-    pub fn play_client(&self, revision: Revision) -> Result<Vec<Message>, Failure> {
+    pub fn play_client(&self, revision: Revision) -> Result<Vec<SentMessage>, Failure> {
         let steps = self.steps(&client_placeholders(revision))?;
         let client = self.client(revision)?;
         let played = paused().block_on(play(Side::Client, &steps, client));
@@ -292,7 +292,7 @@ impl Transcript {
         &self,
         revision: Revision,
         server: impl Fn() -> ServerUnderTest,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Vec<SentMessage>, Failure> {
         let played = self.play_machine(revision, &server);
         if played.is_ok() || !self.wants_update(revision) {
             return played;
@@ -369,7 +369,7 @@ impl Transcript {
         &self,
         revision: Revision,
         server: impl Fn() -> ServerUnderTest,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Vec<SentMessage>, Failure> {
         match self.script.side {
             Side::Client => self.play_client(revision),
             Side::Server => self.play(revision, &server(), Setup::SansIo),
@@ -387,7 +387,7 @@ impl Transcript {
         &self,
         steps: &[Step],
         open: impl Future<Output = Result<S, String>>,
-    ) -> Result<Vec<Message>, (usize, String)> {
+    ) -> Result<Vec<SentMessage>, (usize, String)> {
         let playing = async {
             let tested = open.await.map_err(|reason| (0, reason))?;
             play(Side::Server, steps, tested).await

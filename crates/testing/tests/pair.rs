@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bowline_proto::client::ClientEvent;
 use bowline_proto::request::{
-    ExchangeId, Outgoing, ProgressUpdate, Question, QuestionError, Reply,
+    ExchangeId, Outgoing, OutgoingQuestion, ProgressUpdate, QuestionError, Reply,
 };
 use bowline_testing::pair::{Pair, text};
 use bowline_types::elicitation::ElicitParams;
@@ -140,7 +140,7 @@ fn the_server_cancels_the_question_of_a_cancelled_call() {
         heard.lock().unwrap().push(answer);
     });
     let request = InputRequest::Elicit(ElicitParams::form("Who?", FormSchema::new()));
-    pair.server.emit(exchange, Outgoing::Ask(Question { request, reply }));
+    pair.server.emit(exchange, Outgoing::Ask(OutgoingQuestion { request, reply }));
     pair.drive();
     let asked = |event: &ClientEvent| matches!(event, ClientEvent::Ask(..));
     assert!(pair.client.events.iter().any(asked));

@@ -2,14 +2,14 @@
 #![cfg(feature = "schemas")]
 
 use bowline_testing::schema::Schemas;
-use bowline_testing::transcript::{Message, Side};
+use bowline_testing::transcript::{SentMessage, Side};
 use bowline_types::revision::Revision;
 use serde_json::json;
 
 fn check(revision: Revision, said: &[(Side, &str)]) -> Result<(), String> {
     let schemas = Schemas::find().unwrap();
     let said: Vec<_> =
-        said.iter().map(|(by, text)| Message { by: *by, text: (*text).to_owned() }).collect();
+        said.iter().map(|(by, text)| SentMessage { by: *by, text: (*text).to_owned() }).collect();
     schemas.check(revision, Side::Server, &said).map_err(|error| error.to_string())
 }
 

@@ -4,7 +4,9 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use bowline_proto::request::{Change, Outgoing, ProgressUpdate, Request, Response, Success};
+use bowline_proto::request::{
+    Outgoing, ProgressUpdate, ReportedChange, Request, Response, Success,
+};
 use bowline_proto::server::ServerConfig;
 use bowline_testing::ServerUnderTest;
 use bowline_testing::transcript::{Setup, Transcript};
@@ -26,7 +28,7 @@ async fn serve(request: Request) -> Response {
             success(r#"{"supportedVersions":[],"capabilities":{"tools":{}}}"#)
         }
         (Method::SubscriptionsListen, _) => {
-            let acknowledged = Change::Acknowledged(SubscriptionFilter::default());
+            let acknowledged = ReportedChange::Acknowledged(SubscriptionFilter::default());
             request.parts.outbox.emit(Outgoing::Change(acknowledged)).unwrap();
             std::future::pending().await
         }

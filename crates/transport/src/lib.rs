@@ -53,3 +53,7 @@ pub mod tap;
 
 /// A boxed future that can be sent to a task.
 pub type BoxFuture<T> = futures_core::future::BoxFuture<'static, T>;
+
+/// Any error that can be sent to another thread: what a service or an HTTP client of a program fails
+/// with.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -31,7 +31,7 @@ struct Person {
     age: Option<u8>,
 }
 
-/// Greet somebody by name
+/// Greet a person by name
 #[tool]
 async fn greet(ask: Ask) -> bowline::Result<String> {
     let person: Person = ask.form("Who are you?").await?;

@@ -112,7 +112,7 @@ fn folder() -> Vec<ResourceContents> {
 /// Whose session it is
 #[resource("notes://whose")]
 fn whose(context: Context) -> String {
-    context.client().map_or_else(|| "nobody's".to_owned(), |client| client.name.clone())
+    context.client().map_or_else(|| "a nameless client's".to_owned(), |client| client.name.clone())
 }
 
 /// Not there, as it turns out
@@ -139,7 +139,7 @@ fn collapsing() -> String {
     panic!("{CRASH}")
 }
 
-/// Whoever has a number
+/// The user with a number
 #[resource("users://{id}/profile")]
 fn profile(id: u32) -> Option<Json<BTreeMap<&'static str, u32>>> {
     (id < 100).then(|| Json(BTreeMap::from([("id", id)])))
@@ -163,7 +163,7 @@ fn product(a: u32, b: Option<u32>, note: Option<String>) -> String {
     format!("{} {}", a * b.unwrap_or(1), note.unwrap_or_default()).trim_end().to_owned()
 }
 
-/// What somebody wrote about the day
+/// What the user wrote about the day
 #[resource("diary://today", ttl = Duration::from_secs(60))]
 async fn diary(ask: Ask) -> bowline::Result<String> {
     let sure = ask.confirm("Open the diary?").await?;

@@ -75,7 +75,7 @@ fn crash() -> String {
 /// Name the caller
 #[tool]
 fn whoami(context: Context) -> String {
-    context.client().map_or_else(|| "nobody".to_owned(), |client| client.name.clone())
+    context.client().map_or_else(|| "a nameless client".to_owned(), |client| client.name.clone())
 }
 
 fn numbered(number: u8) -> Tool {

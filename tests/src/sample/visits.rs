@@ -52,7 +52,7 @@ async fn finish(State(pages): State<Pages>) -> String {
     format!("done with {}", visits.len())
 }
 
-/// Send the user where nobody should go
+/// Send the user to a page that no browser should open
 #[tool]
 async fn stray(ask: Ask) -> bowline::Result<String> {
     ask.url("Sign in", "http://mail.example.com/login").await?;

@@ -103,9 +103,7 @@ async fn the_list_of_tools_has_the_members_of_the_revision(t: Harness) {
 fn open(door: String) -> bowline::Result<String> {
     match door.as_str() {
         "cellar" => Err("the cellar is locked; ask for the key".into()),
-        "vault" => {
-            Err(Error::rpc(-32050, "nobody opens the vault").with_data(&json!({ "wait": 8 })))
-        }
+        "vault" => Err(Error::rpc(-32050, "the vault stays shut").with_data(&json!({ "wait": 8 }))),
         "trap" => panic!("the floor gives way"),
         _ => Ok(format!("the {door} is open")),
     }
@@ -130,7 +128,7 @@ async fn a_protocol_error_of_a_tool_is_an_error_of_the_call(t: Harness) {
     let client = t.connect(house()).await;
     let error = client.call("open", json!({ "door": "vault" })).await.unwrap_err();
     let error = error.rpc().unwrap();
-    assert_eq!((error.code, error.message.as_str()), (-32050, "nobody opens the vault"));
+    assert_eq!((error.code, error.message.as_str()), (-32050, "the vault stays shut"));
     assert_eq!(error.parse_data::<Value>(), Some(json!({ "wait": 8 })));
 }
 

@@ -8,7 +8,7 @@ use bowline_types::deprecated::sampling::CreateMessageResult;
 
 use super::ClientBuilder;
 use crate::answer::{Answer, Question};
-use crate::audit::AuditRecord;
+use crate::audit::ToolCallRecord;
 use crate::consent::{Consent, ToolCall};
 use crate::hook::{Hook, Observer};
 use crate::sample::{Review, SamplingAnswer, SamplingRequest};
@@ -218,7 +218,7 @@ impl<S> ClientBuilder<S> {
     /// Observes every tool call after its end, also denied and dropped ones.
     ///
     /// The function runs in the task that awaited or dropped the call and must return quickly.
-    pub fn audit(mut self, audit: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
+    pub fn audit(mut self, audit: impl Fn(&ToolCallRecord) + Send + Sync + 'static) -> Self {
         self.handlers.oversight.audit = Some(Observer::new(audit));
         self
     }

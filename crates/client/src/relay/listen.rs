@@ -38,7 +38,7 @@ impl Relay {
             honoured = changes.honoured().clone();
             listening.streams.push(changes);
         }
-        let mut change = request::Change::Acknowledged(honoured);
+        let mut change = request::ReportedChange::Acknowledged(honoured);
         while request.parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
             change = match poll_fn(|cx| listening.poll(cx)).await {
                 Ok(change) => change,
@@ -134,7 +134,7 @@ struct Listening {
 
 impl Listening {
     /// Polls for the next change of any stream. Streams that end are removed; an error ends all.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<request::Change>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<request::ReportedChange>> {
         while let Poll::Ready(Some(changes)) = self.followed.poll_recv(cx) {
             self.streams.push(changes);
         }
@@ -150,11 +150,11 @@ impl Listening {
     }
 }
 
-fn passed_on(change: Change) -> request::Change {
+fn passed_on(change: Change) -> request::ReportedChange {
     match change {
-        Change::Tools => request::Change::Tools,
-        Change::Prompts => request::Change::Prompts,
-        Change::Resources => request::Change::Resources,
-        Change::Resource(uri) => request::Change::Resource(uri),
+        Change::Tools => request::ReportedChange::Tools,
+        Change::Prompts => request::ReportedChange::Prompts,
+        Change::Resources => request::ReportedChange::Resources,
+        Change::Resource(uri) => request::ReportedChange::Resource(uri),
     }
 }

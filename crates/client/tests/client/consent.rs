@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_client::types::tool::ToolAnnotations;
-use bowline_client::{AuditRecord, ClientBuilder, Consent, ToolCall};
+use bowline_client::{ClientBuilder, Consent, ToolCall, ToolCallRecord};
 use futures_util::poll;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -15,7 +15,7 @@ use crate::peer::{Heard, Peer, both, builder, modern};
 /// Keeps the audit records.
 fn audited(builder: ClientBuilder, heard: &Heard) -> ClientBuilder {
     let heard = heard.clone();
-    builder.audit(move |record: &AuditRecord| {
+    builder.audit(move |record: &ToolCallRecord| {
         let (tool, bytes) = (record.tool(), record.argument_bytes());
         heard.push(format!("{tool} {bytes} {:?} {:?}", record.outcome(), record.duration()));
     })

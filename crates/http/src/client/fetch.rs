@@ -5,21 +5,18 @@
 //! behind this trait, so neither their types nor their errors reach further.
 
 use std::convert::Infallible;
-use std::error::Error as StdError;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+// `failure.rs` looks for the few errors that it knows, and prints the others with their causes.
+pub use bowline_transport::BoxError;
 use bytes::{Buf, Bytes};
 use futures_core::future::BoxFuture;
 use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use tower_service::Service;
-
-/// The error of an HTTP client. `failure.rs` looks for the few that it knows, and prints the others
-/// with their causes.
-pub type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The body of a request: one message, or nothing.
 #[derive(Clone, Debug, Default)]

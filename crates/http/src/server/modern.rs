@@ -19,7 +19,7 @@ use bowline_proto::classify::ModernClaim;
 use bowline_proto::codec::sse;
 use bowline_proto::frame::RequestMessage;
 use bowline_proto::request::{
-    Change, ExchangeId, Outgoing, QuestionError, Response as Outcome, Sink,
+    ExchangeId, Outgoing, QuestionError, ReportedChange, Response as Outcome, Sink,
 };
 use bowline_proto::server::{CallOrigin, Exchange};
 use bowline_transport::BoxFuture;
@@ -262,7 +262,7 @@ impl Weigh for Outgoing {
         let text = match self {
             Self::Progress(advance) => advance.message.as_ref().map_or(0, String::len),
             Self::Log(message) => message.data.as_str().len(),
-            Self::Change(Change::Resource(uri)) => uri.len(),
+            Self::Change(ReportedChange::Resource(uri)) => uri.len(),
             _ => 0,
         };
         // An item without text takes room too.

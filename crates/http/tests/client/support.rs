@@ -260,7 +260,7 @@ impl Host for User {
         Box::pin(ready(Err(ErrorObject::internal("this test answers no questions"))))
     }
 
-    fn changed(&self, _: bowline_proto::request::Change) {
+    fn changed(&self, _: bowline_proto::request::ReportedChange) {
         self.changed.notify_one();
     }
 

@@ -17,7 +17,7 @@ use bowline_types::resource::ReadResourceParams;
 use serde::Deserialize;
 
 use super::{CallAnswer, CallRequest};
-use crate::request::Change;
+use crate::request::ReportedChange;
 use crate::wire::splice;
 
 /// How much a client stores, and for how long at most. A client stores nothing unless it sets them
@@ -140,15 +140,17 @@ impl Cache {
 
     /// Drops the results that a change makes stale. A notification makes a result stale at once,
     /// whatever its time (CACHE-17).
-    pub(super) fn changed(&mut self, change: &Change) {
-        if matches!(change, Change::Acknowledged(_)) {
+    pub(super) fn changed(&mut self, change: &ReportedChange) {
+        if matches!(change, ReportedChange::Acknowledged(_)) {
             return;
         }
         self.changes += 1;
         self.forget(|key, entry| match key.method {
-            Method::ToolsList => *change == Change::Tools,
-            Method::PromptsList => *change == Change::Prompts,
-            Method::ResourcesList | Method::ResourcesTemplatesList => *change == Change::Resources,
+            Method::ToolsList => *change == ReportedChange::Tools,
+            Method::PromptsList => *change == ReportedChange::Prompts,
+            Method::ResourcesList | Method::ResourcesTemplatesList => {
+                *change == ReportedChange::Resources
+            }
             _ => entry.uri.as_ref().is_some_and(|uri| change.may_touch(uri)),
         });
     }

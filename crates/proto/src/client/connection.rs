@@ -47,7 +47,7 @@ use super::{CallAnswer, CallError, CallRequest, ClientConfig, NegotiationError, 
 use crate::codec::lines::Unit;
 use crate::frame::Frame;
 use crate::pace::Pace;
-use crate::request::{Change, ExchangeId};
+use crate::request::{ExchangeId, ReportedChange};
 use crate::table::hash::CountedKeys;
 use crate::table::outgoing::{Expired, OutgoingRequests};
 use crate::transmit::Transmit;
@@ -70,7 +70,7 @@ pub enum ClientEvent {
     /// Something changed on the server. Holds the subscription that reports it, if any. In a
     /// session a change is reported to each subscription that wants it, and once without a
     /// subscription.
-    Change(Option<ExchangeId>, Change),
+    Change(Option<ExchangeId>, ReportedChange),
     /// The server asks a question; pass the answer to [`answer`](ClientConnection::answer).
     Ask(AskId, Box<InputRequest>),
     /// The server cancelled a question.

@@ -173,8 +173,8 @@ mod tests {
     // spec: HDR-6, HDR-7, HDR-8, HDR-10, HDR-12
     #[test]
     fn each_header_must_come_once_readable_and_equal() {
-        type Change = fn(HeaderField<'static>) -> Head<'static>;
-        let headers: [(&str, Change); 3] = [
+        type ReportedChange = fn(HeaderField<'static>) -> Head<'static>;
+        let headers: [(&str, ReportedChange); 3] = [
             ("MCP-Protocol-Version", |version| Head { version, ..GOOD }),
             ("Mcp-Method", |method| Head { method, ..GOOD }),
             ("Mcp-Name", |name| Head { name, ..GOOD }),

@@ -31,9 +31,9 @@ pub enum Outgoing {
     /// A log message. Dropped if the caller did not ask for its level.
     Log(LogMessageParams),
     /// A change that a subscription reports.
-    Change(Change),
+    Change(ReportedChange),
     /// A question to the client, in revisions where servers send requests.
-    Ask(Question),
+    Ask(OutgoingQuestion),
     /// The client should close the stream and reconnect for the rest later. Dropped where it
     /// cannot: only HTTP streams of 2025-11-25 can be resumed without being broken.
     Pause(Duration),
@@ -65,7 +65,7 @@ pub struct ProgressUpdate {
 /// A change that subscriptions report. Reported by a service that serves `subscriptions/listen`:
 /// first [`Acknowledged`](Self::Acknowledged) (SUB-3), then the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ReportedChange {
     /// The subscription is open. Holds the changes that it will report.
     Acknowledged(SubscriptionFilter),
     /// The list of tools changed.
@@ -78,7 +78,7 @@ pub enum Change {
     Resource(String),
 }
 
-impl Change {
+impl ReportedChange {
     /// Whether a filter asks for this change. A filter that names a resource also asks for its
     /// parts. A server must send nothing that the filter did not ask for (SUB-2).
     pub fn is_wanted_by(&self, filter: &SubscriptionFilter) -> bool {
@@ -123,14 +123,14 @@ pub fn is_part_of(uri: &str, whole: &str) -> bool {
 /// Only sessions (up to 2025-11-25) send it as a request. On 2026-07-28 the server layer answers
 /// the round with questions instead (MRTR-1).
 #[derive(Debug)]
-pub struct Question {
+pub struct OutgoingQuestion {
     /// The question.
     pub request: InputRequest,
     /// Takes the answer, or the reason why there is none.
     pub reply: Reply,
 }
 
-/// Takes the answer to a [`Question`], or the reason why there is none.
+/// Takes the answer to an [`OutgoingQuestion`], or the reason why there is none.
 ///
 /// It is dropped without being called if the call that asked ends before the answer, or if the
 /// connection is dropped.
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn parts_of_a_resource_are_wanted_with_the_whole() {
         let filter = SubscriptionFilter::new().with_resource("file:///a").with_resource("b:/");
-        let is_wanted = |uri: &str| Change::Resource(uri.to_owned()).is_wanted_by(&filter);
+        let is_wanted = |uri: &str| ReportedChange::Resource(uri.to_owned()).is_wanted_by(&filter);
         for uri in ["file:///a", "file:///a/b", "b:/", "b:/c"] {
             assert!(is_wanted(uri), "{uri}");
         }
@@ -360,12 +360,13 @@ mod tests {
 
     #[test]
     fn a_resource_is_touched_by_its_parts_and_by_what_it_is_a_part_of() {
-        let may_touch = |uri: &str| Change::Resource(uri.to_owned()).may_touch("file:///a/b");
+        let may_touch =
+            |uri: &str| ReportedChange::Resource(uri.to_owned()).may_touch("file:///a/b");
         for uri in ["file:///a/b", "file:///a/b/c", "file:///a", "file:///"] {
             assert!(may_touch(uri), "{uri}");
         }
         assert!(!may_touch("file:///a/c"));
-        assert!(Change::Resources.may_touch("file:///a/b"));
-        assert!(!Change::Tools.may_touch("file:///a/b"));
+        assert!(ReportedChange::Resources.may_touch("file:///a/b"));
+        assert!(!ReportedChange::Tools.may_touch("file:///a/b"));
     }
 }

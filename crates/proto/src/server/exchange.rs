@@ -28,8 +28,8 @@ use crate::limits::Limits;
 use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
 use crate::request::{
-    Change, ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, Request, Response, Sink,
-    Success, SuccessKind,
+    ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, ReportedChange, Request,
+    Response, Sink, Success, SuccessKind,
 };
 use crate::wire::project::Project;
 use crate::wire::{legacy, modern, splice};
@@ -133,7 +133,7 @@ impl Exchange {
 
     /// The notification of a change, with the id of this subscription. The id must be on everything
     /// that the subscription sends (SUB-8).
-    pub fn change(&self, change: &Change) -> Bytes {
+    pub fn change(&self, change: &ReportedChange) -> Bytes {
         let members = splice::member("_meta", &self.subscription_meta());
         let (method, body) = described(change);
         splice::notification(method, &splice::object(&members, &body))
@@ -193,16 +193,16 @@ pub struct CallOrigin {
 }
 
 /// The method and the params that report a change.
-pub(crate) fn described(change: &Change) -> (Method, String) {
+pub(crate) fn described(change: &ReportedChange) -> (Method, String) {
     match change {
-        Change::Acknowledged(filter) => {
+        ReportedChange::Acknowledged(filter) => {
             let params = format!("{{{}}}", splice::member("notifications", filter));
             (Method::SubscriptionsAcknowledged, params)
         }
-        Change::Tools => (Method::ToolsListChanged, "{}".to_owned()),
-        Change::Prompts => (Method::PromptsListChanged, "{}".to_owned()),
-        Change::Resources => (Method::ResourcesListChanged, "{}".to_owned()),
-        Change::Resource(uri) => {
+        ReportedChange::Tools => (Method::ToolsListChanged, "{}".to_owned()),
+        ReportedChange::Prompts => (Method::PromptsListChanged, "{}".to_owned()),
+        ReportedChange::Resources => (Method::ResourcesListChanged, "{}".to_owned()),
+        ReportedChange::Resource(uri) => {
             (Method::ResourcesUpdated, format!("{{{}}}", splice::member("uri", uri)))
         }
     }

@@ -36,7 +36,8 @@ use crate::frame::ResponseMessage;
 use crate::limits::Limits;
 use crate::members::Members;
 use crate::request::{
-    Change, ClientProfile, ExchangeId, Question, QuestionError, Reply, Response, Success,
+    ClientProfile, ExchangeId, OutgoingQuestion, QuestionError, Reply, ReportedChange, Response,
+    Success,
 };
 use crate::table::outgoing::{Expired, OutgoingRequests, Taken, Timing};
 use crate::wire::project::Project;
@@ -187,13 +188,13 @@ impl LegacySession {
 
     /// Whether this session asked for a change. Changes of lists go out only if the server declared
     /// them, changes of a resource only to sessions that subscribed to it (CAP-4).
-    pub(super) fn wants(&self, change: &Change) -> bool {
+    pub(super) fn wants(&self, change: &ReportedChange) -> bool {
         match change {
-            Change::Acknowledged(_) => false,
-            Change::Tools => self.capabilities.supports_tools_list_changed(),
-            Change::Prompts => self.capabilities.supports_prompts_list_changed(),
-            Change::Resources => self.capabilities.supports_resources_list_changed(),
-            Change::Resource(uri) => self.subscribed.wants(uri),
+            ReportedChange::Acknowledged(_) => false,
+            ReportedChange::Tools => self.capabilities.supports_tools_list_changed(),
+            ReportedChange::Prompts => self.capabilities.supports_prompts_list_changed(),
+            ReportedChange::Resources => self.capabilities.supports_resources_list_changed(),
+            ReportedChange::Resource(uri) => self.subscribed.wants(uri),
         }
     }
 
@@ -243,11 +244,11 @@ impl LegacySession {
     pub(super) fn ask(
         &mut self,
         exchange: ExchangeId,
-        question: Question,
+        question: OutgoingQuestion,
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
-        let Question { mut request, reply } = question;
+        let OutgoingQuestion { mut request, reply } = question;
         let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
         else {
             reply.deliver(Err(QuestionError::NoBackChannel));

@@ -2,7 +2,7 @@
 
 use bowline_proto::client::{CallError, ClientEvent};
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::request::{ExchangeId, ReportedChange};
 use bowline_proto::transmit::FailureKind;
 use bowline_types::method::Method;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn refuse(client: &mut Client, id: i64) {
 /// The resources in the acknowledgement of a subscription.
 fn acknowledged(client: &mut Client) -> Vec<Vec<String>> {
     let told = client.events().into_iter().filter_map(|event| match event {
-        ClientEvent::Change(Some(_), Change::Acknowledged(filter)) => {
+        ClientEvent::Change(Some(_), ReportedChange::Acknowledged(filter)) => {
             Some(filter.resource_subscriptions)
         }
         _ => None,

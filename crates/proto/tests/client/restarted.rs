@@ -2,7 +2,7 @@
 
 use bowline_proto::client::{CacheOptions, CallError, ClientEvent, NegotiationError};
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::request::{ExchangeId, ReportedChange};
 use bowline_proto::transmit::FailureKind;
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -128,7 +128,7 @@ fn subscriptions_continue_and_report_every_change_that_they_asked_for() {
             ClientEvent::Change(Some(ExchangeId(1)), change) => Some(change),
             _ => None,
         });
-        let expected = [Change::Tools, Change::Resource("a:/1".to_owned())];
+        let expected = [ReportedChange::Tools, ReportedChange::Resource("a:/1".to_owned())];
         assert_eq!(changes.collect::<Vec<_>>(), expected, "{revision}");
         let again = client.methods().pop().unwrap();
         let listens = ["resources/subscribe", "subscriptions/listen"];

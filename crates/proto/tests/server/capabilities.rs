@@ -1,6 +1,6 @@
 //! Capabilities of both sides of a session, as far as the revision has them.
 
-use bowline_proto::request::{Change, Outgoing, QuestionError, Success};
+use bowline_proto::request::{Outgoing, QuestionError, ReportedChange, Success};
 use bowline_types::capability::ServerCapabilities;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
 use bowline_types::elicitation::ElicitParams;
@@ -70,7 +70,7 @@ fn notifications_of_undeclared_capabilities_are_not_sent() {
         server.greet_as(LEGACY, capabilities);
         server.initialized();
         let standing = server.calls().remove(0).parts.exchange;
-        for change in [Change::Tools, Change::Prompts, Change::Resources] {
+        for change in [ReportedChange::Tools, ReportedChange::Prompts, ReportedChange::Resources] {
             server.emit(standing, Outgoing::Change(change));
         }
         let call = server.call(1).parts.exchange;

@@ -1,6 +1,8 @@
 //! Sessions that continue on another connection, in every revision that has a handshake.
 
-use bowline_proto::request::{Change, EveryResource, Outgoing, Question, Reply, Request, Success};
+use bowline_proto::request::{
+    EveryResource, Outgoing, OutgoingQuestion, Reply, ReportedChange, Request, Success,
+};
 use bowline_proto::server::SessionSnapshot;
 use bowline_proto::transmit::Route;
 use bowline_types::deprecated::logging::{LogMessageParams, LoggingLevel};
@@ -81,7 +83,7 @@ fn settings_of_the_client_are_known_on_another_connection() {
         assert!(matches!(&standing[..], [one] if is_standing(one)), "{revision}");
         let standing = standing[0].parts.exchange;
         for (uri, is_reported) in [("note://a", true), ("note://b", false)] {
-            let change = Change::Resource(uri.to_owned());
+            let change = ReportedChange::Resource(uri.to_owned());
             there.emit(standing, Outgoing::Change(change));
             assert_eq!(!there.said().is_empty(), is_reported, "{revision}: {uri}");
         }
@@ -141,7 +143,7 @@ fn a_change_in_a_session_belongs_to_no_call() {
     let mut server = Server::greeted(Revision::V2025_11_25);
     server.initialized();
     let standing = server.calls().remove(0).parts.exchange;
-    server.emit(standing, Outgoing::Change(Change::Tools));
+    server.emit(standing, Outgoing::Change(ReportedChange::Tools));
     assert_eq!(server.transmits()[0].route, Route::Standalone);
 }
 
@@ -151,7 +153,7 @@ fn two_connections_of_a_session_ask_under_different_ids() {
     let ask = |server: &mut Server| {
         let number = server.call(3).parts.exchange;
         let request = InputRequest::ListRoots;
-        let question = Question { request, reply: Reply::new(|_| ()) };
+        let question = OutgoingQuestion { request, reply: Reply::new(|_| ()) };
         server.emit(number, Outgoing::Ask(question));
         server.said()[0]["id"].as_i64().unwrap()
     };

@@ -2,7 +2,9 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use bowline_proto::request::{ExchangeId, Outgoing, Question, QuestionError, Reply, Success};
+use bowline_proto::request::{
+    ExchangeId, Outgoing, OutgoingQuestion, QuestionError, Reply, Success,
+};
 use bowline_proto::transmit::Route;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
@@ -25,7 +27,7 @@ impl Server {
     ) -> Receiver<Answer> {
         let (answer, answers) = channel();
         let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
-        self.emit(number, Outgoing::Ask(Question { request, reply }));
+        self.emit(number, Outgoing::Ask(OutgoingQuestion { request, reply }));
         answers
     }
 

@@ -19,7 +19,7 @@ use crate::error::BoxError;
 use crate::extract::form;
 use crate::handler::ErasedHandler;
 use crate::handler::signature::{HandlerSignature, Purpose};
-use crate::layer::{Fault, Route};
+use crate::layer::{ErasedService, Fault};
 use crate::schema;
 use crate::server::BuildError;
 use crate::states::States;
@@ -35,7 +35,7 @@ pub(super) struct FeatureCore<R> {
     /// Suggest values for the arguments of a prompt or the variables of a template.
     pub(super) completers: Completers,
     /// The layers around the handler, if there are any.
-    pub(super) route: Option<Route>,
+    pub(super) route: Option<ErasedService>,
     pub(super) visibility: Visibility,
     pub(super) scopes: ScopeRules,
     /// What was found wrong while the feature was described; reported when it is registered.
@@ -112,13 +112,13 @@ impl<R: 'static> FeatureCore<R> {
     pub(super) fn wrap<C, L>(&mut self, layer: &L, fault: Fault)
     where
         C: Callee,
-        L: Layer<Route>,
+        L: Layer<ErasedService>,
         L::Service: Service<Request, Response = Response> + Clone + Send + Sync + 'static,
         <L::Service as Service<Request>>::Error: Into<BoxError>,
         <L::Service as Service<Request>>::Future: Send + 'static,
     {
         let inner = self.route.take().unwrap_or_else(|| innermost::<C>(fault));
-        self.route = Some(Route::new(layer.layer(inner), fault));
+        self.route = Some(ErasedService::new(layer.layer(inner), fault));
     }
 
     /// Checks that the server has all the state that the feature needs; `title` names the feature.
@@ -237,7 +237,7 @@ macro_rules! common_setters {
         #[must_use]
         pub fn layer<L>(mut self, layer: L) -> Self
         where
-            L: tower_layer::Layer<crate::layer::Route>,
+            L: tower_layer::Layer<crate::layer::ErasedService>,
             L::Service: tower_service::Service<
                     crate::layer::Request,
                     Response = crate::layer::Response,

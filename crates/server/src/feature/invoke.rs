@@ -17,7 +17,7 @@ use futures_core::future::BoxFuture;
 use tower_service::Service;
 
 use super::run::{Callee, HandlerRun};
-use crate::layer::{Fault, Route, always_ready};
+use crate::layer::{ErasedService, Fault, always_ready};
 use crate::shared::ServerShared;
 
 /// A call of a feature under way. Without layers there is no box and no dynamic call.
@@ -30,7 +30,7 @@ pub(crate) enum Invocation<C: Callee> {
 /// are checked before the layers run, so a layer sees only callers that may call.
 pub(crate) fn invoke<C: Callee>(
     callee: &Arc<C>,
-    route: Option<&Route>,
+    route: Option<&ErasedService>,
     mut request: Request,
     shared: &Arc<ServerShared>,
 ) -> Invocation<C> {
@@ -62,8 +62,8 @@ impl<C: Callee> Future for Invocation<C> {
 }
 
 /// The service inside all layers of a feature.
-pub(crate) fn innermost<C: Callee>(fault: Fault) -> Route {
-    Route::new(Innermost::<C>(PhantomData), fault)
+pub(crate) fn innermost<C: Callee>(fault: Fault) -> ErasedService {
+    ErasedService::new(Innermost::<C>(PhantomData), fault)
 }
 
 struct Innermost<C>(PhantomData<fn() -> C>);

@@ -10,7 +10,7 @@ use bowline_types::revision::Revision;
 use futures_core::future::BoxFuture;
 use tower_service::Service;
 
-use super::{Fault, Next, Route, always_ready};
+use super::{ErasedService, Fault, Next, always_ready};
 use crate::error::BoxError;
 use crate::tool_response::tool_error;
 
@@ -25,7 +25,7 @@ pub(super) trait Guard: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Guarded {
     guard: Arc<dyn Guard>,
-    inner: Route,
+    inner: ErasedService,
 }
 
 impl Guarded {
@@ -35,7 +35,7 @@ impl Guarded {
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
-        Self { guard: Arc::new(guard), inner: Route::new(inner, Fault::Server) }
+        Self { guard: Arc::new(guard), inner: ErasedService::new(inner, Fault::Server) }
     }
 }
 

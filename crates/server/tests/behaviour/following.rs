@@ -1,7 +1,7 @@
 //! Subscriptions to resources and lists, in both eras.
 
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Change, Owner, Parts};
+use bowline_proto::request::{Owner, Parts, ReportedChange};
 use bowline_server::{Notify, Prompt, Resource, Server};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -40,14 +40,14 @@ async fn only_resources_that_the_caller_knows_are_followed() {
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));
     assert!(poll!(&mut listening).is_pending());
     let honoured = everything().with_resource("a://board").with_resource("cards://7");
-    assert_eq!(peer.inbox.changes(), [Change::Acknowledged(honoured)]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(honoured)]);
     drop(listening);
     peer.owner = Owner::known("issuer", "ada");
     let mut listening =
         peer.begin(peer.request(Method::SubscriptionsListen, &listen(&["a://hidden"])));
     assert!(poll!(&mut listening).is_pending());
     let honoured = everything().with_resource("a://hidden");
-    assert_eq!(peer.inbox.changes(), [Change::Acknowledged(honoured)]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(honoured)]);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_subscription_follows_so_many_resources() {
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &wish));
     assert!(poll!(&mut listening).is_pending());
     let honoured = everything().with_resource("cards://1").with_resource("cards://2");
-    assert_eq!(peer.inbox.changes(), [Change::Acknowledged(honoured)]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(honoured)]);
 }
 
 /// Says that everything changed.
@@ -80,21 +80,21 @@ async fn a_subscriber_hears_of_the_resources_it_follows_and_of_lists() {
     peer.inbox.changes();
     change(&server.notify());
     assert!(poll!(&mut listening).is_pending());
-    let resource = |uri: &str| Change::Resource(uri.to_owned());
+    let resource = |uri: &str| ReportedChange::Resource(uri.to_owned());
     assert_eq!(peer.inbox.changes(), [resource("a://board"), resource("a://board/lane")]);
     let registry = server.registry();
     registry.insert(Resource::new("a://new", || async { "new" })).unwrap();
     registry.insert(Prompt::new("new", || async { "new" })).unwrap();
     assert!(poll!(&mut listening).is_pending());
-    assert_eq!(peer.inbox.changes(), [Change::Prompts, Change::Resources]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Prompts, ReportedChange::Resources]);
     registry.insert(Resource::template("b://{x}", |x: String| async { x })).unwrap();
     assert!(poll!(&mut listening).is_pending());
-    assert_eq!(peer.inbox.changes(), [Change::Resources]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Resources]);
     assert!(registry.remove_resource("b://{x}") && registry.remove_resource("a://new"));
     assert!(!registry.remove_resource("a://new"));
     assert!(registry.remove_prompt("new") && !registry.remove_prompt("new"));
     assert!(poll!(&mut listening).is_pending());
-    assert_eq!(peer.inbox.changes(), [Change::Prompts, Change::Resources]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Prompts, ReportedChange::Resources]);
 }
 
 // spec: RSRC-24
@@ -134,7 +134,7 @@ async fn each_of_several_streams_gets_what_it_asked_for() {
     change(&server.notify());
     assert!(poll!(&mut first).is_pending() && poll!(&mut second).is_pending());
     assert_eq!(one.inbox.changes().len(), 2);
-    assert_eq!(other.inbox.changes(), [Change::Resource("cards://7".to_owned())]);
+    assert_eq!(other.inbox.changes(), [ReportedChange::Resource("cards://7".to_owned())]);
 }
 
 // spec: RSRC-7, RSRC-8
@@ -223,7 +223,7 @@ async fn a_server_may_refuse_subscriptions_to_resources() {
     assert!(poll!(&mut listening).is_pending());
     server.notify().resource_updated("a://board");
     assert!(poll!(&mut listening).is_pending());
-    assert_eq!(peer.inbox.changes(), [Change::Acknowledged(everything())]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(everything())]);
 }
 
 // spec: DISC-3, CAP-1

@@ -1,6 +1,6 @@
 //! Mounted servers.
 
-use bowline_proto::request::{Change, EveryResource};
+use bowline_proto::request::{EveryResource, ReportedChange};
 use bowline_server::{
     Args, Ask, Error, Log, Progress, Prompt, Resource, Server, Tool, Typed, starting_with,
 };
@@ -260,7 +260,7 @@ async fn changes_of_all_servers_are_reported_and_acknowledged_once() {
     let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &params));
     assert!(poll!(&mut listening).is_pending());
     let changes = peer.inbox.changes();
-    let [Change::Acknowledged(filter)] = changes.as_slice() else { panic!("{changes:?}") };
+    let [ReportedChange::Acknowledged(filter)] = changes.as_slice() else { panic!("{changes:?}") };
     assert!(filter.tools_list_changed);
     assert_eq!(filter.resource_subscriptions, ["hub://own", "weather://all"]);
 
@@ -271,9 +271,9 @@ async fn changes_of_all_servers_are_reported_and_acknowledged_once() {
     assert!(poll!(&mut listening).is_pending());
     let told = peer.inbox.changes();
     let expected = [
-        Change::Tools,
-        Change::Resource("hub://own".to_owned()),
-        Change::Resource("weather://all".to_owned()),
+        ReportedChange::Tools,
+        ReportedChange::Resource("hub://own".to_owned()),
+        ReportedChange::Resource("weather://all".to_owned()),
     ];
     assert_eq!(told, expected);
 }
@@ -294,7 +294,7 @@ async fn a_session_hears_of_every_resource_of_all() {
     notify.resource_updated("weather://all");
     assert!(poll!(&mut listening).is_pending());
     let told = peer.inbox.changes();
-    assert_eq!(told.last(), Some(&Change::Resource("weather://all".to_owned())));
+    assert_eq!(told.last(), Some(&ReportedChange::Resource("weather://all".to_owned())));
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    Change, ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
-    ProgressUpdate, QuestionError, Request, Response, ResultText, Sink, SuccessKind,
+    ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts, ProgressUpdate,
+    QuestionError, ReportedChange, Request, Response, ResultText, Sink, SuccessKind,
 };
 use bowline_server::extract::FromCall;
 use bowline_server::{Call, ResponseFuture, Server, Service, Tool};
@@ -290,7 +290,7 @@ pub(crate) struct Inbox(Mutex<State>);
 struct State {
     progress: Vec<ProgressUpdate>,
     logs: Vec<LogMessageParams>,
-    changes: Vec<Change>,
+    changes: Vec<ReportedChange>,
     questions: Vec<InputRequest>,
     completed: Vec<String>,
     /// Given to questions, first come first served; without any the client has no back channel.
@@ -309,7 +309,7 @@ impl Inbox {
     }
 
     /// The changes since it was last asked.
-    pub(crate) fn changes(&self) -> Vec<Change> {
+    pub(crate) fn changes(&self) -> Vec<ReportedChange> {
         std::mem::take(&mut self.0.lock().unwrap().changes)
     }
 

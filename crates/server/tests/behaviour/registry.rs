@@ -1,6 +1,6 @@
 //! Features that are added and removed while the server runs, and the notifications of that.
 
-use bowline_proto::request::{Change, EveryResource};
+use bowline_proto::request::{EveryResource, ReportedChange};
 use bowline_server::{Server, State, Tool};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -65,15 +65,15 @@ async fn a_subscriber_is_acknowledged_and_then_told_of_changes() {
         let mut listening = peer.begin(peer.request(Method::SubscriptionsListen, &filter));
         assert!(poll!(&mut listening).is_pending());
         let honoured = SubscriptionFilter::new().with_tools_list_changed();
-        assert_eq!(peer.inbox.changes(), [Change::Acknowledged(honoured)]);
+        assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(honoured)]);
         server.registry().insert(tool("second")).unwrap();
         server.notify().prompts_changed();
         server.notify().resource_updated("a://b");
         assert!(poll!(&mut listening).is_pending());
-        assert_eq!(peer.inbox.changes(), [Change::Tools]);
+        assert_eq!(peer.inbox.changes(), [ReportedChange::Tools]);
         server.registry().remove_tool("second");
         assert!(poll!(&mut listening).is_pending());
-        assert_eq!(peer.inbox.changes(), [Change::Tools]);
+        assert_eq!(peer.inbox.changes(), [ReportedChange::Tools]);
     }
 }
 
@@ -87,7 +87,7 @@ async fn a_subscriber_that_asked_for_nothing_gets_nothing() {
     assert!(poll!(&mut listening).is_pending());
     server.notify().tools_changed();
     assert!(poll!(&mut listening).is_pending());
-    assert_eq!(peer.inbox.changes(), [Change::Acknowledged(SubscriptionFilter::new())]);
+    assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(SubscriptionFilter::new())]);
 }
 
 #[tokio::test]
@@ -107,7 +107,10 @@ async fn changes_that_pile_up_are_reported_once_and_none_is_lost() {
     peer.inbox.set_full(false);
     assert!(poll!(&mut listening).is_pending());
     let changes = peer.inbox.changes();
-    assert!(matches!(changes.as_slice(), [Change::Acknowledged(_), Change::Tools]), "{changes:?}");
+    assert!(
+        matches!(changes.as_slice(), [ReportedChange::Acknowledged(_), ReportedChange::Tools]),
+        "{changes:?}"
+    );
 }
 
 #[tokio::test]
@@ -145,6 +148,6 @@ async fn every_subscriber_is_notified() {
     server.registry().insert(tool("second")).unwrap();
     for (peer, stream) in peers.iter().zip(&mut streams) {
         assert!(poll!(stream).is_pending());
-        assert_eq!(peer.inbox.changes().last(), Some(&Change::Tools));
+        assert_eq!(peer.inbox.changes().last(), Some(&ReportedChange::Tools));
     }
 }

@@ -1,6 +1,6 @@
 //! Features that need scopes: which callers find them, and which may use them.
 
-use bowline_proto::request::{Access, Change, Extensions};
+use bowline_proto::request::{Access, Extensions, ReportedChange};
 use bowline_proto::upstream::Upstream as _;
 use bowline_server::layer::from_fn;
 use bowline_server::{Claims, Prompt, Resource, Server, Tool, Typed};
@@ -255,10 +255,10 @@ async fn a_caller_follows_only_resources_whose_scopes_it_has() {
         let seen = &uris[..if sees { 4 } else { 1 }];
         let honoured =
             seen.iter().fold(SubscriptionFilter::new(), |all, uri| all.with_resource(*uri));
-        assert_eq!(peer.inbox.changes(), [Change::Acknowledged(honoured)]);
+        assert_eq!(peer.inbox.changes(), [ReportedChange::Acknowledged(honoured)]);
         server.notify().resource_updated("one://a.none");
         assert!(poll!(&mut listening).is_pending());
-        let change = Change::Resource("one://a.none".to_owned());
+        let change = ReportedChange::Resource("one://a.none".to_owned());
         assert_eq!(peer.inbox.changes(), Vec::from_iter(sees.then_some(change)));
     }
 }

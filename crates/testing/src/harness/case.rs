@@ -2,7 +2,7 @@
 //!
 //! The transports are listed once, in [`transport_kinds!`](crate::transport_kinds). The enum
 //! [`TransportKind`] and the tests of `#[bowline::test]` are made from that list. A new transport
-//! is a line there and a match arm in [`Connect`](super::Connect).
+//! is a line there and a match arm in [`HarnessConnect`](super::HarnessConnect).
 //! [`TransportKind::Stateless`] is not in the list: it cannot carry messages of the server, so a test
 //! has to ask for it.
 

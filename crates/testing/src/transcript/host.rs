@@ -18,7 +18,7 @@ use bowline_types::revision::Revision;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::play::{Message, play};
+use super::play::{SentMessage, play};
 use super::script::Side;
 use super::side_under_test::{Output, SideUnderTest};
 use super::update::update;
@@ -40,7 +40,7 @@ impl Transcript {
         &self,
         revision: Revision,
         builder: impl Fn() -> ClientBuilder,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Vec<SentMessage>, Failure> {
         let played = self.play_host(revision, builder());
         if played.is_ok() || !self.wants_update(revision) {
             return played;
@@ -59,7 +59,7 @@ impl Transcript {
         &self,
         revision: Revision,
         builder: ClientBuilder,
-    ) -> Result<Vec<Message>, Failure> {
+    ) -> Result<Vec<SentMessage>, Failure> {
         let steps = self.steps(&client_placeholders(revision))?;
         let played = paused().block_on(clock::with_frozen_time(LIMIT, async {
             play(Side::Client, &steps, self.connected(revision, builder)).await

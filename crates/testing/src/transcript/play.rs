@@ -151,7 +151,7 @@ fn handshake(extras: &str, revision: Revision) -> Result<Vec<StepKind>, String> 
 /// A message that was sent during a play. In the order in which they were sent, as far as the play
 /// can see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct SentMessage {
     /// The side that sent it.
     pub by: Side,
     /// The message as it was on the wire.
@@ -181,7 +181,7 @@ pub(crate) async fn play<S: SideUnderTest>(
     side: Side,
     steps: &[Step],
     mut tested: S,
-) -> Result<Vec<Message>, (usize, String)> {
+) -> Result<Vec<SentMessage>, (usize, String)> {
     let mut player = Player::new(side, &mut tested);
     let mut last = 0;
     for group in steps.chunk_by(|one, next| one.kind.is_unordered() && next.kind.is_unordered()) {
@@ -203,7 +203,7 @@ pub(crate) struct Player<'a, S> {
     /// What `@name` stands for so far, over all lines of the play.
     pub(crate) values: Values,
     /// Every message of both sides so far.
-    record: Vec<Message>,
+    record: Vec<SentMessage>,
     /// The beginning of a line whose end was not sent yet.
     unfinished: Vec<u8>,
 }
@@ -274,7 +274,7 @@ impl<S: SideUnderTest> Player<'_, S> {
     fn record_sent(&mut self, length: usize) {
         let line: Vec<u8> = self.unfinished.drain(..length).collect();
         let text = String::from_utf8_lossy(&line).trim_start_matches('\u{feff}').to_owned();
-        self.record.push(Message { by: self.side.other(), text });
+        self.record.push(SentMessage { by: self.side.other(), text });
     }
 
     /// Whether an output is what a step expects.
@@ -284,7 +284,7 @@ impl<S: SideUnderTest> Player<'_, S> {
 
     fn record(&mut self, output: &Output) {
         if let Output::Message(text) | Output::HttpBody { text, .. } = output {
-            self.record.push(Message { by: self.side, text: text.clone() });
+            self.record.push(SentMessage { by: self.side, text: text.clone() });
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bowline_proto::client::{AskId, CallRequest, ClientConfig, ClientConnection, ClientEvent};
 use bowline_proto::codec::lines::LineReader;
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Change, ExchangeId};
+use bowline_proto::request::{ExchangeId, ReportedChange};
 use bowline_types::error::ErrorObject;
 use bowline_types::implementation::Implementation;
 use bowline_types::json::{Object, RawJson};
@@ -205,13 +205,13 @@ impl SideUnderTest for SansIoClient {
     }
 }
 
-fn changed(change: &Change) -> String {
+fn changed(change: &ReportedChange) -> String {
     match change {
-        Change::Acknowledged(filter) => format!("acknowledged {}", json(filter)),
-        Change::Tools => "tools".to_owned(),
-        Change::Prompts => "prompts".to_owned(),
-        Change::Resources => "resources".to_owned(),
-        Change::Resource(uri) => format!("resource {uri}"),
+        ReportedChange::Acknowledged(filter) => format!("acknowledged {}", json(filter)),
+        ReportedChange::Tools => "tools".to_owned(),
+        ReportedChange::Prompts => "prompts".to_owned(),
+        ReportedChange::Resources => "resources".to_owned(),
+        ReportedChange::Resource(uri) => format!("resource {uri}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a driver calls back: the host of the connection, and the observer of one call.
 
 use bowline_proto::client::ServerProfile;
-use bowline_proto::request::Change;
+use bowline_proto::request::ReportedChange;
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
@@ -29,7 +29,7 @@ pub trait Host: Send + Sync + 'static {
     fn log(&self, _message: LogMessageParams) {}
 
     /// Something changed on the server.
-    fn changed(&self, _change: Change) {}
+    fn changed(&self, _change: ReportedChange) {}
 
     /// The user has finished with the web page of a URL elicitation; `name` is the elicitation id
     /// that the server gave.
@@ -50,5 +50,5 @@ pub trait CallObserver: Send + 'static {
     fn progress(&mut self, _progress: ProgressParams) {}
 
     /// The subscription reports a change.
-    fn change(&mut self, _change: Change) {}
+    fn change(&mut self, _change: ReportedChange) {}
 }

@@ -147,19 +147,19 @@ fn a_change_makes_stale_what_it_is_about() {
         read("a:/2"),
         request(Method::ServerDiscover, &json!({})),
     ];
-    let left_after = |change: Change| {
+    let left_after = |change: ReportedChange| {
         let mut kept = kept(CacheOptions::default());
         requests.iter().for_each(|request| kept.keep(request, "a", MINUTE));
         kept.cache.changed(&change);
         let left = requests.iter().map(|request| if kept.has(request) { '+' } else { '-' });
         left.collect::<String>()
     };
-    assert_eq!(left_after(Change::Tools), "-+++++++");
-    assert_eq!(left_after(Change::Prompts), "+-++++++");
-    assert_eq!(left_after(Change::Resources), "++-----+");
-    assert_eq!(left_after(Change::Resource("a:/1".to_owned())), "++++--++");
-    assert_eq!(left_after(Change::Resource("a:/1/x".to_owned())), "++++--++");
-    assert_eq!(left_after(Change::Acknowledged(Default::default())), "++++++++");
+    assert_eq!(left_after(ReportedChange::Tools), "-+++++++");
+    assert_eq!(left_after(ReportedChange::Prompts), "+-++++++");
+    assert_eq!(left_after(ReportedChange::Resources), "++-----+");
+    assert_eq!(left_after(ReportedChange::Resource("a:/1".to_owned())), "++++--++");
+    assert_eq!(left_after(ReportedChange::Resource("a:/1/x".to_owned())), "++++--++");
+    assert_eq!(left_after(ReportedChange::Acknowledged(Default::default())), "++++++++");
 }
 
 // spec: CACHE-17
@@ -167,7 +167,7 @@ fn a_change_makes_stale_what_it_is_about() {
 fn a_result_that_may_be_older_than_a_change_is_not_kept() {
     let mut kept = kept(CacheOptions::default());
     let before = kept.cache.changes();
-    kept.cache.changed(&Change::Tools);
+    kept.cache.changed(&ReportedChange::Tools);
     kept.cache.keep(&tools(), &answer("a", MINUTE), before, kept.now);
     assert!(!kept.has(&tools()));
 }
@@ -288,11 +288,11 @@ fn eight_megabytes_are_stored_by_default() {
 #[test]
 fn a_result_of_a_call_after_a_change_is_stored_and_an_acknowledgement_is_no_change() {
     let mut kept = kept(CacheOptions::default());
-    kept.cache.changed(&Change::Tools);
+    kept.cache.changed(&ReportedChange::Tools);
     kept.keep(&tools(), "a", MINUTE);
     assert!(kept.has(&tools()));
     let before = kept.cache.changes();
-    kept.cache.changed(&Change::Acknowledged(Default::default()));
+    kept.cache.changed(&ReportedChange::Acknowledged(Default::default()));
     kept.cache.keep(&read("a:/1"), &answer("a", MINUTE), before, kept.now);
     assert!(kept.has(&read("a:/1")));
 }

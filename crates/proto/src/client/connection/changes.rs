@@ -14,7 +14,7 @@ use bowline_types::method::Method;
 use super::calls::FOREVER;
 use super::{ClientConnection, ClientEvent, Purpose};
 use crate::members::Members;
-use crate::request::{Change, ExchangeId};
+use crate::request::{ExchangeId, ReportedChange};
 use crate::table::outgoing::Timing;
 
 impl ClientConnection {
@@ -31,7 +31,7 @@ impl ClientConnection {
             // The subscription was closed before, so the change is dropped.
             named => match named.ok().flatten().and_then(|id| self.subscription(&id)) {
                 Some((id, exchange)) => {
-                    if let Change::Acknowledged(_) = change {
+                    if let ReportedChange::Acknowledged(_) = change {
                         self.keep_open(id, now);
                     }
                     Some(exchange)
@@ -59,14 +59,16 @@ impl ClientConnection {
 }
 
 /// The change that a notification announces.
-fn change(method: Method, params: &Members) -> Option<Change> {
+fn change(method: Method, params: &Members) -> Option<ReportedChange> {
     match method {
-        Method::ToolsListChanged => Some(Change::Tools),
-        Method::PromptsListChanged => Some(Change::Prompts),
-        Method::ResourcesListChanged => Some(Change::Resources),
-        Method::ResourcesUpdated => params.parse("uri").ok().flatten().map(Change::Resource),
+        Method::ToolsListChanged => Some(ReportedChange::Tools),
+        Method::PromptsListChanged => Some(ReportedChange::Prompts),
+        Method::ResourcesListChanged => Some(ReportedChange::Resources),
+        Method::ResourcesUpdated => {
+            params.parse("uri").ok().flatten().map(ReportedChange::Resource)
+        }
         Method::SubscriptionsAcknowledged => {
-            params.parse("notifications").ok().flatten().map(Change::Acknowledged)
+            params.parse("notifications").ok().flatten().map(ReportedChange::Acknowledged)
         }
         _ => None,
     }

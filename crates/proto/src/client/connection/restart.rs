@@ -14,7 +14,7 @@ use super::super::cache::Cache;
 use super::super::negotiate::NegotiationStep;
 use super::super::rounds::InFlightCall;
 use super::{CallError, ClientConnection, ClientEvent, Purpose};
-use crate::request::{Change, ExchangeId};
+use crate::request::{ExchangeId, ReportedChange};
 use crate::transmit::FailureKind;
 
 impl ClientConnection {
@@ -110,12 +110,12 @@ impl ClientConnection {
 }
 
 /// Every change that a subscription asked for.
-fn all_of(filter: SubscriptionFilter) -> impl Iterator<Item = Change> {
+fn all_of(filter: SubscriptionFilter) -> impl Iterator<Item = ReportedChange> {
     let lists = [
-        (filter.tools_list_changed, Change::Tools),
-        (filter.prompts_list_changed, Change::Prompts),
-        (filter.resources_list_changed, Change::Resources),
+        (filter.tools_list_changed, ReportedChange::Tools),
+        (filter.prompts_list_changed, ReportedChange::Prompts),
+        (filter.resources_list_changed, ReportedChange::Resources),
     ];
     let lists = lists.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, change)| change);
-    lists.chain(filter.resource_subscriptions.into_iter().map(Change::Resource))
+    lists.chain(filter.resource_subscriptions.into_iter().map(ReportedChange::Resource))
 }

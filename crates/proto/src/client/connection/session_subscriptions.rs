@@ -15,7 +15,7 @@ use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::super::session_subscriptions::{SessionSubscription, SubscribeRequest};
 use super::{CallError, CallRequest, ClientConnection, ClientEvent, Purpose};
-use crate::request::{Change, ExchangeId};
+use crate::request::{ExchangeId, ReportedChange};
 use crate::wire::splice;
 
 impl ClientConnection {
@@ -114,7 +114,7 @@ impl ClientConnection {
 
     /// Reports a change to every subscription that wants it. On 2026-07-28 there are none here: the
     /// server names the subscription itself.
-    pub(super) fn report_to_subscriptions(&mut self, change: &Change) {
+    pub(super) fn report_to_subscriptions(&mut self, change: &ReportedChange) {
         for (exchange, subscription) in &self.subscriptions.open {
             if change.is_wanted_by(&subscription.filter) {
                 self.events.push_back(ClientEvent::Change(Some(*exchange), change.clone()));
@@ -167,7 +167,7 @@ impl ClientConnection {
                 self.end(exchange, Err(CallError::Refused(error)));
             }
             _ => {
-                let acknowledged = Change::Acknowledged(subscription.filter.clone());
+                let acknowledged = ReportedChange::Acknowledged(subscription.filter.clone());
                 self.events.push_back(ClientEvent::Change(Some(exchange), acknowledged));
             }
         }

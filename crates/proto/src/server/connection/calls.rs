@@ -14,7 +14,7 @@ use super::super::batch::BatchId;
 use super::super::exchange::{CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
-use crate::request::{ExchangeId, Extensions, Question, QuestionError, Response};
+use crate::request::{ExchangeId, Extensions, OutgoingQuestion, QuestionError, Response};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
 
@@ -95,9 +95,9 @@ impl ServerConnection {
     /// Sends a question of a call to the client. It fails at once in revisions without server
     /// requests, if the call cannot reach its client, and after the end of input. While the client
     /// is asked, the call gives up its place among those that run.
-    pub(super) fn ask(&mut self, number: ExchangeId, question: Question, now: Instant) {
+    pub(super) fn ask(&mut self, number: ExchangeId, question: OutgoingQuestion, now: Instant) {
         let limits = self.config.limits().clone();
-        let refused = |question: Question, why| question.reply.deliver(Err(why));
+        let refused = |question: OutgoingQuestion, why| question.reply.deliver(Err(why));
         let session = match (self.calls.get(number), &mut self.session) {
             (Some(ServiceCall::OfClient { exchange, is_reachable, .. }), Some(session))
                 if exchange.revision().has_server_requests() =>
