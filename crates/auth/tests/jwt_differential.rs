@@ -152,7 +152,10 @@ impl Damage {
             Self::Graft(part, other) => {
                 let other = our_token(Algorithm::ALL[other % 4]);
                 let mut parts: Vec<&str> = token.split('.').collect();
-                parts[part % 3] = other.split('.').nth(part % 3).unwrap();
+                // Damage before this may have removed a dot, and with it a part.
+                if let Some(place) = parts.get_mut(part % 3) {
+                    *place = other.split('.').nth(part % 3).unwrap();
+                }
                 return parts.join(".");
             }
         }
