@@ -90,6 +90,16 @@ impl Error {
         }
     }
 
+    /// Whether the server demands a credential that the client could not obtain
+    /// ([`ClientBuilder::auth`](crate::ClientBuilder::auth)): for example, the user did not log in.
+    pub fn is_unauthorized(&self) -> bool {
+        matches!(
+            self.0.kind,
+            Kind::Call(CallError::Failed { kind: FailureKind::Unauthorized, .. })
+                | Kind::Connect(ConnectError::Negotiation(NegotiationError::Unauthorized(_)))
+        )
+    }
+
     /// Whether the server answered with an error; [`rpc`](Self::rpc) gives it.
     pub fn is_refused(&self) -> bool {
         self.rpc().is_some()
@@ -176,7 +186,7 @@ impl Error {
             Kind::Call(CallError::Failed { kind, .. }) => match kind {
                 FailureKind::NotSent | FailureKind::SessionLost => true,
                 FailureKind::Refused(status) => matches!(status, 408 | 425 | 429 | 503),
-                FailureKind::Lost => false,
+                FailureKind::Lost | FailureKind::Unauthorized => false,
             },
             _ => false,
         }
@@ -188,6 +198,7 @@ impl Error {
             Kind::Call(CallError::Failed { kind: FailureKind::Refused(status), .. }) => {
                 Some(status)
             }
+            Kind::Call(CallError::Failed { kind: FailureKind::Unauthorized, .. }) => Some(401),
             _ => None,
         }
     }
@@ -197,7 +208,8 @@ impl Error {
     pub(crate) fn speaks_for_another_era(&self, remembered: bool) -> bool {
         match &self.0.kind {
             Kind::Connect(ConnectError::Closed(_)) => true,
-            Kind::Connect(_) => remembered && !self.is_timeout(),
+            // A user who did not log in is not asked again.
+            Kind::Connect(_) => remembered && !self.is_timeout() && !self.is_unauthorized(),
             _ => false,
         }
     }

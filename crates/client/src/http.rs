@@ -1,11 +1,15 @@
 //! Connects to servers over HTTP.
 
-use std::fmt;
+mod auth;
 
-use bowline_http::client::{HttpClientLimits, HttpTransport};
+use std::fmt;
+use std::sync::Arc;
+
+use bowline_http::client::{Authorize, HttpClientLimits, HttpTransport};
 use bowline_transport::connect::Link;
 use http::header::{HeaderName, HeaderValue};
 
+pub use self::auth::ClientAuthorization;
 use crate::builder::ClientBuilder;
 use crate::client::Client;
 use crate::connect::{Connect, Connector};
@@ -37,7 +41,8 @@ impl ClientBuilder {
     /// Connects to the server at a URL; see [`Client::http`].
     pub fn http(self, url: impl Into<String>) -> ClientBuilder<HttpServer> {
         let (url, limits) = (url.into(), HttpClientLimits::default());
-        self.with_server(HttpServer { url, headers: Vec::new(), limits, problem: None })
+        let (headers, authorization, problem) = Default::default();
+        self.with_server(HttpServer { url, headers, limits, authorization, problem })
     }
 }
 
@@ -72,6 +77,7 @@ pub struct HttpServer {
     url: String,
     headers: Vec<(HeaderName, HeaderValue)>,
     limits: HttpClientLimits,
+    authorization: Option<Arc<dyn ClientAuthorization>>,
     /// An invalid setting, reported when the client connects.
     problem: Option<String>,
 }
@@ -92,12 +98,15 @@ impl HttpServer {
         }
     }
 
-    fn transport(&self) -> Result<HttpTransport> {
+    fn transport(&self, authorize: Option<&Arc<dyn Authorize>>) -> Result<HttpTransport> {
         if let Some(problem) = &self.problem {
             return Err(Error::address(problem));
         }
         let transport = HttpTransport::new(&self.url).map_err(Error::address)?;
-        let transport = transport.with_limits(self.limits.clone());
+        let mut transport = transport.with_limits(self.limits.clone());
+        if let Some(authorize) = authorize {
+            transport = transport.with_authorization(authorize.clone());
+        }
         let headers = self.headers.iter().cloned();
         Ok(headers.fold(transport, |transport, (name, value)| transport.with_header(name, value)))
     }
@@ -112,14 +121,16 @@ impl Connect<ByAddress> for HttpServer {
     /// one is sent after all.
     async fn connect(self, connector: &Connector) -> Result<Link> {
         let era = RememberedEra::of(&self.url);
+        let authorize = self.authorize()?;
+        let authorize = authorize.as_ref();
         let remembered = connector.without_probe().filter(|_| era.had_handshake());
         if let Some(without_probe) = remembered {
-            match without_probe.over(self.transport()?).await {
+            match without_probe.over(self.transport(authorize)?).await {
                 Err(error) if error.speaks_for_another_era(true) => era.forget(),
                 outcome => return outcome,
             }
         }
-        let link = connector.over(self.transport()?).await?;
+        let link = connector.over(self.transport(authorize)?).await?;
         era.remember(&link);
         Ok(link)
     }

@@ -179,7 +179,7 @@ pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
 pub use crate::group::{FromMember, Group, InvalidMember, Listing};
 #[cfg(feature = "http")]
-pub use crate::http::HttpServer;
+pub use crate::http::{ClientAuthorization, HttpServer};
 pub use crate::list::List;
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;

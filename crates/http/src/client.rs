@@ -6,6 +6,7 @@
 //! * [`limits`](HttpClientLimits) — every bound;
 //! * `exchange` — one POST: its answer is JSON or an event stream, dropping it cancels;
 //! * `shared` — what all exchanges share: the address, the session, how requests are sent;
+//! * [`authorize`](Authorize) — where credentials come from, and what a refusal means;
 //! * `reply` — the head of an HTTP response;
 //! * `events`, `peek` — event streams, and which message is the awaited answer;
 //! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
@@ -20,6 +21,7 @@
 //! fail.
 
 mod address;
+mod authorize;
 mod connector;
 mod events;
 mod exchange;
@@ -35,6 +37,7 @@ mod shared;
 mod transport;
 
 pub use self::address::InvalidAddress;
+pub use self::authorize::{Authorize, AuthorizeMessage, MessageOperation, RefusalVerdict};
 pub use self::fetch::{BoxError, RequestBody};
 pub use self::limits::HttpClientLimits;
 #[cfg(feature = "auth-client")]

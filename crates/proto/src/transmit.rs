@@ -50,6 +50,9 @@ pub enum FailureKind {
     NotSent,
     /// The server refused the message with this HTTP status and did not process it.
     Refused(u16),
+    /// The server demands a credential that the client could not obtain (HTTP status 401). It did not
+    /// process the message.
+    Unauthorized,
     /// The server does not know the session any more and did not process the message.
     SessionLost,
     /// The connection broke after sending. The server may have processed the message.

@@ -1,6 +1,7 @@
 //! An endpoint with authorization: every request is judged by its credential, before its body.
 
 mod builder;
+mod client;
 mod documents;
 mod expiry;
 mod handles;

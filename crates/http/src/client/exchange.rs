@@ -213,7 +213,7 @@ impl ClientExchange {
         }
         let body = match unit {
             Unit::Text(body) | Unit::Read(body, _) | Unit::TooLong(body) => body,
-            Unit::Failed(_) => Bytes::new(),
+            Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => Bytes::new(),
         };
         Err(reply.asked().refused(reply.status(), &body))
     }

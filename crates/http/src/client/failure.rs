@@ -79,6 +79,27 @@ impl RequestLine<'_> {
         SendFailure { error, ..failure(kind, format!("{self}: {reason}{advice}")) }
     }
 
+    /// The server demands a credential, and none could be obtained for this reason.
+    pub(super) fn unauthorized(self, why: Option<&BoxError>, body: &Bytes) -> SendFailure {
+        let refused = self.refused(StatusCode::UNAUTHORIZED, body).reason;
+        let reason = match why {
+            Some(why) => format!("{self}: 401 Unauthorized: {}", with_causes(&**why)),
+            None => refused,
+        };
+        failure(FailureKind::Unauthorized, reason)
+    }
+
+    /// The server demands more scopes than could be obtained, for this reason.
+    pub(super) fn forbidden(self, why: &BoxError) -> SendFailure {
+        let reason = format!("{self}: 403 Forbidden: {}", with_causes(&**why));
+        failure(FailureKind::Refused(403), reason)
+    }
+
+    /// The request was not sent, because it lacks a credential.
+    pub(super) fn without_credential(self, why: &BoxError) -> SendFailure {
+        failure(FailureKind::Unauthorized, format!("{self}: not sent: {}", with_causes(&**why)))
+    }
+
     /// Advice for some statuses.
     fn advice(self, status: StatusCode) -> &'static str {
         match status {

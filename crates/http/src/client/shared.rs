@@ -4,6 +4,8 @@
 //! here before each POST. While a handshake runs, other requests and notifications wait for it,
 //! because the server would refuse them.
 
+mod authorized;
+
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -22,7 +24,9 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
+use self::authorized::Credentials;
 use super::address::Address;
+use super::authorize::Authorize;
 use super::connector::CutOff;
 use super::failure::RequestLine;
 use super::fetch::{Fetch, RequestBody};
@@ -49,6 +53,7 @@ pub(super) struct Shared {
     /// The limits of one message.
     pub(super) messages: Limits,
     pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) authorize: Option<Arc<dyn Authorize>>,
     /// Bounds the requests that are in flight.
     pub(super) turns: Semaphore,
     /// To the reader; `None` ends the connection.
@@ -94,6 +99,8 @@ struct OutgoingRequest<'a> {
     is_idempotent: bool,
     /// How long the server may take to answer; `None` if the call has a time-out of its own.
     patience: Option<Duration>,
+    /// What the message is; `None` for GET and DELETE.
+    mirror: Option<&'a Mirror>,
 }
 
 impl Shared {
@@ -108,6 +115,7 @@ impl Shared {
             headers,
             messages,
             fetch,
+            authorize: None,
             turns: Semaphore::new(limits.exchanges),
             limits,
             units,
@@ -214,7 +222,14 @@ impl Shared {
         let is_timed = mirror.id.is_some() && !mirror.method.is_some_and(McpMethod::streams);
         let patience = (!is_timed).then_some(self.limits.answer);
         let method = Method::POST;
-        let sending = OutgoingRequest { method, address, message, is_idempotent, patience };
+        let sending = OutgoingRequest {
+            method,
+            address,
+            message,
+            is_idempotent,
+            patience,
+            mirror: Some(mirror),
+        };
         let headers = || self.headers_of(mirror, session, message.len());
         let mut pauses = BusyPauses::default();
         loop {
@@ -263,7 +278,8 @@ impl Shared {
     fn without_message(&self, method: Method) -> OutgoingRequest<'_> {
         static NONE: Bytes = Bytes::new();
         let (address, patience) = (&self.address, Some(self.limits.answer));
-        OutgoingRequest { method, address, message: &NONE, is_idempotent: true, patience }
+        let (message, mirror) = (&NONE, None);
+        OutgoingRequest { method, address, message, is_idempotent: true, patience, mirror }
     }
 
     /// The headers of a GET or DELETE: the session id and the revision (SESS-5, PV-1).
@@ -333,23 +349,45 @@ impl Shared {
         headers
     }
 
+    /// Sends a request, with credentials if there are any.
+    async fn send(
+        &self,
+        sending: &OutgoingRequest<'_>,
+        headers: impl Fn() -> HeaderMap + Send + Sync,
+    ) -> Result<Reply, SendFailure> {
+        match &self.authorize {
+            None => self.attempt(sending, &headers, None).await,
+            // Boxed to keep this future small, because many clients need none.
+            Some(authorize) => {
+                Box::pin(self.send_authorized(&**authorize, sending, &headers)).await
+            }
+        }
+    }
+
     /// Sends a request. Follows redirects within the origin. Sends it again if a reused connection
     /// was cut, provided that the request is idempotent or the server has not seen it.
     ///
     /// Redirects to another origin are refused, because the request carries credentials. A request
     /// that is not idempotent, such as a tool call, is sent again only if the server is known not
     /// to have seen it.
-    async fn send(
+    async fn attempt(
         &self,
         sending: &OutgoingRequest<'_>,
-        headers: impl Fn() -> HeaderMap,
+        headers: &(impl Fn() -> HeaderMap + Send + Sync),
+        mut credentials: Option<&mut Credentials>,
     ) -> Result<Reply, SendFailure> {
         let OutgoingRequest { method, message, .. } = sending;
         let mut address = sending.address.clone();
         let (mut redirects, mut repeats) = (0, 0);
         loop {
             let asked = RequestLine { method, address: &address };
-            let request = request(method, &address, headers(), message);
+            let headers = match &mut credentials {
+                None => headers(),
+                Some(credentials) => {
+                    Box::pin(self.authorized(credentials, sending, asked, headers())).await?
+                }
+            };
+            let request = request(method, &address, headers, message);
             let fetched = self.fetch.clone().fetch(request);
             let fetched = match sending.patience {
                 // Boxed to keep this future small, because calls do not need it.

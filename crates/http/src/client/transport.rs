@@ -27,6 +27,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use super::address::{Address, InvalidAddress};
+use super::authorize::Authorize;
 use super::connector;
 use super::exchange::ClientExchange;
 use super::fetch::{BoxError, Fetch, RequestBody, ServiceFetch};
@@ -64,6 +65,7 @@ pub struct HttpTransport {
     limits: HttpClientLimits,
     /// `None` for the built-in client, which is made when it is needed.
     fetch: Option<Arc<dyn Fetch>>,
+    authorize: Option<Arc<dyn Authorize>>,
 }
 
 impl HttpTransport {
@@ -98,7 +100,7 @@ impl HttpTransport {
 
     fn at(address: Address, fetch: Option<Arc<dyn Fetch>>) -> Self {
         let headers = HeaderMap::from_iter([(USER_AGENT, OWN_USER_AGENT)]);
-        Self { address, headers, limits: HttpClientLimits::default(), fetch }
+        Self { address, headers, limits: HttpClientLimits::default(), fetch, authorize: None }
     }
 
     /// Adds a header to every request, such as `Authorization`. Headers of the protocol itself
@@ -108,6 +110,13 @@ impl HttpTransport {
     pub fn with_header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
         self.headers.insert(name, value);
+        self
+    }
+
+    /// Authorizes every request, and decides what to do after the statuses 401 and 403.
+    #[must_use]
+    pub fn with_authorization(mut self, authorize: Arc<dyn Authorize>) -> Self {
+        self.authorize = Some(authorize);
         self
     }
 
@@ -136,11 +145,13 @@ impl Transport for HttpTransport {
 
     fn split(self, limits: &Limits) -> (HttpReader, HttpWriter) {
         let (units, received) = mpsc::channel(QUEUE);
-        let Self { address, mut headers, limits: bounds, fetch } = self;
+        let Self { address, mut headers, limits: bounds, fetch, authorize } = self;
         let connect = || connector::connect(&address, &mut headers, &bounds);
         let fetch = fetch.unwrap_or_else(connect);
         let whom = (address, headers, fetch);
-        let shared = Arc::new(Shared::new(whom, limits.clone(), bounds, units));
+        let mut shared = Shared::new(whom, limits.clone(), bounds, units);
+        shared.authorize = authorize;
+        let shared = Arc::new(shared);
         let writer = HttpWriter {
             shared,
             running: HashMap::default(),

@@ -1,6 +1,7 @@
 //! The client side over HTTP: against servers that the test plays, in virtual time and without
 //! sockets, and against our own server over real ones.
 
+mod authorized;
 mod bodies;
 mod cuts;
 mod modern;

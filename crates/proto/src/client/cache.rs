@@ -155,6 +155,13 @@ impl Cache {
         });
     }
 
+    /// Drops everything, and whatever is under way: another credential means another cache
+    /// (CACHE-15).
+    pub(super) fn clear(&mut self) {
+        self.changes += 1;
+        self.forget(|_, _| true);
+    }
+
     /// Drops every page of a list whose cursor the server refused. The list has changed under the
     /// cursor, so all pages are outdated (CACHE-21).
     pub(super) fn refused(&mut self, request: &CallRequest, error: &ErrorObject) {

@@ -234,7 +234,11 @@ impl ClientConnection {
     /// Takes one message from the server. Text that is no message counts as noise, because servers
     /// on stdio sometimes print to stdout; too much of it ends the connection.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
-        self.note_arrival(now);
+        match unit {
+            Unit::Held(id) => return self.held(id, now),
+            Unit::Granted(id) => return self.granted(id, now),
+            _ => self.note_arrival(now),
+        }
         let text = match unit {
             Unit::Text(text) => text,
             Unit::Read(_, response) => {
@@ -243,6 +247,7 @@ impl ClientConnection {
             }
             Unit::TooLong(head) => return self.too_long(&head, now),
             Unit::Failed(failure) => return self.failed(*failure, now),
+            Unit::Held(_) | Unit::Granted(_) => return,
         };
         match Frame::parse(&text, self.config.limits()) {
             Ok(frame) => {
@@ -271,8 +276,12 @@ impl ClientConnection {
         if self.asks.values().any(|origin| matches!(origin, AskOrigin::Request(_))) {
             self.waiting.touch_all(now);
         }
-        while let Some(Expired { id, value, at_maximum }) = self.waiting.expire(now) {
+        while let Some(Expired { id, value, at_maximum, was_held }) = self.waiting.expire(now) {
             match value {
+                // The user did not log in, which says nothing about the era of the server.
+                Purpose::Probe(_) if was_held => {
+                    self.step(NegotiationStep::Failed(NegotiationError::TimedOut), now);
+                }
                 Purpose::Probe(revision) => {
                     self.late_probe = Some((id, revision));
                     self.step(negotiate::after_silence(&self.config), now);

@@ -18,7 +18,7 @@
 //! | -32022 with a list | probe again in a listed revision, or shake hands in one |
 //! | another error of 2026-07-28 | fail: the server is modern, and a handshake would not help |
 //! | any other error, nonsense or silence | handshake |
-//! | no connection, 401, 403, 407, 429, 5xx | fail: it says nothing about the era |
+//! | no connection, 401, 403, 407, 429, 5xx, no credential | fail: it says nothing about the era |
 
 use std::fmt;
 use std::time::Duration;
@@ -116,6 +116,10 @@ pub(super) fn after_failed_probe(
     /// era.
     const NOT_OF_THE_PROTOCOL: [u16; 4] = [401, 403, 407, 429];
     match (&failure.error, failure.kind) {
+        // A handshake would be refused too, and might ask the user to log in once more.
+        (_, FailureKind::Unauthorized) => {
+            NegotiationStep::Failed(NegotiationError::Unauthorized(failure.reason.clone()))
+        }
         (Some(error), _) => match after_probe(config, asked, Err(error)) {
             NegotiationStep::Failed(NegotiationError::Refused { error, .. }) => {
                 NegotiationStep::Failed(NegotiationError::Refused {
@@ -255,6 +259,8 @@ pub enum NegotiationError {
     TimedOut,
     /// The server could not be reached, or refused for reasons outside the protocol.
     Unreachable(String),
+    /// The server demands a credential that the client could not obtain.
+    Unauthorized(String),
     /// The server writes lines that are not messages.
     Noise(String),
     /// The server fell silent, and did not answer a ping.
@@ -280,7 +286,7 @@ impl fmt::Display for NegotiationError {
                 write!(f, "the server refused to begin: {how}")
             }
             Self::Invalid(reason) => write!(f, "the server's first answer is invalid: {reason}"),
-            Self::Unreachable(reason) => f.write_str(reason),
+            Self::Unreachable(reason) | Self::Unauthorized(reason) => f.write_str(reason),
             Self::TimedOut => f.write_str("the server did not answer the handshake in time"),
             Self::Silent(after) => {
                 write!(f, "the server is silent, and gave no sign of life within {after:?}")

@@ -164,7 +164,8 @@ impl ServerConnection {
         let text = match unit {
             Unit::Text(text) | Unit::Read(text, _) => text,
             Unit::TooLong(head) => return self.refuse_too_long(&head),
-            Unit::Failed(_) => return,
+            // A server sends no requests of its own over such channels.
+            Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
         };
         match Frame::parse(&text, self.config.limits()) {
             Ok(Frame::Message(message)) => self.message(message, None, now),

@@ -35,6 +35,10 @@ struct Entry<T> {
     value: T,
     deadline: Instant,
     timing: Timing,
+    /// Set while its clock is stopped: its own time-out and its longest time.
+    held: Option<Box<(Duration, Duration)>>,
+    /// When its clock began.
+    since: Instant,
 }
 
 /// How long a request may take. Progress may restart the first time (TIME-5) but never moves the
@@ -56,6 +60,8 @@ pub struct Expired<T> {
     pub value: T,
     /// Whether [`Timing::maximum`] was reached, and not only [`Timing::timeout`].
     pub at_maximum: bool,
+    /// Whether its clock had been [stopped](OutgoingRequests::hold) for too long.
+    pub was_held: bool,
 }
 
 /// The request that an answer names. A late answer is dropped in silence (CANC-9); an unknown one
@@ -99,7 +105,7 @@ impl<T> OutgoingRequests<T> {
         self.last += 1;
         let deadline = timing.deadline(now);
         self.deadlines.insert((deadline, self.last));
-        self.waiting.insert(self.last, Entry { value, deadline, timing });
+        self.waiting.insert(self.last, Entry { value, deadline, timing, held: None, since: now });
         self.last
     }
 
@@ -151,6 +157,28 @@ impl<T> OutgoingRequests<T> {
         }
     }
 
+    /// Stops the clock of a request that cannot be sent yet, for at most this long.
+    pub fn hold(&mut self, id: i64, longest: Duration, now: Instant) {
+        if let Some(entry) = self.waiting.get_mut(&id).filter(|entry| entry.held.is_none()) {
+            let maximum = now.checked_add(longest).unwrap_or(entry.timing.maximum);
+            let timing = Timing { timeout: longest, maximum };
+            let own = std::mem::replace(&mut entry.timing, timing);
+            let longest = own.maximum.saturating_duration_since(entry.since);
+            entry.held = Some(Box::new((own.timeout, longest)));
+            self.touch(id, now);
+        }
+    }
+
+    /// Starts the clock of a request anew, because the request is sent anew.
+    pub fn release(&mut self, id: i64, now: Instant) {
+        let Some(entry) = self.waiting.get_mut(&id) else { return };
+        let Some(held) = entry.held.take() else { return };
+        let (timeout, longest) = *held;
+        let maximum = now.checked_add(longest).unwrap_or(entry.timing.maximum);
+        (entry.since, entry.timing) = (now, Timing { timeout, maximum });
+        self.touch(id, now);
+    }
+
     /// Restarts every time-out, while the peer waits for this side.
     pub fn touch_all(&mut self, now: Instant) {
         for id in self.ids() {
@@ -165,8 +193,10 @@ impl<T> OutgoingRequests<T> {
         if now < deadline {
             return None;
         }
-        let at_maximum = self.waiting.get(&id).is_some_and(|entry| entry.timing.maximum <= now);
-        self.abandon(id).map(|value| Expired { id, value, at_maximum })
+        let entry = self.waiting.get(&id);
+        let at_maximum = entry.is_some_and(|entry| entry.timing.maximum <= now);
+        let was_held = entry.is_some_and(|entry| entry.held.is_some());
+        self.abandon(id).map(|value| Expired { id, value, at_maximum, was_held })
     }
 
     /// When the next request times out.
@@ -277,6 +307,26 @@ mod tests {
         assert_eq!(table.expire(after(104)), None);
     }
 
+    #[test]
+    fn the_clock_of_a_request_can_be_stopped_and_started_anew() {
+        let now = start();
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let mut table = OutgoingRequests::new(4);
+        let id = table.insert('a', timing(now), now);
+        table.hold(id, Duration::from_secs(600), after(5));
+        // A second stop does not prolong the first.
+        table.hold(id, Duration::from_secs(600), after(100));
+        assert_eq!(table.next_deadline(), Some(after(605)));
+        table.release(id, after(500));
+        assert_eq!(table.next_deadline(), Some(after(510)));
+        table.touch(id, after(509));
+        table.touch(id, after(518));
+        assert_eq!(table.next_deadline(), Some(after(525)), "its maximum, from the new start");
+        table.hold(id, Duration::from_secs(600), after(520));
+        let expired = Expired { id, value: 'a', at_maximum: true, was_held: true };
+        assert_eq!(table.expire(after(520 + 600)), Some(expired));
+    }
+
     // spec: TIME-1, TIME-5, TIME-6
     #[test]
     fn a_sign_of_life_restarts_the_clock_up_to_a_maximum() {
@@ -289,7 +339,7 @@ mod tests {
         assert_eq!(table.expire(after(18)), None);
         table.touch(id, after(18));
         assert_eq!(table.next_deadline(), Some(after(25)));
-        let expired = Expired { id, value: 'a', at_maximum: true };
+        let expired = Expired { id, value: 'a', at_maximum: true, was_held: false };
         assert_eq!(table.expire(after(25)), Some(expired));
         assert_eq!(table.next_deadline(), None);
     }

@@ -1,5 +1,6 @@
 //! The client connection without I/O, where transcripts cannot express it. All in virtual time.
 
+mod authorized;
 mod calls;
 mod contact;
 mod following;

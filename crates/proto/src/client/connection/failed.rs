@@ -29,8 +29,11 @@ impl ClientConnection {
                 self.step(negotiate::after_failed_probe(&self.config, asked, &failure), now);
             }
             Purpose::Handshake => {
-                let SendFailure { error, reason, .. } = failure;
+                let SendFailure { error, reason, kind, .. } = failure;
                 let error = match error {
+                    _ if kind == FailureKind::Unauthorized => {
+                        NegotiationError::Unauthorized(reason)
+                    }
                     Some(error) => NegotiationError::Refused { error, how: Some(reason) },
                     None => NegotiationError::Unreachable(reason),
                 };
@@ -42,9 +45,27 @@ impl ClientConnection {
                 None => self.subscribe_failed(&subscribe, call_error(failure)),
             },
             Purpose::KeepAlive => match failure.kind {
-                FailureKind::Refused(_) | FailureKind::SessionLost => self.keep_alive_answered(),
+                FailureKind::Refused(_) | FailureKind::Unauthorized | FailureKind::SessionLost => {
+                    self.keep_alive_answered();
+                }
                 FailureKind::NotSent | FailureKind::Lost => self.keep_alive_expired(),
             },
+        }
+    }
+
+    /// A request waits for a credential. Its clock stops for as long as a user may take to answer a
+    /// question, and then as long as the requests of a login may take.
+    pub(super) fn held(&mut self, id: i64, now: Instant) {
+        let limits = self.config.limits();
+        let longest = limits.question_timeout.saturating_add(limits.request_timeout);
+        self.waiting.hold(id, longest, now);
+    }
+
+    /// A request was sent again with another credential.
+    pub(super) fn granted(&mut self, id: i64, now: Instant) {
+        self.waiting.release(id, now);
+        if let Some(cache) = &mut self.cache {
+            cache.clear();
         }
     }
 
