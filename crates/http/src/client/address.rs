@@ -12,7 +12,7 @@ use http::Uri;
 use http::header::HeaderValue;
 use http::uri::Scheme;
 
-/// An absolute `http` or `https` URL, cheap to clone.
+/// An absolute `http` or `https` URL, cheap to clone. Without user, password and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address(Arc<Uri>);
 
@@ -148,7 +148,8 @@ fn without_dots(path_and_query: &str) -> String {
     query.map_or_else(|| path.clone(), |query| format!("{path}?{query}"))
 }
 
-/// A URL that is not a valid address of a server.
+/// A URL that is not a valid address of a server. The text shows the URL without its query, and
+/// says what to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidAddress {
     /// Without its query.

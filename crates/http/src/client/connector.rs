@@ -105,7 +105,8 @@ fn secured(_: Proxied, _: &Address, _: &HttpClientLimits) -> Arc<dyn Fetch> {
     Arc::new(Unavailable(NO_TLS.to_owned()))
 }
 
-/// A client that cannot be used: every request fails with this reason.
+/// A client that cannot be used: every request fails with this reason. Nothing is sent, so callers
+/// may repeat their requests once the cause is mended.
 struct Unavailable(String);
 
 impl Fetch for Unavailable {

@@ -133,7 +133,8 @@ fn failure(kind: FailureKind, reason: String) -> SendFailure {
     SendFailure { id: None, kind, error: None, reason }
 }
 
-/// A status and the beginning of the body.
+/// A status and the beginning of the body. For bodies that are no JSON-RPC error, such as the page
+/// of a proxy.
 struct StatusAndBody<'a> {
     status: StatusCode,
     body: &'a Bytes,
@@ -149,7 +150,8 @@ impl fmt::Display for StatusAndBody<'_> {
     }
 }
 
-/// The beginning of a peer's text, on one line.
+/// The beginning of a peer's text, on one line. Control characters become spaces, so that a server
+/// cannot forge lines of a log or move a terminal's cursor.
 struct Excerpt<'a>(&'a str);
 
 impl fmt::Display for Excerpt<'_> {

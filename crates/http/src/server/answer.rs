@@ -45,8 +45,9 @@ impl Answer {
         }
     }
 
-    /// The same on a stream of HTTP/2, where the next piece waits until the client has taken the one
-    /// before.
+    /// The same on a stream of HTTP/2, where the next piece waits until the client has taken the
+    /// one before. Called in the task of the stream, which is where [`Flow::current`] finds the
+    /// flow.
     #[cfg(feature = "http2")]
     pub(super) fn flowing(self) -> Self {
         Self { flow: Flow::current(), ..self }

@@ -2,10 +2,11 @@
 //! DELETE to the sessions, OPTIONS to the answers that browsers and proxies ask for.
 //!
 //! The order of a request is the order of the functions here. [`Endpoint::answer_to`] lets the gate
-//! check `Host` and `Origin`. `serve` finds the caller and looks at the HTTP method. `post` checks
-//! the headers, reads the body and decides the era. A check that costs less, or that protects what
-//! follows, comes first: no body is read for a request that the gate refuses, and no slot is taken
-//! for a message that is malformed.
+//! check `Host` and `Origin`. `pass` has the credential verified, if the endpoint has
+//! authorization. `serve` finds the caller and looks at the HTTP method. `post` checks the headers,
+//! reads the body and decides the era. A check that costs less, or that protects what follows,
+//! comes first: no body is read for a request that the gate or the authorization refuses, and no
+//! slot is taken for a message that is malformed.
 //!
 //! Errors before the message is known are HTTP statuses with a JSON-RPC error without an id
 //! (HTTP-12). As soon as the id of the request is known, the error carries it.

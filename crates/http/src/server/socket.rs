@@ -86,7 +86,8 @@ impl<T> WatchedSocket<T> {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, reason)))
     }
 
-    /// The same for a write of bytes.
+    /// The same for a write of bytes. What the client's system has accepted counts as read, which
+    /// is why little may be unsent (`tcp.rs`).
     fn written(
         &mut self,
         cx: &mut Context<'_>,

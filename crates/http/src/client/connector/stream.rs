@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 
-/// A stream with a description of its own. That of the stream inside is left out, because hyper would
-/// copy its details into every response.
+/// A stream with a description of its own. That of the stream inside is left out, because hyper
+/// would copy its details into every response. Reads and writes go straight through.
 pub(super) struct DescribedStream<S> {
     stream: S,
     describe: fn() -> Connected,

@@ -49,7 +49,7 @@ struct Work {
     lacking: Option<Box<InsufficientScope>>,
 }
 
-/// Records what is sent on a stream.
+/// Records what is sent on a stream. Without one, messages are sent as they come, without an id.
 struct Recorder {
     log: StreamLog,
     /// The message that was taken off the line last, until it is in the log.
@@ -168,6 +168,8 @@ impl Work {
         }
     }
 
+    /// With the last message, changes of the session are saved first. If the store fails, the
+    /// message is still sent, without an id.
     async fn record(&mut self, role: Role, message: &[u8]) -> Option<Position> {
         let is_last = role == Role::Ends;
         if is_last {
@@ -183,6 +185,7 @@ impl Work {
         position
     }
 
+    /// An empty last event marks a stream that ended without an answer.
     async fn finish(&mut self) {
         if let Some(recorder) = &self.recorder {
             recorder.log.append(b"", true).await;
@@ -190,6 +193,7 @@ impl Work {
         self.recorder = None;
     }
 
+    /// The line first, then the calls: what is ready to be sent is sent before a handler runs on.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<ToClient>> {
         loop {
             while let Some(item) = self.line.take() {

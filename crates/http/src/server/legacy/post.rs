@@ -35,6 +35,9 @@ use super::sessions::OpenSessions;
 use super::{broadcast, handshake, sse2024};
 
 /// Serves a message of a client that shakes hands. `text` is the body that `message` was read from.
+///
+/// In this order: a session of 2024-11-05 that the query names, the session that the header names,
+/// a handshake, and at a server without sessions a session for this one request.
 pub(in super::super) async fn post(
     sessions: &Arc<OpenSessions>,
     message: LegacyFrame,
@@ -81,7 +84,8 @@ struct Accepted {
     is_for_others: bool,
 }
 
-/// Hands a message to its session, unless a limit refuses it.
+/// Hands a message to its session, unless a limit refuses it. Slots are taken before the session
+/// takes the message: a request that is refused for lack of a slot must not have begun.
 fn accept(
     session: Arc<HttpSession>,
     message: LegacyFrame,
@@ -110,6 +114,9 @@ fn accept(
 }
 
 /// Answers a message: with 202, with JSON, or with a stream.
+///
+/// What other endpoints need to know, and what the client has changed, is in the store before the
+/// client gets its answer. So its next request finds it, at whichever endpoint.
 async fn answer(accepted: Accepted, text: &Bytes) -> Response<Body> {
     let Accepted { mut driver, expects_answer, is_for_others } = accepted;
     if is_for_others && let Err(error) = driver.session().pass_on(text).await {
@@ -174,7 +181,8 @@ struct PostStream {
     phase: Phase,
 }
 
-/// How far a stream has come.
+/// How far a stream has come. Kept apart from the driver, because the stream may end before the
+/// calls do.
 enum Phase {
     /// Nothing has been sent; this comes first.
     New(ToClient),

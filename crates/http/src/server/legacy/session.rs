@@ -52,9 +52,15 @@ use super::event_id::GET_STREAM;
 use super::item::Line;
 
 /// One session, or one endpoint's copy of a session that several endpoints serve.
+///
+/// Made before its handshake, and in the table of sessions only after the handshake has succeeded
+/// (2024-11-05: as soon as its stream is open). The table, every answer and every stream hold it; it
+/// is dropped with the last of them. Ending it is separate ([`end`]): what still holds it then sees
+/// that it has ended.
 pub(super) struct HttpSession {
     /// Empty for a session that serves a single request: no other request can name it.
     pub(super) id: String,
+    /// Every later request must come from the same owner (SESS-16).
     pub(super) owner: Owner,
     pub(super) core: Arc<Core>,
     pub(super) kind: SessionKind,
@@ -74,7 +80,11 @@ pub(super) enum SessionKind {
     Sse2024,
 }
 
+/// Behind one lock, which is held for a moment and never across an await. What is dropped or
+/// started because of a change is dropped or started after unlocking, since a handler may send at
+/// once.
 struct State {
+    /// The rules of the protocol. Everything else here decides only where its messages go.
     connection: ServerConnection,
     /// The line of each open exchange.
     lines: ExchangeTable<Arc<Line>>,
@@ -84,6 +94,7 @@ struct State {
     standalone: Arc<Line>,
     /// The session's own subscription to changes.
     subscription: Subscription,
+    /// Which GET stream listens, and which events of the log it may send.
     get_streams: GetStreams,
     /// When a message last came.
     used: Instant,
@@ -110,7 +121,7 @@ enum End {
     Elsewhere,
 }
 
-/// What became of a message.
+/// What became of a message. The POST drives the line to its end.
 pub(super) struct Received {
     /// The line on which calls and answers come.
     pub(super) line: Arc<Line>,

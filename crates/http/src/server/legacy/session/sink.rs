@@ -1,4 +1,8 @@
 //! How handlers send to the client: through their session.
+//!
+//! A message of a call goes onto the line of that call; once the call has ended, onto the
+//! standalone line, where only few kinds of messages are sent at all. While a line is full,
+//! handlers wait.
 
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -9,7 +13,8 @@ use super::super::super::clock::now;
 use super::super::item::{Item, Line};
 use super::{HttpSession, State};
 
-/// The sink of all calls of a session. Weak, because the connection of the session holds it.
+/// The sink of all calls of a session. Weak, because the connection of the session holds it. A
+/// handler that outlives its session finds that nothing can be sent any more.
 pub(super) struct SessionSink(pub(super) Weak<HttpSession>);
 
 impl Sink for SessionSink {
