@@ -55,7 +55,6 @@ impl Challenge {
             left = rest;
             read::header(value.as_bytes(), &mut challenges);
         }
-        challenges.truncate(MOST_CHALLENGES);
         challenges
     }
 

@@ -191,6 +191,7 @@ mod tests {
             (StatusCode::OK, "application/jwk-set+json", b"{}", true),
             (StatusCode::CREATED, "application/json", b"{}", false),
             (StatusCode::OK, "text/html", b"{}", false),
+            (StatusCode::OK, "text/x+json", b"{}", false),
             (StatusCode::OK, "application/jsonx", b"{}", false),
             (StatusCode::OK, "application/json", b"\xff\xff", false),
         ] {
@@ -205,6 +206,7 @@ mod tests {
             ("public, max-age=60", Some(60)),
             ("MAX-AGE=7", Some(7)),
             ("max-age=60, no-store", Some(0)),
+            ("no-cache, max-age=60", Some(0)),
             ("max-age=-1", None),
             ("max-age=99999999999999999999", None),
             ("private", None),
@@ -223,6 +225,7 @@ mod tests {
         assert_eq!(format!("{request:?}"), "POST Url(https://a.example/token?…)");
         assert!(!format!("{:?}", request.headers).contains("canary"));
         assert_eq!(request.body.expose(), b"code=canary");
+        assert_eq!(request.headers["accept"], "application/json");
         assert_eq!(
             format!("{:?}", fetched(StatusCode::OK, &[], b"canary")),
             "Fetched(200 OK, 6 bytes)"

@@ -119,10 +119,10 @@ impl<'a> Reader<'a> {
         self.take_while(|byte| byte == b' ' || byte == b'\t' || byte == b',');
     }
 
-    /// Bytes that are ASCII by this condition.
+    /// Bytes that fulfil a condition which only ASCII can fulfil.
     fn take_while(&mut self, is_wanted: impl Fn(u8) -> bool) -> &'a str {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest.iter().take_while(|byte| byte.is_ascii() && is_wanted(**byte)).count();
+        let length = rest.iter().take_while(|byte| is_wanted(**byte)).count();
         self.at += length;
         std::str::from_utf8(&rest[..length]).unwrap_or_default()
     }

@@ -62,7 +62,7 @@ fn values_without_quotes_and_parameters_without_commas_are_understood() {
 #[test]
 fn a_value_without_a_name_is_skipped() {
     assert_eq!(read(&["Negotiate abc==, Bearer a=b"]), ["Negotiate", r#"Bearer a="b""#]);
-    assert_eq!(read(&["Negotiate oYG/+==, Bearer"]), ["Negotiate", "Bearer"]);
+    assert_eq!(read(&["Negotiate oYG/+== , Bearer"]), ["Negotiate", "Bearer"]);
 }
 
 #[test]
@@ -81,11 +81,20 @@ fn hostile_text_gives_the_challenges_before_it() {
         assert_eq!(found.first().map(String::as_str), Some("Basic"), "{text}: {found:?}");
         assert!(found.len() <= 2, "{text}: {found:?}");
     }
+    for (text, expected) in [
+        ("Bearer =x", &["Bearer"][..]),
+        ("Bearer x=y, a=, b=c", &[]),
+        ("Bearer a=b\"c\"", &[r#"Bearer a="b""#]),
+        ("Negotiate ==, Bearer a=b", &["Negotiate"]),
+    ] {
+        assert_eq!(read(&[text]), expected, "{text}");
+    }
     assert_eq!(read(&["", ",", " ", "\"", "=", "Bearer\u{0080}"]), [""; 0]);
 }
 
 #[test]
 fn a_challenge_with_a_parameter_twice_is_left_out() {
+    assert_eq!(read(&["Bearer scope=a, error=b, Scope=c"]), [""; 0]);
     assert_eq!(read(&[r#"Bearer scope=a, Scope=b, Basic realm="c""#]), [r#"Basic realm="c""#]);
 }
 

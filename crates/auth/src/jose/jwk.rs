@@ -61,9 +61,8 @@ impl PublicKey {
 
     /// A point on P-256 as ring writes it: `4`, x, y.
     pub(crate) fn p256(point: &[u8]) -> Result<Self, Error> {
-        let point: Option<[u8; 65]> =
-            point.try_into().ok().filter(|point: &[u8; 65]| point[0] == 4);
-        point.map(|point| Self(Material::P256(point))).ok_or_else(|| malformed("a point on P-256"))
+        let point = point.try_into().map_err(|_| malformed("a point on P-256"))?;
+        Ok(Self(Material::P256(point)))
     }
 
     pub(crate) fn ed25519(bytes: &[u8]) -> Result<Self, Error> {
@@ -226,8 +225,8 @@ fn material(members: &Members) -> Result<PublicKey, Error> {
         ("RSA", _) => PublicKey::rsa(&bytes(&members.n)?, &bytes(&members.e)?),
         ("EC", Some("P-256")) => {
             let [x, y] = [bytes(&members.x)?, bytes(&members.y)?];
-            // Each coordinate has its full length; otherwise a point could be cut in two ways.
-            if x.len() != 32 || y.len() != 32 {
+            // Otherwise a point could be cut in two ways. The length of both together is checked below.
+            if x.len() != 32 {
                 return Err(malformed("a point on P-256"));
             }
             PublicKey::p256(&[&[4], x.as_slice(), y.as_slice()].concat())

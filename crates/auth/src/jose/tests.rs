@@ -173,7 +173,10 @@ fn a_signed_token_says_its_type_and_its_key() {
     let own = Jwk::parse(parsed.own_key().unwrap()).unwrap();
     assert_eq!((parsed.media_type(), parsed.key_id()), (Some("dpop+jwt"), None));
     assert_eq!(own.key(), key.public());
-    assert!(!format!("{parsed:?} {key:?}").contains(proof.expose().split('.').nth(2).unwrap()));
+    assert_eq!(format!("{parsed:?}"), "Jws(ES256, None)");
+    let thumbprint = key.public().thumbprint();
+    assert_eq!(format!("{key:?}"), format!("SigningKey(ES256, {thumbprint})"));
+    assert_eq!(format!("{:?}", key.public()), format!("PublicKey({thumbprint})"));
 }
 
 #[test]
@@ -195,6 +198,10 @@ fn private_keys_are_read_from_pem() {
         let error = thumbprint(pem, algorithm).unwrap_err();
         assert!(error.is_key() && error.to_string().contains(reason), "{error}");
     }
+    let most = "a".repeat(MOST_PRIVATE_KEY);
+    assert!(!thumbprint(&most, Algorithm::Es256).unwrap_err().is_too_large());
+    let most = Secret::new(vec![0; MOST_PRIVATE_KEY]);
+    assert!(!SigningKey::der(&most, Algorithm::Es256).unwrap_err().is_too_large());
     let long = "a".repeat(MOST_PRIVATE_KEY + 1);
     assert!(thumbprint(&long, Algorithm::Es256).unwrap_err().is_too_large());
     let long = Secret::new(vec![0; MOST_PRIVATE_KEY + 1]);
@@ -274,8 +281,19 @@ fn a_key_that_is_not_for_verifying_is_refused() {
     assert!(jwk(&json!({"kty": "EC", "crv": "P-256", "x": to_base64(&[7; 33]), "y": to_base64(&[7; 31])})).is_err());
     assert!(jwk(&json!({"kty": "EC", "crv": "P-384", "x": x, "y": x})).is_err());
     assert!(jwk(&json!({"kty": "oct", "k": "AAAA"})).is_err());
-    let large = json!({"kty": "OKP", "crv": "Ed25519", "x": x, "y": "a".repeat(MOST_KEY)});
-    assert!(jwk(&large).unwrap_err().is_too_large());
+    let sized = |size: usize| {
+        let empty = json!({"kty": "OKP", "crv": "Ed25519", "x": x, "y": ""}).to_string().len();
+        jwk(&json!({"kty": "OKP", "crv": "Ed25519", "x": x, "y": "a".repeat(size - empty)}))
+    };
+    assert!(sized(MOST_KEY).is_ok() && sized(MOST_KEY + 1).unwrap_err().is_too_large());
+}
+
+#[test]
+fn an_rsa_key_for_another_algorithm_is_refused() {
+    let rsa =
+        |alg: &str| jwk(&json!({"kty": "RSA", "n": RFC_7638, "e": "AQAB", "alg": alg})).is_ok();
+    let algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RSA-OAEP"];
+    assert_eq!(algorithms.map(rsa), [true, true, false, false, false]);
 }
 
 #[test]
@@ -290,6 +308,7 @@ fn rsa_keys_are_neither_weak_nor_slow() {
     {
         assert_eq!(rsa(bits, &[1, 0, 1]), is_accepted, "{bits}");
     }
+    assert!(rsa(2048, &[1; 4]));
     assert!(
         !rsa(2048, &[])
             && !rsa(2048, &[0])
@@ -332,6 +351,7 @@ fn key_sets_are_bounded() {
     let full = set(MOST_KEYS).unwrap();
     assert_eq!((full.len(), full.candidates(None, Algorithm::EdDsa).count()), (MOST_KEYS, 4));
     assert!(set(MOST_KEYS + 1).unwrap_err().is_too_large());
+    assert!(set(0).unwrap().is_empty() && !full.is_empty());
     for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[],"keys":[]}"#] {
         assert!(JwkSet::parse(text).is_err(), "{text}");
     }
@@ -372,4 +392,6 @@ fn claims_of_the_wrong_type_are_refused() {
     ] {
         assert!(TokenClaims::parse(text).is_err(), "{text}");
     }
+    let error = TokenClaims::parse(r#"{"aud":7}"#).unwrap_err().to_string();
+    assert!(error.contains("`aud`") && error.contains("a text or a list of texts"), "{error}");
 }

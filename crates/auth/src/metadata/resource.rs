@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(places("https://a.example"), [root]);
         assert_eq!(places("https://A.example:443/"), [root]);
         assert_eq!(places("https://a.example/public/mcp"), [&format!("{root}/public/mcp"), root]);
+        assert_eq!(places("https://a.example?t=1"), [&format!("{root}?t=1"), root]);
         assert_eq!(places("https://a.example/mcp/?t=1"), [&format!("{root}/mcp?t=1"), root]);
     }
 
@@ -158,6 +159,7 @@ mod tests {
         let many = vec!["https://as.example".to_owned(); MOST_SERVERS + 1];
         let document = ResourceMetadata::new("https://a.example/mcp", many);
         assert!(parse(&serde_json::to_string(&document).unwrap()).unwrap_err().is_too_large());
+        assert!(!parse(&" ".repeat(MOST_DOCUMENT)).unwrap_err().is_too_large());
         assert!(parse(&" ".repeat(MOST_DOCUMENT + 1)).unwrap_err().is_too_large());
     }
 

@@ -252,6 +252,8 @@ mod tests {
             let error = ServerMetadata::parse(&text, "i").unwrap_err();
             assert!(error.is_metadata() && error.to_string().contains("token_endpoint"), "{error}");
         }
+        let most = " ".repeat(MOST_DOCUMENT);
+        assert!(!ServerMetadata::parse(&most, "i").unwrap_err().is_too_large());
         let long = " ".repeat(MOST_DOCUMENT + 1);
         assert!(ServerMetadata::parse(&long, "i").unwrap_err().is_too_large());
     }

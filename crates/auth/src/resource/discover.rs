@@ -13,15 +13,13 @@ use crate::url::Url;
 ///
 /// If no address has a document, or the first one that has one is malformed or names another issuer.
 pub(super) async fn discover(issuer: &str, fetcher: &dyn Fetcher) -> Result<ServerMetadata, Error> {
-    let mut last = Error::fetch("the authorization server has no metadata document");
     for address in addresses(&Url::parse(issuer)?)? {
         match fetcher.fetch(FetchRequest::get(address)).await {
             Ok(answer) if answer.status == StatusCode::OK => {
                 return ServerMetadata::parse(answer.json()?, issuer);
             }
-            Ok(_) => {}
-            Err(error) => last = error,
+            _ => {}
         }
     }
-    Err(last)
+    Err(Error::fetch("the authorization server has no metadata document"))
 }

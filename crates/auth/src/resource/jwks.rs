@@ -5,7 +5,6 @@
 //! tokens does not become a flood of fetches. If the authorization server cannot be reached, old keys
 //! are used for a day.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -28,8 +27,6 @@ pub const LONGEST_STALE: Duration = Duration::from_secs(24 * 60 * 60);
 pub const FETCH_PAUSE: Duration = Duration::from_secs(30);
 /// How long an unknown key id is remembered.
 pub const UNKNOWN_KEY_AGE: Duration = Duration::from_secs(60);
-/// The most unknown key ids that are remembered.
-pub const MOST_UNKNOWN_KEYS: usize = 100;
 /// The most bytes of a key id that is remembered.
 const MOST_KEY_ID: usize = 256;
 
@@ -64,8 +61,9 @@ struct State {
     current: Option<Current>,
     /// The end of the last attempt to fetch, successful or not.
     attempted: Option<SystemTime>,
-    /// Key ids that the last fetch did not find, and until when they are remembered.
-    unknown: HashMap<String, SystemTime>,
+    /// Key ids that a fetch did not find, and until when they are remembered. A fetch adds one at
+    /// most, so the pause between fetches keeps this short.
+    unknown: Vec<(String, SystemTime)>,
     /// The address from the metadata of the issuer.
     address: Option<Url>,
 }
@@ -76,6 +74,7 @@ struct Current {
 }
 
 /// What to do for a token.
+#[derive(Debug)]
 enum Step {
     Use(KeyVersion),
     /// Fetch first. The keys are usable meanwhile.
@@ -193,7 +192,8 @@ impl State {
     }
 
     fn is_unknown(&self, id: &str, now: SystemTime) -> bool {
-        id.len() > MOST_KEY_ID || self.unknown.get(id).is_some_and(|until| now < *until)
+        let is_known = |(known, until): &(String, SystemTime)| known == id && now < *until;
+        id.len() > MOST_KEY_ID || self.unknown.iter().any(is_known)
     }
 
     fn store(
@@ -227,13 +227,12 @@ impl State {
             None => KeyVersion { keys: Arc::new(keys), version: 1 },
         };
         self.current = Some(Current { keys: keys.clone(), fresh_until });
-        self.unknown.retain(|_, until| now < *until);
-        match id {
-            Some(id) if !keys.keys.has(id) && self.unknown.len() < MOST_UNKNOWN_KEYS => {
-                self.unknown.insert(id.to_owned(), now + UNKNOWN_KEY_AGE);
-            }
-            _ => {}
-        }
+        self.unknown.retain(|(_, until)| now < *until);
+        let unknown = id.filter(|id| !keys.keys.has(id));
+        self.unknown.extend(unknown.map(|id| (id.to_owned(), now + UNKNOWN_KEY_AGE)));
         keys
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,11 @@
 //! Settings that would make a resource unsafe are refused when it is built.
 
-use bowline_auth::resource::{Admission, FixedTokens, Jwt, Verify};
+use bowline_auth::resource::{
+    Admission, Denied, FixedTokens, Jwt, Presented, Verify, VerifyContext, verify_fn,
+};
 use bowline_proto::request::Claims;
 
-use super::authority::{ISSUER, Network, RESOURCE};
+use super::authority::{ISSUER, Network, RESOURCE, at};
 
 fn refusal(resource: &str, verify: impl Verify) -> String {
     match Admission::new(resource, verify, Network::with_keys(&[])) {
@@ -36,6 +38,18 @@ fn a_resource_in_plain_http_is_built_on_this_machine_only() {
     for resource in ["http://localhost:3000/mcp", "http://127.0.0.1/mcp", "http://[::1]:3000"] {
         assert!(Admission::new(resource, jwt(), Network::with_keys(&[])).is_ok(), "{resource}");
     }
+}
+
+#[test]
+fn debug_output_names_settings_and_no_secret() {
+    let admission = Admission::new(RESOURCE, jwt(), Network::with_keys(&[])).unwrap();
+    assert!(format!("{admission:?}").starts_with("Admission(Url("));
+    assert!(format!("{:?}", jwt()).contains(ISSUER));
+    let function = verify_fn(ISSUER, |_: Presented| async { Err::<Claims, _>(Denied::Expired) });
+    assert!(format!("{function:?}").contains(ISSUER));
+    assert_eq!(format!("{:?}", Presented::new("canary")), "Presented(Secret(…))");
+    let context = VerifyContext { now: at(0), fetcher: &Network::default() };
+    assert!(format!("{context:?}").starts_with("VerifyContext"));
 }
 
 #[test]

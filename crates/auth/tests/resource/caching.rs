@@ -6,7 +6,7 @@ use bowline_proto::request::Claims;
 use serde_json::json;
 
 use super::authority::{
-    ISSUER, Network, RESOURCE, at, bearer, claims, jwk, key, outcome, sign, status,
+    ISSUER, Network, RESOURCE, at, bearer, claims, jwk, key, outcome, sign, status, with,
 };
 
 #[tokio::test]
@@ -21,6 +21,20 @@ async fn a_verified_token_is_refused_once_it_expires() {
     {
         assert_eq!(status(&admission, &token, at(second)).await, expected, "{second}");
     }
+}
+
+#[tokio::test]
+async fn a_verified_token_is_not_verified_again() {
+    let key = key(Algorithm::Es256);
+    let network = Network::with_keys(&[jwk(&key, json!({"kid": "ES256"}))]);
+    let jwt = Jwt::issuer(ISSUER).audience(RESOURCE);
+    let admission = Admission::new(RESOURCE, jwt, network).unwrap();
+    let token = |id: &str| sign(&key, &with(json!({"nbf": 1_700_000_100, "jti": id})));
+    let [first, second] = ["1", "2"].map(token);
+    assert_eq!(status(&admission, &first, at(100)).await, 200);
+    // The clock was set back, to a time when the tokens are not valid yet.
+    assert_eq!(status(&admission, &first, at(0)).await, 200);
+    assert_eq!(status(&admission, &second, at(0)).await, 401);
 }
 
 #[tokio::test]
@@ -56,4 +70,7 @@ async fn a_function_verifies_tokens() {
     let later = admission.admit(&bearer("later"), at(0)).await.unwrap_err();
     assert_eq!(later.headers()["retry-after"], "5");
     assert!(!later.headers().contains_key("www-authenticate"));
+    let bad = admission.admit(&bearer("bad"), at(0)).await.unwrap_err();
+    assert!(!bad.headers().contains_key("retry-after"));
+    assert_eq!(bad.reason, Denied::Expired.to_string());
 }

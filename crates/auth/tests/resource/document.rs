@@ -52,13 +52,17 @@ fn a_resource_that_demands_proofs_says_so() {
 async fn fixed_tokens_have_no_document() {
     let claims = Claims::new("dev", "ann").scopes(["mcp"]);
     let expired = Claims::new("dev", "bob").expires(at(0));
-    let tokens = FixedTokens::new([("dev", claims), ("old", expired)]).require_scope("mcp");
+    let current = claims.clone().expires(at(1));
+    let tokens = FixedTokens::new([("dev", claims), ("old", expired), ("new", current)]);
+    assert_eq!(format!("{tokens:?}"), "FixedTokens(3)");
+    let tokens = tokens.require_scope("mcp");
     let admission =
         Admission::new("http://127.0.0.1:3000/mcp", tokens, Network::with_keys(&[])).unwrap();
     assert!(admission.document().is_none());
     let none = admission.admit(&head("/mcp", &[]), at(0)).await;
     assert_eq!(outcome(&none), (401, "Bearer scope=\"mcp\"".to_owned()));
-    for (token, status) in [("dev", 200), ("old", 401), ("other", 401), ("DEV", 401)] {
+    for (token, status) in [("dev", 200), ("new", 200), ("old", 401), ("other", 401), ("DEV", 401)]
+    {
         assert_eq!(outcome(&admission.admit(&bearer(token), at(0)).await).0, status, "{token}");
     }
 }

@@ -7,6 +7,7 @@ use bowline_auth::fetch::BoxFuture;
 use bowline_auth::jose::jws::Algorithm;
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
 use bowline_auth::resource::nonce::Nonces;
+use bowline_auth::resource::proof::MOST_PROOF;
 use bowline_auth::resource::replay::{MOST_PROOFS, MemoryReplayTable, ReplayTable, ReplayVerdict};
 use bowline_auth::resource::{Admission, Jwt, Presented};
 use http::request::Parts;
@@ -236,6 +237,33 @@ async fn a_proof_without_a_recent_nonce_gets_one() {
     assert_eq!(outcome(&old), refusal("use_dpop_nonce", "the proof needs a nonce"));
     assert_eq!(outcome(&ask("4", json!(ageing.to_str().unwrap()), 300).await).0, 200);
     assert_eq!(outcome(&ask("5", json!("forged"), 300).await).0, 401);
+}
+
+#[tokio::test]
+async fn processes_that_share_a_key_accept_each_others_nonces() {
+    let caller = Caller::new();
+    let [first, second, stranger] = [[7; 32], [7; 32], [8; 32]]
+        .map(|key| admission(Jwt::dpop_nonces).nonces(Nonces::new([key])));
+    let wanted = first.admit(&caller.head(&caller.proof("1", json!({}))), at(0)).await.unwrap_err();
+    let nonce = wanted.headers()["dpop-nonce"].to_str().unwrap().to_owned();
+    let proof = caller.proof("1", json!({"nonce": nonce}));
+    assert_eq!(outcome(&second.admit(&caller.head(&proof), at(0)).await).0, 200);
+    assert_eq!(outcome(&stranger.admit(&caller.head(&proof), at(0)).await).0, 401);
+    assert_eq!(format!("{:?}", Nonces::new([[7; 32]])), "Nonces");
+}
+
+#[tokio::test]
+async fn a_proof_is_bounded() {
+    let (caller, admission) = (Caller::new(), admission(|jwt| jwt));
+    let sized =
+        |id: usize, fill: usize| caller.proof(&id.to_string(), json!({"fill": "a".repeat(fill)}));
+    // Base64 has texts of three lengths out of four, so the longest may be below the limit by one.
+    let longest = (5000..6500).rfind(|fill| sized(10, *fill).len() <= MOST_PROOF).unwrap();
+    assert!(sized(10, longest).len() >= MOST_PROOF - 1);
+    for (id, fill, status) in [(10, longest, 200), (11, longest + 1, 401)] {
+        let found = outcome(&admission.admit(&caller.head(&sized(id, fill)), at(0)).await).0;
+        assert_eq!(found, status, "{fill}");
+    }
 }
 
 #[tokio::test]
