@@ -180,7 +180,7 @@ impl ClientExchange {
         session: &ClientSession,
         mut reply: Reply,
     ) -> Result<ClientSession, SendFailure> {
-        let body = reply.whole(&self.shared).await.unwrap_or_default();
+        let body = reply.whole(self.shared.body_limits()).await.unwrap_or_default();
         match self.shared.session_id() {
             next @ Some(_) if next != session.id => Ok(self.shared.opened().await),
             _ => Err(reply.asked().session_lost(&body)),
@@ -191,17 +191,17 @@ impl ClientExchange {
     async fn accepted(&self, mut session: ClientSession) -> Result<(), SendFailure> {
         let mut reply = self.post(&mut session).await?;
         if !reply.status().is_success() {
-            return Err(reply.into_refusal(&self.shared).await);
+            return Err(reply.into_refusal(self.shared.body_limits()).await);
         }
         // The body is read to its end, so that the connection can be reused.
-        let _ = timeout(LINGER, reply.whole(&self.shared)).await;
+        let _ = timeout(LINGER, reply.whole(self.shared.body_limits())).await;
         Ok(())
     }
 
     /// Delivers an answer in JSON. A refusal may hold the JSON-RPC answer to this very request,
     /// which is then delivered like any other, whatever the status.
     async fn read(&self, reply: &mut Reply) -> Result<(), SendFailure> {
-        let body = match reply.whole(&self.shared).await {
+        let body = match reply.whole(self.shared.body_limits()).await {
             Ok(body) => body,
             Err(_) if !reply.status().is_success() => Bytes::new(),
             Err(ended) => return Err(reply.asked().lost(ended)),
@@ -221,7 +221,7 @@ impl ClientExchange {
     /// Delivers the messages of a stream up to the answer; resumes the stream if it breaks.
     async fn stream(&self, reply: Reply) -> Result<Box<EventStream>, SendFailure> {
         let (method, address) = (reply.method.clone(), reply.address.clone());
-        let mut events = reply.into_events(&self.shared);
+        let mut events = reply.into_events(self.shared.body_limits());
         let mut resumption = Resumption::default();
         loop {
             match events.message().await {

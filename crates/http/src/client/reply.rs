@@ -13,7 +13,6 @@ use super::events::{self, Ended, EventStream};
 use super::failure::RequestLine;
 use super::fetch::Incoming;
 use super::limits::HttpClientLimits;
-use super::shared::Shared;
 
 /// A response whose body has not been read. `address` is where the answer came from in the end,
 /// after redirects. Dropping it unread closes an HTTP/1.1 connection.
@@ -42,18 +41,18 @@ impl Reply {
     }
 
     /// The body as an event stream.
-    pub(super) fn into_events(self, shared: &Shared) -> EventStream {
-        EventStream::new(self.response.into_body(), shared.messages.frame, &shared.limits)
+    pub(super) fn into_events(self, limits: BodyLimits<'_>) -> EventStream {
+        EventStream::new(self.response.into_body(), limits.frame, limits.http)
     }
 
     /// Reads the whole body.
-    pub(super) async fn whole(&mut self, shared: &Shared) -> Result<Bytes, Ended> {
-        events::whole(self.response.body_mut(), shared.messages.frame, shared.limits.idle).await
+    pub(super) async fn whole(&mut self, limits: BodyLimits<'_>) -> Result<Bytes, Ended> {
+        events::whole(self.response.body_mut(), limits.frame, limits.http.idle).await
     }
 
     /// The failure of a request that the server refused.
-    pub(super) async fn into_refusal(mut self, shared: &Shared) -> SendFailure {
-        let body = self.whole(shared).await.unwrap_or_default();
+    pub(super) async fn into_refusal(mut self, limits: BodyLimits<'_>) -> SendFailure {
+        let body = self.whole(limits).await.unwrap_or_default();
         self.asked().refused(self.status(), &body)
     }
 
@@ -65,12 +64,21 @@ impl Reply {
 
     /// Reads the rest of the body, so that the connection can be reused, and waits for the pause.
     /// The pause begins when the head has come; reading counts as part of it.
-    pub(super) async fn wait(mut self, pause: Duration, shared: &Shared) {
+    pub(super) async fn wait(mut self, pause: Duration, limits: BodyLimits<'_>) {
         let pause = sleep(pause);
-        let _ = timeout(shared.limits.shortest_pause, self.whole(shared)).await;
+        let _ = timeout(limits.http.shortest_pause, self.whole(limits)).await;
         drop(self);
         pause.await;
     }
+}
+
+/// How much of a body is read, and how long its reader waits.
+#[derive(Clone, Copy)]
+pub(super) struct BodyLimits<'a> {
+    /// The most bytes of a message.
+    pub(super) frame: usize,
+    /// The limits of the connection.
+    pub(super) http: &'a HttpClientLimits,
 }
 
 /// The pauses that a busy server asked for with one message.

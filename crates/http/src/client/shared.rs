@@ -31,7 +31,7 @@ use super::connector::CutOff;
 use super::failure::RequestLine;
 use super::fetch::{Fetch, RequestBody};
 use super::limits::HttpClientLimits;
-use super::reply::{BusyPauses, Reply, redirected};
+use super::reply::{BodyLimits, BusyPauses, Reply, redirected};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -104,6 +104,11 @@ struct OutgoingRequest<'a> {
 }
 
 impl Shared {
+    /// The limits of the bodies of answers.
+    pub(super) fn body_limits(&self) -> BodyLimits<'_> {
+        BodyLimits { frame: self.messages.frame, http: &self.limits }
+    }
+
     pub(super) fn new(
         (address, headers, fetch): (Address, HeaderMap, Arc<dyn Fetch>),
         messages: Limits,
@@ -235,7 +240,7 @@ impl Shared {
         loop {
             let reply = self.send(&sending, headers).await?;
             match pauses.next(&reply, &self.limits, self.longest_wait(mirror)) {
-                Some(pause) => Box::pin(reply.wait(pause, self)).await,
+                Some(pause) => Box::pin(reply.wait(pause, self.body_limits())).await,
                 None => return Ok(reply),
             }
         }

@@ -1,4 +1,5 @@
-//! Requests with credentials: obtained for every attempt, and better ones after a refusal.
+//! Requests with credentials: obtained for every attempt, and better ones after a refusal. All of
+//! it in virtual time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

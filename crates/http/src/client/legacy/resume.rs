@@ -104,12 +104,12 @@ impl Resumption {
     /// Sends one GET for the stream.
     async fn attempt(&self, shared: &Shared) -> Result<EventStream, Refusal> {
         match shared.get(self.last_id.as_deref()).await {
-            Ok(reply) if reply.is_stream() => Ok(reply.into_events(shared)),
+            Ok(reply) if reply.is_stream() => Ok(reply.into_events(shared.body_limits())),
             Ok(reply) => Err(Refusal {
                 is_final: !is_passing(reply.status()),
                 is_taken: reply.status() == StatusCode::CONFLICT,
                 retry_after: reply.retry_after(),
-                failure: reply.into_refusal(shared).await,
+                failure: reply.into_refusal(shared.body_limits()).await,
             }),
             Err(failure) => Err(Refusal {
                 is_final: matches!(failure.kind, FailureKind::Refused(_)),

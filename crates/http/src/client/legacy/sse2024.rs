@@ -19,7 +19,7 @@ pub(in super::super) struct MessageStream(EventStream);
 /// handshake was refused, which says more.
 pub(in super::super) async fn open(shared: &Shared) -> Option<MessageStream> {
     let reply = shared.get(None).await.ok().filter(Reply::is_stream)?;
-    let mut events = reply.into_events(shared);
+    let mut events = reply.into_events(shared.body_limits());
     let event = timeout(shared.limits.idle, events.next()).await.ok()?.ok()?;
     let Unit::Text(text) = event.unit else { return None };
     let named = event.name.as_deref() == Some("endpoint");

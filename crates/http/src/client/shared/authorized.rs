@@ -51,14 +51,14 @@ impl Shared {
             let RefusalVerdict::Stands(why) = verdict else {
                 repeats += 1;
                 // Read, so that the connection can be used again.
-                let _ = timeout(self.limits.shortest_pause, reply.whole(self)).await;
+                let _ = timeout(self.limits.shortest_pause, reply.whole(self.body_limits())).await;
                 continue;
             };
             return match (status, why) {
                 // A JSON-RPC error in the body must not count as an answer: it says nothing about the
                 // era of the server.
                 (StatusCode::UNAUTHORIZED, why) if is_awaited => {
-                    let body = reply.whole(self).await.unwrap_or_default();
+                    let body = reply.whole(self.body_limits()).await.unwrap_or_default();
                     Err(reply.asked().unauthorized(why.as_ref(), &body))
                 }
                 (StatusCode::FORBIDDEN, Some(why)) => Err(reply.asked().forbidden(&why)),
