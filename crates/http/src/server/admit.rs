@@ -75,7 +75,7 @@ impl VerifiedCaller {
         }
     }
 
-    /// A caller without a credential, who has no scopes.
+    /// A caller that sent no credential. It has no scopes.
     pub fn anonymous() -> Self {
         Self {
             owner: Owner::anonymous(),

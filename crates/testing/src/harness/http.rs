@@ -3,8 +3,8 @@
 //! Every request has its own connection. Streams and closed connections behave as on a socket.
 //!
 //! The client is the real one, with a service in place of sockets; the server is a real endpoint
-//! behind hyper. What is left out is the listener with its pools, limits of connections and TCP
-//! options, which have tests of their own.
+//! behind hyper. The harness has no listener, so it tests no pools, no limits of connections and no
+//! TCP options. The tests of the listener do.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};

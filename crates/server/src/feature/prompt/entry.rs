@@ -28,8 +28,8 @@ use crate::text_arguments::{TextArguments, TextValidator};
 
 /// A prompt that has been checked.
 ///
-/// Made once, when the prompt is registered. What can be wrong with the prompt itself has been
-/// refused by then; what is left are mistakes of callers.
+/// The registry makes it once, when a server registers the prompt. It refuses a prompt that is wrong
+/// in itself, so a request for this one can fail only by a mistake of its caller.
 pub(crate) struct PromptEntry {
     name: Arc<str>,
     prompt: Prompt,
