@@ -12,6 +12,8 @@
 //! * `legacy/` — sessions: resumption, the GET stream, the HTTP+SSE transport of 2024-11-05;
 //! * `failure` — every kind of failure, as a sentence;
 //! * `redirect` — receives the answer of an authorization server (feature `auth-client`);
+//! * [`guarded`](GuardedFetcher) — requests to authorization servers, at permitted addresses only
+//!   (feature `auth-fetch`);
 //! * `address`, `fetch`, `connector` — URLs, the HTTP client behind a trait, and the default one.
 //!
 //! A call goes top-down: the driver of a connection hands a message to [`HttpWriter`]; a task runs
@@ -27,6 +29,8 @@ mod events;
 mod exchange;
 mod failure;
 mod fetch;
+#[cfg(feature = "auth-fetch")]
+mod guarded;
 mod legacy;
 mod limits;
 mod peek;
@@ -39,6 +43,8 @@ mod transport;
 pub use self::address::InvalidAddress;
 pub use self::authorize::{Authorize, AuthorizeMessage, MessageOperation, RefusalVerdict};
 pub use self::fetch::{BoxError, RequestBody};
+#[cfg(feature = "auth-fetch")]
+pub use self::guarded::GuardedFetcher;
 pub use self::limits::HttpClientLimits;
 #[cfg(feature = "auth-client")]
 pub use self::redirect::LoopbackVisitor;

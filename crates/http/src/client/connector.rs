@@ -7,6 +7,7 @@
 
 mod pool;
 mod proxy;
+mod resolve;
 mod stream;
 
 use std::future::ready;
@@ -26,6 +27,8 @@ use tower_service::Service;
 pub(super) use self::pool::{CutOff, Unreachable};
 use self::pool::{Idle, Pool};
 use self::proxy::Proxied;
+use self::resolve::HostResolver;
+pub(super) use self::resolve::{ResolveHost, SystemResolver};
 use super::address::{Address, InvalidAddress};
 use super::fetch::{BoxError, Fetch, Incoming, RequestBody};
 use super::limits::HttpClientLimits;
@@ -61,13 +64,18 @@ pub(super) fn connect(
     headers: &mut HeaderMap,
     limits: &HttpClientLimits,
 ) -> Arc<dyn Fetch> {
-    let mut http = HttpConnector::new();
-    http.enforce_http(false);
-    http.set_nodelay(true);
-    http.set_connect_timeout(Some(limits.connect));
-    http.set_keepalive(Some(KEEP_ALIVE));
-    http.set_keepalive_interval(Some(KEEP_ALIVE));
-    http.set_keepalive_retries(Some(3));
+    connect_resolved((address, Arc::new(SystemResolver)), headers, limits)
+}
+
+/// The same, where the addresses of the server are found by a resolver. The resolver is not asked
+/// about a literal address, nor about a proxy, nor about a server behind one.
+pub(super) fn connect_resolved(
+    (address, resolver): (&Address, Arc<dyn ResolveHost>),
+    headers: &mut HeaderMap,
+    limits: &HttpClientLimits,
+) -> Arc<dyn Fetch> {
+    let http = tcp(resolver, limits);
+    let to_proxy = tcp(Arc::new(SystemResolver), limits);
     let matcher = match proxy::of_environment(address) {
         Ok(matcher) => Arc::new(matcher),
         Err(variable) => {
@@ -77,11 +85,24 @@ pub(super) fn connect(
             )));
         }
     };
+    let proxied = Proxied { http, to_proxy, matcher };
     if address.is_secure() {
-        return secured(Proxied::new(http, matcher), address, limits);
+        return secured(proxied, address, limits);
     }
-    add_plain_headers(address, &matcher, headers);
-    pooled(Proxied::new(http, matcher), address, limits)
+    add_plain_headers(address, &proxied.matcher, headers);
+    pooled(proxied, address, limits)
+}
+
+/// Opens TCP connections.
+fn tcp(resolver: Arc<dyn ResolveHost>, limits: &HttpClientLimits) -> HttpConnector<HostResolver> {
+    let mut http = HttpConnector::new_with_resolver(HostResolver(resolver));
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(limits.connect));
+    http.set_keepalive(Some(KEEP_ALIVE));
+    http.set_keepalive_interval(Some(KEEP_ALIVE));
+    http.set_keepalive_retries(Some(3));
+    http
 }
 
 #[cfg(feature = "tls")]

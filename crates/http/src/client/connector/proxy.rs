@@ -21,6 +21,7 @@ use tower_service::Service;
 
 use super::super::address::Address;
 use super::super::fetch::BoxError;
+use super::resolve::HostResolver;
 use super::stream::DescribedStream;
 
 /// Reads the proxy settings of the environment. A server on this machine is reached without a proxy:
@@ -57,15 +58,14 @@ fn unread(matcher: &Matcher, server: &Uri) -> Option<&'static str> {
 /// takes (direct, forwarded, tunnelled) is decided for each connection.
 #[derive(Clone)]
 pub(super) struct Proxied {
-    http: HttpConnector,
-    matcher: Arc<Matcher>,
+    /// To the server itself.
+    pub(super) http: HttpConnector<HostResolver>,
+    /// To a proxy.
+    pub(super) to_proxy: HttpConnector<HostResolver>,
+    pub(super) matcher: Arc<Matcher>,
 }
 
 impl Proxied {
-    pub(super) fn new(http: HttpConnector, matcher: Arc<Matcher>) -> Self {
-        Self { http, matcher }
-    }
-
     /// Connects through a proxy: `http` is forwarded, everything else is tunnelled. A proxy that is
     /// itself reached by TLS or SOCKS is refused, and the failure names the proxy.
     async fn through(self, proxy: &Intercept, to: Uri) -> Result<ProxiedStream, BoxError> {
@@ -73,7 +73,7 @@ impl Proxied {
         if address.scheme() != Some(&Scheme::HTTP) {
             return Err("it is not an `http` one".into());
         }
-        let mut http = self.http;
+        let mut http = self.to_proxy;
         if to.scheme() == Some(&Scheme::HTTP) {
             return Ok(ProxiedStream::new(http.call(address).await?, || {
                 Connected::new().proxy(true)

@@ -1,0 +1,3 @@
+//! What a guarded fetcher refuses to reach.
+
+mod ssrf_addresses;
