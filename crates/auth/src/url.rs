@@ -164,6 +164,18 @@ impl Url {
         self.is_https || self.is_loopback()
     }
 
+    /// Refuses a URL at which what is sent can be read, or what is fetched be replaced, on the way.
+    #[cfg(any(feature = "client", feature = "resource"))]
+    pub(crate) fn check_confidential(&self, kind: Kind, what: &str) -> Result<(), Error> {
+        match self.is_confidential() {
+            true => Ok(()),
+            false => {
+                let text = format!("the {what} is not `https`: {:?}", self.origin());
+                Err(Error::new(kind, text))
+            }
+        }
+    }
+
     /// The host in lower case; an IPv6 address without brackets.
     pub fn host(&self) -> String {
         match &self.host {

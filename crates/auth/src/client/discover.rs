@@ -5,7 +5,10 @@
 
 use std::collections::VecDeque;
 
+use bowline_proto::mirror::PROTOCOL_VERSION;
+use bowline_types::revision::Revision;
 use http::StatusCode;
+use http::header::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
 use crate::challenge::Challenge;
@@ -51,7 +54,8 @@ impl Target {
         Self {
             resource: mcp.canonical(),
             scopes: Scopes::new(),
-            issuers: vec![mcp.origin()],
+            // Its metadata may write the issuer with a slash.
+            issuers: vec![mcp.origin(), format!("{}/", mcp.origin())],
             needs_dpop: false,
             is_origin: true,
         }
@@ -122,17 +126,8 @@ impl AuthServer {
             let text = format!("the authorization server {} has no `{name}`", self.issuer());
             return Err(Error::new(Kind::Login, text));
         };
-        confidential(url, name)?;
+        url.check_confidential(Kind::Login, name)?;
         Ok(url)
-    }
-}
-
-fn confidential(url: &Url, what: &str) -> Result<(), Error> {
-    match url.is_confidential() {
-        true => Ok(()),
-        false => {
-            Err(Error::new(Kind::Login, format!("the {what} is not `https`: {:?}", url.origin())))
-        }
     }
 }
 
@@ -176,11 +171,12 @@ pub(crate) enum Step<T> {
 impl ResourceSearch {
     /// Begins with the address that the challenge names, then the well-known ones.
     pub(crate) fn new(mcp: &Url, challenge: Option<&Challenge>) -> Result<Self, Error> {
+        mcp.check_confidential(Kind::Login, "address of the MCP server")?;
         let mut left: VecDeque<Url> = resource::addresses(mcp)?.into();
         let named = challenge.and_then(|challenge| challenge.value("resource_metadata"));
         if let Some(named) = named {
             let named = Url::parse(named)?;
-            confidential(&named, "address of the resource metadata")?;
+            named.check_confidential(Kind::Login, "address of the resource metadata")?;
             left.retain(|address| *address != named);
             left.push_front(named);
         }
@@ -247,7 +243,7 @@ impl ServerSearch {
     pub(crate) fn begin(&mut self) -> Result<Step<AuthServer>, Error> {
         loop {
             if let Some(address) = self.left.pop_front() {
-                return Ok(Step::Fetch(Box::new(FetchRequest::get(address))));
+                return Ok(Step::Fetch(Box::new(self.request(address))));
             }
             if let Some(origin) = &self.origin {
                 let metadata = ServerMetadata::defaults(origin)?;
@@ -262,6 +258,16 @@ impl ServerSearch {
             }
             self.issuer = issuer;
         }
+    }
+
+    /// An MCP server that is its own authorization server may answer by the revision.
+    fn request(&self, address: Url) -> FetchRequest {
+        let mut request = FetchRequest::get(address);
+        if self.origin.is_some() {
+            let revision = HeaderValue::from_static(Revision::V2025_03_26.as_str());
+            request.headers.insert(HeaderName::from_static(PROTOCOL_VERSION), revision);
+        }
+        request
     }
 
     pub(crate) fn read(
@@ -296,7 +302,7 @@ impl ServerSearch {
 
 fn issuer_addresses(issuer: &str) -> Result<Vec<Url>, Error> {
     let url = Url::parse(issuer)?;
-    confidential(&url, "issuer of the authorization server")?;
+    url.check_confidential(Kind::Login, "issuer of the authorization server")?;
     server::addresses(&url)
 }
 

@@ -81,6 +81,11 @@ impl OAuthRefusal {
         self.code == "invalid_grant"
     }
 
+    /// Whether the server does not know the client, or not any more.
+    pub(crate) fn is_invalid_client(&self) -> bool {
+        self.code == "invalid_client"
+    }
+
     /// Whether it is about the redirect URI of a registration.
     pub(crate) fn is_about_redirect(&self) -> bool {
         self.code == "invalid_redirect_uri"
@@ -146,6 +151,10 @@ impl Asked<'_> {
             return Err(unusable(&format!("the token is not of the type {}", kind.scheme())));
         }
         check_token(&body.access_token)?;
+        let refresh = body.refresh_token.filter(|token| !token.expose().is_empty());
+        if refresh.as_ref().is_some_and(|token| token.expose().len() > MOST_TOKEN) {
+            return Err(Error::too_large("the refresh token", MOST_TOKEN, "bytes"));
+        }
         let granted = body.scope.as_deref().filter(|scope| !scope.is_empty());
         let scopes = granted.map_or_else(|| Ok(self.scopes.clone()), Scopes::parse)?;
         Ok(Tokens {
@@ -153,7 +162,7 @@ impl Asked<'_> {
             kind,
             issued: moment.now,
             life: body.expires_in.map(|Seconds(life)| life),
-            refresh: body.refresh_token.filter(|token| !token.expose().is_empty()),
+            refresh,
             scopes,
             key: self.key.cloned(),
         })

@@ -31,6 +31,8 @@ pub(crate) enum Renewal {
     Repeat,
     /// The refresh token is worth nothing any more.
     Spent(Error),
+    /// The server does not know the client that it registered any more.
+    Unknown(Error),
 }
 
 impl<'a> Refresh<'a> {
@@ -69,6 +71,11 @@ impl<'a> Refresh<'a> {
         Ok(Renewal::Done(Box::new(record)))
     }
 
+    /// Whether the client registered itself at the server.
+    fn is_registered(&self) -> bool {
+        self.record.client.as_ref().is_some_and(|registered| registered.id == self.client.id)
+    }
+
     fn refused(&mut self, answer: &Fetched) -> Result<Renewal, Error> {
         let secrets: Vec<_> =
             [Some(self.token), self.client.secret()].into_iter().flatten().collect();
@@ -81,8 +88,13 @@ impl<'a> Refresh<'a> {
             _ => {}
         }
         let is_spent = refusal.is_invalid_grant();
+        let is_unknown = refusal.is_invalid_client() && self.is_registered();
         let error = refusal.into_error("to renew the token");
-        if is_spent { Ok(Renewal::Spent(error)) } else { Err(error) }
+        match (is_spent, is_unknown) {
+            (true, _) => Ok(Renewal::Spent(error)),
+            (false, true) => Ok(Renewal::Unknown(error)),
+            (false, false) => Err(error),
+        }
     }
 }
 

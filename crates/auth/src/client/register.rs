@@ -19,6 +19,9 @@ use crate::form::Form;
 use crate::secret::Secret;
 use crate::url::Url;
 
+/// The most bytes of a client id, and of the secret of a client.
+const MOST_CREDENTIAL: usize = 4 * 1024;
+
 /// How the client gets its id.
 #[derive(Debug)]
 pub(crate) enum Choice {
@@ -139,6 +142,17 @@ pub(crate) fn read_answer(answer: &Fetched, redirect: &Url) -> Result<Registrati
     let what = "the answer to the registration";
     let body: Answer =
         read(text.ok_or_else(unusable)?).map_err(|error| misread(Kind::Login, what, &error))?;
+    if body.client_id.is_empty() {
+        return Err(Error::new(Kind::Login, format!("{what} names no client id")));
+    }
+    let secret = body.client_secret.as_ref().map_or(0, |secret| secret.expose().len());
+    if body.client_id.len().max(secret) > MOST_CREDENTIAL {
+        return Err(Error::too_large(
+            "the id or the secret of the client",
+            MOST_CREDENTIAL,
+            "bytes",
+        ));
+    }
     let method = body.token_endpoint_auth_method.as_deref().map(|name| {
         let unknown = || {
             let text = format!("{what} demands an unknown way of authentication");

@@ -33,6 +33,7 @@ pub(crate) struct World {
     pub(crate) pages: BTreeMap<String, Vec<Fetched>>,
     /// The queries of the browser. `STATE` stands for the state; none means that the user gives up.
     pub(crate) returns: Vec<String>,
+    pub(crate) mcp: &'static str,
     pub(crate) challenge: Option<String>,
     pub(crate) granted: Scopes,
     pub(crate) pinned: Option<String>,
@@ -40,6 +41,8 @@ pub(crate) struct World {
     pub(crate) assertion: Option<&'static str>,
     pub(crate) known: Option<Record>,
     pub(crate) port: u16,
+    /// The redirect URI, if it is not on this machine.
+    pub(crate) redirect: Option<&'static str>,
     /// Answers that come instead, whatever is asked.
     pub(crate) nonsense: Vec<Fetched>,
 }
@@ -85,6 +88,7 @@ impl World {
         let world = Self {
             pages: BTreeMap::new(),
             returns: vec![format!("code=the-code&state=STATE&iss={AS}")],
+            mcp: MCP,
             challenge: Some(format!(r#"Bearer resource_metadata="{DOCUMENT}""#)),
             granted: Scopes::new(),
             pinned: None,
@@ -92,6 +96,7 @@ impl World {
             assertion: None,
             known: None,
             port: 4000,
+            redirect: None,
             nonsense: Vec::new(),
         };
         world
@@ -134,7 +139,7 @@ impl World {
             headers.insert(WWW_AUTHENTICATE, challenge.parse().unwrap());
         }
         Goal {
-            mcp: Url::parse(MCP).unwrap(),
+            mcp: Url::parse(self.mcp).unwrap(),
             challenge: Challenge::read(&headers).into_iter().next(),
             granted: self.granted.clone(),
             pinned: self.pinned.clone(),
@@ -169,9 +174,8 @@ impl World {
                 }
                 Output::Listen(port) => {
                     let port = port.unwrap_or(self.port);
-                    Input::Listening(
-                        Url::parse(&format!("http://127.0.0.1:{port}/callback")).unwrap(),
-                    )
+                    let local = format!("http://127.0.0.1:{port}/callback");
+                    Input::Listening(Url::parse(self.redirect.unwrap_or(&local)).unwrap())
                 }
                 Output::Visit(page, _) => {
                     let query = Form::parse(page.url().query().unwrap()).unwrap();

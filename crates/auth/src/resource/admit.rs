@@ -73,11 +73,7 @@ impl Admission {
         verify: impl Verify,
         fetcher: Arc<dyn Fetcher>,
     ) -> Result<Self, Error> {
-        let resource = Url::parse(resource)?;
-        if !resource.is_confidential() {
-            let text = format!("`{resource}` must be an https URL: tokens are sent to it");
-            return Err(Error::new(Kind::Url, text));
-        }
+        let resource = https(resource, "tokens are sent to it")?;
         if verify.is_for_loopback_only() && !resource.is_loopback() {
             let text =
                 format!("fixed tokens are for development; `{resource}` is not this machine");
@@ -86,7 +82,7 @@ impl Admission {
         let policy = verify.policy();
         policy.check()?;
         let document = verify.issuer().map(|issuer| {
-            Url::parse(issuer)?;
+            https(issuer, "tokens and keys come from it")?;
             Document::new(&resource, issuer, &policy)
         });
         let nonces = policy.has_nonces().then(Nonces::random);
@@ -243,6 +239,15 @@ impl Admission {
             true => challenge,
             false => challenge.with("scope", &scopes.to_string()),
         }
+    }
+}
+
+/// Reads a URL that is `https`, or on this machine.
+fn https(text: &str, why: &str) -> Result<Url, Error> {
+    let url = Url::parse(text)?;
+    match url.is_confidential() {
+        true => Ok(url),
+        false => Err(Error::new(Kind::Url, format!("`{url}` must be an https URL: {why}"))),
     }
 }
 

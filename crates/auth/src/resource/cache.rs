@@ -8,7 +8,7 @@ use bowline_proto::sync::lock;
 
 /// The most verdicts.
 const MOST_ENTRIES: usize = 10_000;
-/// The most bytes of tokens whose verdicts are kept. A verdict is about as large as its token.
+/// The most bytes of the claims that verdicts keep.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The digest of a token.
@@ -45,7 +45,7 @@ impl<V: Clone> VerdictCache<V> {
         (now < entry.until).then(|| entry.verdict.clone())
     }
 
-    /// Keeps a verdict about a token of this many bytes, in place of the oldest ones if necessary.
+    /// Keeps a verdict with claims of about this many bytes, in place of the oldest ones if necessary.
     pub(super) fn keep(
         &self,
         digest: Digest,

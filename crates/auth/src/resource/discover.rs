@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::fetch::{FetchRequest, Fetcher};
 use crate::metadata::server::{ServerMetadata, addresses};
 use crate::url::Url;
@@ -13,7 +13,9 @@ use crate::url::Url;
 ///
 /// If no address has a document, or the first one that has one is malformed or names another issuer.
 pub(super) async fn discover(issuer: &str, fetcher: &dyn Fetcher) -> Result<ServerMetadata, Error> {
-    for address in addresses(&Url::parse(issuer)?)? {
+    let url = Url::parse(issuer)?;
+    url.check_confidential(Kind::Metadata, "issuer of the authorization server")?;
+    for address in addresses(&url)? {
         match fetcher.fetch(FetchRequest::get(address)).await {
             Ok(answer) if answer.status == StatusCode::OK => {
                 return ServerMetadata::parse(answer.json()?, issuer);

@@ -106,7 +106,7 @@ impl Introspection {
         })?;
         let verdict = self.judge(&answer, context.now)?;
         let until = until(&verdict, context.now);
-        self.verdicts.keep(digest, 0, until, (verdict.clone(), token.expose().len()));
+        self.verdicts.keep(digest, 0, until, (verdict.clone(), answer.len()));
         verdict
     }
 
@@ -114,7 +114,9 @@ impl Introspection {
     async fn ask(&self, token: &Presented, fetcher: &dyn Fetcher) -> Result<String, Error> {
         let form =
             Form::new().with("token", token.expose()).with("token_type_hint", "access_token");
-        let request = FetchRequest::post(self.address(fetcher).await?, &form);
+        let address = self.address(fetcher).await?;
+        address.check_confidential(Kind::Metadata, "`introspection_endpoint`")?;
+        let request = FetchRequest::post(address, &form);
         let request = request.with_credential(AUTHORIZATION, &self.credentials())?;
         fetcher.fetch(request).await?.json().map(str::to_owned)
     }

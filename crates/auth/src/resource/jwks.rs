@@ -154,6 +154,7 @@ impl KeyCache {
 }
 
 async fn read_keys(address: Url, fetcher: &dyn Fetcher) -> Result<(JwkSet, Duration), Error> {
+    address.check_confidential(Kind::Metadata, "`jwks_uri`")?;
     let answer = fetcher.fetch(FetchRequest::get(address)).await?;
     let keys = JwkSet::parse(answer.json()?)?;
     Ok((keys, answer.max_age().unwrap_or_default().clamp(SHORTEST_AGE, LONGEST_AGE)))

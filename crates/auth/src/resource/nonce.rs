@@ -10,6 +10,7 @@ use ring::hmac;
 
 use crate::error::{Error, Kind};
 use crate::jose::{from_base64, to_base64};
+use crate::secret::is_equal;
 
 /// How long a nonce is accepted.
 pub const NONCE_AGE: Duration = Duration::from_secs(5 * 60);
@@ -69,7 +70,7 @@ impl Nonces {
         let Some((time, code)) = bytes.split_first_chunk::<TIME>() else {
             return NonceVerdict::Refused;
         };
-        let is_ours = |key: &hmac::Key| hmac::sign(key, time).as_ref().get(..CODE) == Some(code);
+        let is_ours = |key: &hmac::Key| is_equal(&hmac::sign(key, time).as_ref()[..CODE], code);
         let made = UNIX_EPOCH.checked_add(Duration::from_secs(u64::from_be_bytes(*time)));
         let age = made.and_then(|made| now.duration_since(made).ok());
         match age {

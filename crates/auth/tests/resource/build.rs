@@ -40,6 +40,16 @@ fn a_resource_in_plain_http_is_built_on_this_machine_only() {
     }
 }
 
+// spec: AUTH-8
+#[test]
+fn an_issuer_in_plain_http_is_accepted_on_this_machine_only() {
+    let jwt = |issuer: &str| Jwt::issuer(issuer).audience(RESOURCE);
+    assert!(refusal(RESOURCE, jwt("http://as.example")).contains("must be an https URL"));
+    for issuer in ["http://127.0.0.1:4444", "http://localhost:4444/tenant"] {
+        assert!(Admission::new(RESOURCE, jwt(issuer), Network::with_keys(&[])).is_ok());
+    }
+}
+
 #[test]
 fn debug_output_names_settings_and_no_secret() {
     let admission = Admission::new(RESOURCE, jwt(), Network::with_keys(&[])).unwrap();

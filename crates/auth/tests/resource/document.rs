@@ -16,7 +16,7 @@ fn jwt() -> Jwt {
     Jwt::issuer(ISSUER).audience(RESOURCE)
 }
 
-// spec: PRM-2, SCOPE-20
+// spec: PRM-1, PRM-2, PRM-13, SCOPE-20
 #[test]
 fn the_document_names_the_issuer_and_the_scopes_of_every_call() {
     let admission = admission(jwt().require_scope("mcp").scope_includes("admin", ["mcp"]));

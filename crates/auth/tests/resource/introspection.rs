@@ -122,6 +122,34 @@ async fn an_authorization_server_that_cannot_be_asked_makes_the_resource_unavail
     assert_eq!(status(&admission, "a", at(0)).await, 200);
 }
 
+// spec: AUTH-8
+#[tokio::test]
+async fn neither_token_nor_secret_is_sent_in_plain_http() {
+    let plain = "http://as.example/introspect";
+    let network = network(&active(json!({})));
+    network.serve(METADATA, &json!({"issuer": ISSUER, "introspection_endpoint": plain}), "");
+    network.serve(plain, &active(json!({})), "");
+    assert_eq!(status(&admission(&network), "a", at(0)).await, 503);
+    let configured = introspection().endpoint(Url::parse(plain).unwrap());
+    let configured = Admission::new(RESOURCE, configured, Arc::clone(&network) as _).unwrap();
+    assert_eq!(status(&configured, "a", at(0)).await, 503);
+    assert_eq!(network.asked(), [METADATA]);
+}
+
+#[tokio::test]
+async fn verdicts_are_bounded_by_the_bytes_of_the_answers() {
+    let network = network(&active(json!({"pad": "a".repeat(1024 * 1024)})));
+    let admission = admission(&network);
+    for n in 0..20 {
+        assert_eq!(status(&admission, &format!("token{n}"), at(0)).await, 200);
+    }
+    network.asked();
+    status(&admission, "token19", at(0)).await;
+    assert_eq!(network.asked(), [""; 0]);
+    status(&admission, "token0", at(0)).await;
+    assert_eq!(network.asked(), [ENDPOINT]);
+}
+
 #[tokio::test]
 async fn the_endpoint_can_be_configured() {
     let network = network(&active(json!({})));

@@ -50,6 +50,21 @@ async fn jwks_rotation_takes_up_a_new_key_and_drops_the_old_one() {
     assert_eq!(network.asked(), [JWKS]);
 }
 
+// spec: AUTH-8
+#[tokio::test]
+async fn keys_that_came_in_plain_http_are_not_trusted() {
+    let (key, token) = pair("a");
+    let plain = "http://as.example/jwks";
+    let network = Network::with_keys(&[]);
+    network.serve(METADATA, &json!({"issuer": ISSUER, "jwks_uri": plain}), "");
+    network.serve(plain, &json!({"keys": [key]}), "");
+    assert_eq!(status(&admission(&network), &token, at(0)).await, 503);
+    let configured = Jwt::issuer(ISSUER).audience(RESOURCE).jwks_uri(Url::parse(plain).unwrap());
+    let configured = Admission::new(RESOURCE, configured, Arc::clone(&network) as _).unwrap();
+    assert_eq!(status(&configured, &token, at(0)).await, 503);
+    assert_eq!(network.asked(), [METADATA]);
+}
+
 #[tokio::test]
 async fn jwks_rotation_fetches_at_first_use_only() {
     let (key, token) = pair("a");

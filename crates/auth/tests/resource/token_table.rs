@@ -348,7 +348,8 @@ fn requests() -> Vec<Case<Parts>> {
     ]
 }
 
-// spec: TOK-4, TOK-5, TOK-6, TOK-7, TOK-9, TOK-12, SCOPE-1, SCOPE-9, SCOPE-19, RIND-6
+// spec: TOK-4, TOK-5, TOK-6, TOK-7, TOK-9, TOK-10, TOK-12, TOK-17, PRM-4, AUTH-7, OCC-9, SCOPE-1
+// spec: SCOPE-9, SCOPE-19, RIND-6
 #[tokio::test]
 async fn token_table() {
     let tokens = [

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::flight::{FlightKey, FlightKind, Passenger, fly};
 use super::{Authorizer, Held, Shared};
 use crate::challenge::Challenge;
@@ -31,7 +33,7 @@ impl Authorizer {
         let shared = self.0.clone();
         fly(self.0.flight_key(FlightKind::Login), || async move {
             let goal = shared.goal(challenge, granted).await?;
-            Login { shared: &shared, visit: None }.run(goal).await
+            Login { shared: &shared, visit: None, deadline: Instant::now() }.run(goal).await
         })
         .await
     }
@@ -113,6 +115,8 @@ impl Shared {
 struct Login<'a> {
     shared: &'a Shared,
     visit: Option<Box<dyn PageVisit>>,
+    /// The end of the visit, however many forged answers come.
+    deadline: Instant,
 }
 
 impl Login<'_> {
@@ -128,6 +132,7 @@ impl Login<'_> {
                 }
                 Output::Listen(port) => self.listen(port).await?,
                 Output::Visit(page, redirect) => {
+                    self.deadline = Instant::now() + LONGEST_VISIT;
                     self.visiting()?.show(&page, &redirect).await?;
                     self.answer().await?
                 }
@@ -154,7 +159,7 @@ impl Login<'_> {
     }
 
     async fn answer(&mut self) -> Result<Input, Error> {
-        let answer = tokio::time::timeout(LONGEST_VISIT, self.visiting()?.answer());
+        let answer = tokio::time::timeout_at(self.deadline, self.visiting()?.answer());
         match answer.await {
             Ok(answer) => Ok(answer?.map_or(Input::Abandoned, Input::Returned)),
             Err(_) => Err(Error::visit("the user did not finish the login in time")),

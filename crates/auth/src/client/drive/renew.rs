@@ -13,7 +13,7 @@ use crate::challenge::Challenge;
 use crate::client::discover::{ResourceSearch, Step, Target};
 use crate::client::moment::Moment;
 use crate::client::plan::Grant;
-use crate::client::record::Record;
+use crate::client::record::{Record, Registered};
 use crate::client::refresh::{Refresh, Renewal, revocations};
 use crate::client::store::StoredRecord;
 use crate::error::Error;
@@ -115,7 +115,12 @@ impl Shared {
             match refresh.read(&answer, &moment)? {
                 Renewal::Done(record) => return self.replace(&current, *record).await,
                 Renewal::Repeat => {}
-                Renewal::Spent(error) => return self.spend(&current, error).await,
+                Renewal::Spent(error) => {
+                    let client = current.record.client.clone();
+                    return self.forget(&current, client, error).await;
+                }
+                // The next login registers anew.
+                Renewal::Unknown(error) => return self.forget(&current, None, error).await,
             }
         }
         Err(Error::visit("the authorization server keeps asking for another nonce"))
@@ -141,10 +146,15 @@ impl Shared {
         self.adopt(current).await.map(|_| ())
     }
 
-    /// Forgets tokens whose refresh token is spent. If another program has replaced them, its tokens
-    /// are used: it was that program that spent the refresh token.
-    async fn spend(&self, current: &Held, error: Error) -> Result<(), Error> {
-        let record = Record { tokens: None, ..current.record.clone() };
+    /// Forgets tokens that cannot be renewed, and keeps this registration. If another program has
+    /// replaced them, its tokens are used: it was that program that spent the refresh token.
+    async fn forget(
+        &self,
+        current: &Held,
+        client: Option<Registered>,
+        error: Error,
+    ) -> Result<(), Error> {
+        let record = Record { tokens: None, client, ..current.record.clone() };
         self.replace(current, record).await?;
         let held = lock(&self.held).clone();
         match held {

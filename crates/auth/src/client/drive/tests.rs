@@ -4,6 +4,7 @@ mod adversary;
 mod herd;
 mod network;
 mod secrets;
+mod trouble;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -187,9 +187,10 @@ impl Browser {
 
 impl From<Browser> for Plan {
     fn from(browser: Browser) -> Self {
-        let id = browser.code.client.as_ref().map(|client| format!(" {}", client.id));
+        let id = browser.code.client.as_ref().map(|client| &client.id);
         Self {
-            client: format!("browser {}{}", browser.code.name, id.unwrap_or_default()),
+            // In quotes, so that the end of the name is not the beginning of an id.
+            client: format!("browser {:?} {id:?}", browser.code.name),
             account: browser.account,
             grant: Grant::Code(Box::new(browser.code)),
             dpop: browser.dpop,
@@ -237,6 +238,17 @@ mod tests {
         assert!(document.starts_with(&start), "{document}");
         assert!(document.contains(r#""http://127.0.0.1/callback","http://localhost/callback""#));
         assert!(document.contains(r#""application_type":"native""#));
+    }
+
+    #[test]
+    fn records_of_different_clients_have_different_keys() {
+        let plans: [Plan; 3] = [
+            Browser::new("app id").into(),
+            Browser::new("app").client("https://as.example", "id").into(),
+            Browser::new("app").into(),
+        ];
+        assert_ne!(plans[0].client, plans[1].client);
+        assert_ne!(plans[1].client, plans[2].client);
     }
 
     // spec: CIMD-2, CIMD-3

@@ -55,6 +55,18 @@ fn the_life_of_a_token_may_be_a_text_and_is_bounded() {
 }
 
 #[test]
+fn a_refresh_token_is_bounded() {
+    let read = |length: usize| {
+        let token = "r".repeat(length);
+        let body =
+            format!(r#"{{"access_token":"t","token_type":"Bearer","refresh_token":"{token}"}}"#);
+        read_answer(&body, None)
+    };
+    assert!(read(MOST_TOKEN).is_ok());
+    assert!(read(MOST_TOKEN + 1).unwrap_err().is_too_large());
+}
+
+#[test]
 fn a_token_of_another_type_is_refused() {
     let key = DpopKey::generate().unwrap();
     let body = |kind: &str| format!(r#"{{"access_token":"t","token_type":"{kind}"}}"#);

@@ -10,7 +10,7 @@ fn play(world: World) -> Played {
     world.play(Browser::new("app"))
 }
 
-// spec: PRM-3, PRM-7, ASM-2, RIND-1, RIND-2, RIND-3, PKCE-1, PKCE-2, REG-1, TOK-3
+// spec: PRM-3, PRM-7, PRM-13, ASM-2, RIND-1, RIND-2, RIND-3, PKCE-1, PKCE-2, REG-1, TOK-3
 #[test]
 fn a_login_finds_the_servers_registers_visits_and_redeems() {
     let played = play(World::new());
@@ -71,6 +71,22 @@ fn an_address_that_is_not_https_is_not_fetched() {
         let played = play(World::new().page(METADATA, json(200, &text)));
         assert!(played.refusal().contains("not `https`"), "{}", played.refusal());
         assert_eq!(played.lines("GET").len(), played.trace.len());
+    }
+}
+
+// spec: AUTH-8, TOK-14
+#[test]
+fn no_token_is_obtained_for_an_mcp_server_in_plain_http_on_another_machine() {
+    let place = "https://as.example/document";
+    let challenge = format!(r#"Bearer resource_metadata="{place}""#);
+    for (mcp, is_refused) in
+        [("http://mcp.example/mcp", true), ("http://127.0.0.1:3000/mcp", false)]
+    {
+        let mut world = World::new().challenge(Some(&challenge));
+        world.mcp = mcp;
+        let played = play(world.page(place, json(200, &document(mcp, AS, ""))));
+        assert_eq!(played.end.is_err(), is_refused, "{mcp} {:?}", played.end);
+        assert_eq!(played.trace.is_empty(), is_refused, "{:?}", played.trace);
     }
 }
 
@@ -173,7 +189,7 @@ fn old() -> World {
         .page("https://mcp.example/token", json(200, TOKENS))
 }
 
-// spec: ASM-10, ASM-11
+// spec: ASM-10, ASM-11, PV-5
 #[test]
 fn a_server_of_2025_03_26_describes_itself_at_its_origin() {
     for issuer in ["https://mcp.example", "https://mcp.example/"] {
@@ -183,9 +199,24 @@ fn a_server_of_2025_03_26_describes_itself_at_its_origin() {
         assert_eq!(played.lines("GET"), [DOCUMENT, ROOT, ORIGIN]);
         assert!(played.end.is_ok(), "{:?}", played.end);
         assert!(played.visit().ends_with("&resource=https://mcp.example/mcp"));
+        assert_eq!(played.requests[2].headers["mcp-protocol-version"], "2025-03-26");
     }
     let played = play(old().page(ORIGIN, json(200, &metadata("https://evil.example", ""))));
     assert!(played.end.is_err() && played.lines("VISIT").is_empty());
+}
+
+#[test]
+fn a_registration_at_a_server_of_2025_03_26_is_used_again_with_either_form_of_its_issuer() {
+    for issuer in ["https://mcp.example", "https://mcp.example/"] {
+        let text = metadata("https://mcp.example", "").replacen("https://mcp.example", issuer, 1);
+        let text = text.replace("supported\":true", "supported\":false");
+        let world = || old().page(ORIGIN, json(200, &text));
+        let mut again = world();
+        again.known = play(world()).record;
+        let played = play(again);
+        assert_eq!(played.lines("POST").len(), 1, "{issuer} {:?}", played.trace);
+        assert!(played.end.is_ok(), "{:?}", played.end);
+    }
 }
 
 // spec: ASM-12

@@ -55,6 +55,7 @@ fn query() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // spec: AUTH-7
     #[test]
     fn a_login_ends_and_keeps_its_secrets(
         nonsense in prop::collection::vec(answer(), 0..16),

@@ -75,6 +75,22 @@ fn a_dynamic_registration_is_native_and_lists_refresh_tokens() {
     );
 }
 
+// spec: REG-7, REG-9, AUTH-10
+#[test]
+fn a_dynamic_registration_of_a_web_application_says_so() {
+    let mut world = World::new();
+    world.redirect = Some("https://app.example/callback");
+    let played = world.play(Browser::new("app"));
+    let body = played.lines("POST")[0];
+    assert!(body.contains(r#"["https://app.example/callback"]"#), "{body}");
+    assert!(body.contains(r#""application_type":"web""#), "{body}");
+    let mut world = World::new();
+    world.redirect = Some("http://app.example/callback");
+    let played = world.play(Browser::new("app"));
+    assert!(played.refusal().contains("redirect URI"), "{}", played.refusal());
+    assert_eq!(played.lines("POST"), [""; 0]);
+}
+
 // spec: REG-11
 #[test]
 fn without_any_way_to_register_the_error_names_the_remedy() {
@@ -184,6 +200,19 @@ fn the_client_authenticates_itself_as_it_was_registered() {
                 .contains(&format!(r#""token_endpoint_auth_method":"{method}""#))
         );
         assert!(played.redemptions()[0].ends_with(expected), "{:?}", played.redemptions());
+    }
+}
+
+#[test]
+fn what_a_registration_gives_is_bounded() {
+    for (id, secret, is_usable) in
+        [(4096, 4096, true), (4097, 1, false), (1, 4097, false), (0, 1, false)]
+    {
+        let [id, secret] = [id, secret].map(|length| "a".repeat(length));
+        let body = format!(r#"{{"client_id":"{id}","client_secret":"{secret}"}}"#);
+        let played = World::new().page(REGISTER, json(201, &body)).play(Browser::new("app"));
+        assert_eq!(played.end.is_ok(), is_usable, "{:?}", played.end);
+        assert_eq!(played.lines("SAVE").is_empty(), !is_usable);
     }
 }
 

@@ -71,7 +71,7 @@ fn a_key_that_the_server_does_not_accept_is_an_error() {
     }
 }
 
-// spec: REG-14, REG-16, PRM-12
+// spec: REG-14, REG-16, PRM-12, OCC-7
 #[test]
 fn credentials_of_a_program_never_reach_another_server() {
     let played = World::new().play(Machine::secret("https://other.example", "id", "s"));

@@ -146,6 +146,10 @@ fn write(path: &Path, record: &StoredRecord) -> Result<(), Error> {
     let suffix = Moment::of_system()?.number("file");
     let beside = path.with_extension(format!("{suffix:x}.new"));
     let text = Secret::new(format!("{}\n{}", record.version, record.text.expose()));
+    if text.expose().len() as u64 > MOST_RECORD {
+        // It could never be read again, nor be replaced.
+        return Err(Error::too_large("a record", MOST_RECORD as usize, "bytes"));
+    }
     let written = private(OpenOptions::new().write(true).create_new(true))
         .open(&beside)
         .and_then(|mut file| {

@@ -71,7 +71,7 @@ async fn a_lock_excludes_other_holders() {
     exclusion(&FileStore::open(folder.path().join("new")).unwrap()).await;
 }
 
-// spec: TOK-14
+// spec: TOK-14, OCC-7, REFR-1
 #[cfg(unix)]
 #[tokio::test]
 async fn only_the_owner_can_read_the_files() {
@@ -90,6 +90,18 @@ async fn only_the_owner_can_read_the_files() {
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o750)).unwrap();
     let error = FileStore::open(&folder).unwrap_err();
     assert!(error.is_store() && error.to_string().contains("chmod 700"), "{error}");
+}
+
+#[tokio::test]
+async fn a_record_that_could_not_be_read_again_is_not_written() {
+    let parent = tempfile::tempdir().unwrap();
+    let store = FileStore::open(parent.path().join("auth")).unwrap();
+    let key = key("https://one.example");
+    assert!(store.swap(&key, None, record(1)).await.unwrap());
+    let text = Secret::new("a".repeat(1024 * 1024));
+    let large = StoredRecord { version: 2, text };
+    assert!(store.swap(&key, Some(1), Some(large)).await.unwrap_err().is_too_large());
+    assert_eq!(store.load(&key).await.unwrap().unwrap().version, 1);
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ fn check(network: &Network) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // spec: PRM-11, PRM-12, REG-14, TOK-8
+    // spec: PRM-11, PRM-12, REG-14, TOK-8, AUTH-7
     #[test]
     fn no_secret_crosses_issuers(moves in moves()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

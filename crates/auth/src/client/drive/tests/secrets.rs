@@ -52,6 +52,7 @@ async fn no_secret_is_in_any_error_or_debug_output() {
     }
 }
 
+// spec: OCC-7
 #[test]
 fn no_plan_shows_its_secrets() {
     let secret = || Secret::from("canary");
