@@ -48,6 +48,7 @@ async fn a_socket_carries_lines_as_standard_input_and_output_do() {
     assert_eq!(written, "{\"c\":3}\n{\"d\":4}\n");
 }
 
+// spec: AUTH-4
 #[tokio::test]
 async fn only_the_owner_may_connect() {
     let directory = Directory::new();

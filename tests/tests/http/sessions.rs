@@ -23,7 +23,7 @@ fn list() -> String {
     request(1, "tools/list", json!({}))
 }
 
-// spec: SESS-1, SESS-2, SESS-3, SESS-14, SESS-15
+// spec: SESS-1, SESS-2, SESS-3, SESS-14, SESS-15, SBP-14
 #[tokio::test]
 async fn session_ids_are_long_random_and_visible_ascii() {
     let server = TestServer::open().await;
@@ -369,7 +369,7 @@ async fn the_server_does_not_answer_a_cancelled_call_of_a_batch_and_answers_the_
     assert_eq!(answer, json!([{ "jsonrpc": "2.0", "id": 2, "result": {} }]));
 }
 
-// spec: SESS-7, SESS-8, SESS-15
+// spec: SESS-7, SESS-8, SESS-15, SBP-14
 #[tokio::test]
 async fn an_idle_session_expires_and_a_used_one_does_not() {
     let server = TestServer::limited(|it| it.session_idle = Duration::from_millis(300)).await;

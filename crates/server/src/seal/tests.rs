@@ -40,7 +40,7 @@ fn a_sealed_text_is_unreadable_and_no_two_are_alike() {
     assert_ne!(seal(), seal());
 }
 
-// spec: MRTR-9, MRTR-10, MRTR-11
+// spec: MRTR-9, MRTR-10, MRTR-11, SBP-14
 #[test]
 fn changing_any_bit_is_noticed() {
     let sealed = sealer(&[1]).seal(b"some answers", &binding(), now()).unwrap();
@@ -89,7 +89,7 @@ fn it_does_not_open_for_another_call_or_caller() {
     }
 }
 
-// spec: MRTR-14
+// spec: MRTR-14, SBP-14
 #[test]
 fn it_expires() {
     let sealed = sealer(&[1]).seal(b"answers", &binding(), now()).unwrap();

@@ -13,7 +13,7 @@ fn get(path: &str) -> Request {
     Request::new("GET", String::new()).target(path)
 }
 
-// spec: PRM-5
+// spec: PRM-1, PRM-5
 #[tokio::test]
 async fn the_listener_serves_the_document_with_the_path_of_the_endpoint_and_without() {
     let server = start().await;

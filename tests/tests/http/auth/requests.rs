@@ -15,7 +15,7 @@ use crate::wire::{Request, Wire};
 const CHALLENGE: &str =
     "Bearer resource_metadata=\"http://localhost/.well-known/oauth-protected-resource/mcp\"";
 
-// spec: TOK-6, TOK-7, TOK-11, TOK-17, SBP-12
+// spec: TOK-6, TOK-7, TOK-11, TOK-17, PRM-4, SBP-12
 #[tokio::test]
 async fn a_request_without_a_good_token_is_401_whatever_it_asks_for() {
     let server = start().await;
@@ -93,7 +93,7 @@ async fn a_page_may_ask_without_a_token_what_it_may_send_and_reads_the_challenge
     assert_eq!(refused.header("access-control-allow-origin"), Some("http://localhost:3000"));
 }
 
-// spec: TOK-13, SBP-12, SBP-13
+// spec: TOK-10, TOK-13, OCC-9, SBP-12, SBP-13
 #[tokio::test]
 async fn handlers_get_the_claims_of_each_request_and_never_the_token() {
     let server = start().await;
