@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bowline::client::ClientAuthorization;
 use bowline_auth::client::drive::{AuthAttempts, AuthVerdict, Authorizer, LoginPolicy};
 use bowline_auth::client::plan::Plan;
 use bowline_auth::error::Error;
@@ -19,25 +18,15 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 
-/// A plan for the server that the client connects to.
-pub(crate) struct Adapter(Plan);
-
-impl Adapter {
-    pub(crate) fn new(plan: impl Into<Plan>) -> Self {
-        Self(plan.into())
-    }
-}
-
-impl ClientAuthorization for Adapter {
-    fn authorize(&self, url: &str) -> Result<Arc<dyn Authorize>, String> {
-        let visitor = Authorizer::page_opener(&self.0).map(LoopbackVisitor::new);
-        let url = Url::parse(url).map_err(|error| error.to_string())?;
-        let authorizer = Authorizer::new(self.0.clone(), url, Arc::new(LoopbackFetcher));
-        Ok(Arc::new(ServerAuthorizer(match visitor {
-            Some(visitor) => authorizer.with_visitor(Arc::new(visitor)),
-            None => authorizer,
-        })))
-    }
+/// Follows a plan for the server at a URL.
+pub(crate) fn follow(plan: impl Into<Plan>, url: &str) -> Result<Arc<dyn Authorize>, Error> {
+    let plan = plan.into();
+    let visitor = Authorizer::page_opener(&plan).map(LoopbackVisitor::new);
+    let authorizer = Authorizer::new(plan, Url::parse(url)?, Arc::new(LoopbackFetcher));
+    Ok(Arc::new(ServerAuthorizer(match visitor {
+        Some(visitor) => authorizer.with_visitor(Arc::new(visitor)),
+        None => authorizer,
+    })))
 }
 
 /// Authorizes requests to one server.

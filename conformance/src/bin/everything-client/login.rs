@@ -14,7 +14,7 @@ use bowline_auth::url::Url;
 use bowline_testing::oauth::UserAgent;
 use serde::Deserialize;
 
-use crate::adapter::Adapter;
+use crate::adapter::follow;
 
 /// The client id that the suite expects where the authorization server supports metadata documents.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -48,37 +48,37 @@ struct Parameters {
 /// Logs in as the scenario wants.
 pub(crate) fn authorized(
     client: ClientBuilder<HttpServer>,
+    url: &str,
     scenario: &str,
 ) -> Result<ClientBuilder<HttpServer>, Box<dyn Error>> {
     let given: Parameters = match env::var("MCP_CONFORMANCE_CONTEXT") {
         Ok(text) => serde_json::from_str(&text)?,
         Err(_) => Parameters::default(),
     };
-    Ok(match scenario {
-        "auth/client-credentials-basic" => client.auth(Adapter::new(Machine::secret(
-            Issuer::first_seen(),
-            given.client_id,
-            given.client_secret,
-        ))),
+    let issuer = Issuer::first_seen();
+    let login = match scenario {
+        "auth/client-credentials-basic" => {
+            follow(Machine::secret(issuer, given.client_id, given.client_secret), url)
+        }
         "auth/client-credentials-jwt" => {
             let key = SigningKey::pem(&given.private_key_pem, Algorithm::Es256)?;
-            client.auth(Adapter::new(Machine::key(Issuer::first_seen(), given.client_id, key)))
+            follow(Machine::key(issuer, given.client_id, key), url)
         }
         "auth/wif-jwt-bearer" => {
             let jwt = Secret::new(given.valid_jwt);
             let token = move || std::future::ready(Ok(jwt.clone()));
-            client.auth(Adapter::new(Workload::new(Issuer::first_seen(), given.client_id, token)))
+            follow(Workload::new(issuer, given.client_id, token), url)
         }
-        "auth/enterprise-managed-authorization" => client.auth(Adapter::new(enterprise(given)?)),
-        "auth/pre-registration" => client.auth(Adapter::new(browser().client_with_secret(
-            given.issuer,
-            given.client_id,
-            given.client_secret,
-        ))),
+        "auth/enterprise-managed-authorization" => follow(enterprise(given)?, url),
+        "auth/pre-registration" => {
+            let (issuer, id, secret) = (given.issuer, given.client_id, given.client_secret);
+            follow(browser().client_with_secret(issuer, id, secret), url)
+        }
         // There the authorization server also registers clients, and the suite judges only that.
-        "auth/offline-access-scope" => client.auth(Adapter::new(browser())),
-        _ => client.auth(Adapter::new(browser().metadata_document(DOCUMENT))),
-    })
+        "auth/offline-access-scope" => follow(browser(), url),
+        _ => follow(browser().metadata_document(DOCUMENT), url),
+    };
+    Ok(client.auth(login?))
 }
 
 /// The user approves every page at once.

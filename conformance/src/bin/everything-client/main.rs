@@ -34,7 +34,7 @@ async fn run(url: &str, scenario: &str, revision: Revision) -> Outcome {
     let client =
         Client::http(url).revisions([revision]).on_ask(|question| async move { answer(&question) });
     let client = match scenario.starts_with("auth/") {
-        true => login::authorized(client, scenario)?,
+        true => login::authorized(client, url, scenario)?,
         false => client,
     };
     let client = client.connect().await?;
