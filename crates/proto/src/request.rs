@@ -78,6 +78,8 @@ pub struct Parts {
     pub input: Option<Box<Input>>,
     /// On whose behalf the call is made.
     pub owner: Owner,
+    /// The scopes that the call was granted.
+    pub access: Access,
     /// Headers that repeat arguments (2026-07-28); `None` where the transport has none.
     pub headers: Option<ParamHeaders>,
     /// Sends messages to the caller while the call runs.

@@ -17,5 +17,5 @@ mod snapshot;
 
 pub use config::ServerConfig;
 pub use connection::{ServerConnection, ServerEvent};
-pub use exchange::{CallOrigin, Exchange};
+pub use exchange::{Attached, CallOrigin, Exchange};
 pub use snapshot::SessionSnapshot;

@@ -101,7 +101,9 @@ where
     fn new(service: S, config: Arc<ServerConfig>) -> Self {
         let (mailbox, sender) = mailbox(config.limits().outbox);
         Self {
-            connection: ServerConnection::new(config.clone(), Owner::anonymous(), sender),
+            // The user of this machine who starts a server, or reaches its socket, may do everything.
+            connection: ServerConnection::new(config.clone(), Owner::anonymous(), sender)
+                .with_access_to_everything(),
             service,
             calls: Calls::new(),
             mailbox,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bowline::http::{Admit, CredentialRefusal, VerifiedCaller};
-use bowline::{Access, Claims, Context, Server, Tool};
+use bowline::{Claims, Context, Server, Tool};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
@@ -93,8 +93,7 @@ fn admit() -> Arc<dyn Admit> {
 /// Says what a handler knows of its caller.
 async fn whoami(caller: Claims, context: Context) -> String {
     assert_eq!(context.headers().get(AUTHORIZATION), None, "no handler sees the token");
-    let access = context.extension::<Access>().unwrap();
-    let scopes: Vec<&str> = access.scopes().collect();
+    let scopes: Vec<&str> = context.access().scopes().collect();
     let (issuer, subject) = context.owner().identity().unwrap();
     assert_eq!((issuer, subject), (&*caller.issuer, &*caller.subject));
     format!("{subject} {}", scopes.join(","))

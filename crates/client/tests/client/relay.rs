@@ -8,7 +8,8 @@ use bowline_client::types::method::Method;
 use bowline_client::types::revision::Revision;
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    ClientProfile as Caller, ExchangeId, Extensions, Outbox, Owner, Parts, Request, Response,
+    Access, ClientProfile as Caller, ExchangeId, Extensions, Outbox, Owner, Parts, Request,
+    Response,
 };
 use serde_json::{Value, json};
 use tower_service::Service as _;
@@ -30,6 +31,7 @@ fn request(method: Method, params: &Value, revision: Revision) -> Request {
         log_level: None,
         input: None,
         owner: Owner::anonymous(),
+        access: Access::everything(),
         outbox: Outbox::closed(),
         headers: None,
         extensions: Extensions::default(),

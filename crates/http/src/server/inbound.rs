@@ -6,6 +6,7 @@ use bowline_proto::admission::{Admitted, admit_modern};
 use bowline_proto::classify::ModernClaim;
 use bowline_proto::frame::RequestMessage;
 use bowline_proto::request::{Access, Claims, Extensions, Owner, Peer};
+use bowline_proto::server::Attached;
 use bowline_proto::wire::KnownClient;
 use bowline_types::error::ErrorObject;
 use http::header::AUTHORIZATION;
@@ -27,9 +28,11 @@ pub(super) struct Inbound {
     /// Whose pace and slots the request counts for. The address decides until
     /// [`Owner`] is looked at.
     pub(super) caller: Caller,
-    /// What the connection knows of its peer, cloned for each request.
     /// When its credential expires, if it has one that does.
     pub(super) expires: Option<Instant>,
+    /// The scopes that the endpoint has verified. `None` if it verifies nothing.
+    access: Option<Access>,
+    /// What the connection knows of its peer, cloned for each request.
     sender: Sender,
 }
 
@@ -59,7 +62,7 @@ impl Sender {
 
 impl Inbound {
     pub(super) fn new(parts: Parts, sender: Sender, caller: Caller) -> Self {
-        Self { parts, caller, expires: None, sender }
+        Self { parts, caller, expires: None, access: None, sender }
     }
 
     /// Notes what was verified, for handlers and for the owner of sessions, and takes the credential
@@ -70,7 +73,7 @@ impl Inbound {
         outer.remove::<Claims>();
         outer.remove::<Access>();
         outer.insert(owner);
-        self.sender.extensions.insert(access);
+        self.access = Some(access);
         if let Some(claims) = claims {
             self.sender.extensions.insert(claims);
         }
@@ -105,11 +108,43 @@ impl Inbound {
         }
     }
 
-    /// Takes out what handlers may read of the request: the head, and what is known of its sender.
-    pub(super) fn attach(&mut self) -> Extensions {
+    /// Takes out what belongs to the calls of the request: its scopes, and what handlers may read of
+    /// it, which is the head and what is known of its sender.
+    pub(super) fn attach(&mut self) -> Attached {
+        let access = self.access.take().unwrap_or_else(|| outer_access(&self.parts.extensions));
         let (nothing, ()) = http::Request::new(()).into_parts();
         let mut extensions = std::mem::take(&mut self.sender.extensions);
         extensions.insert(std::mem::replace(&mut self.parts, nothing));
-        extensions
+        Attached { extensions, access }
+    }
+}
+
+/// The scopes that outer layers granted: an [`Access`], or else those of [`Claims`], or else none.
+fn outer_access(outer: &http::Extensions) -> Access {
+    let by_claims = || outer.get::<Claims>().map(|claims| Access::to(&claims.scopes));
+    outer.get::<Access>().cloned().or_else(by_claims).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn granted(attach: impl FnOnce(&mut http::Extensions)) -> Access {
+        let mut outer = http::Extensions::new();
+        attach(&mut outer);
+        outer_access(&outer)
+    }
+
+    #[test]
+    fn outer_layers_grant_scopes_by_access_or_else_by_claims() {
+        let claims = || Claims::new("issuer", "ann").scopes(["a"]);
+        assert_eq!(granted(|_| {}), Access::none());
+        assert_eq!(granted(|outer| _ = outer.insert(claims())), Access::to(["a"]));
+        assert_eq!(granted(|outer| _ = outer.insert(Access::to(["b"]))), Access::to(["b"]));
+        let both = granted(|outer| {
+            outer.insert(claims());
+            outer.insert(Access::none());
+        });
+        assert_eq!(both, Access::none());
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn open(
     let origin = CallOrigin {
         owner: inbound.owner(),
         sink: sink.clone(),
-        extensions: inbound.attach(),
+        attached: inbound.attach(),
         headers,
     };
     let (exchange, request) = Exchange::open(core.number(), admitted, origin);

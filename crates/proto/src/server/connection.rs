@@ -30,16 +30,14 @@ use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 
 use super::batch::{BatchId, Batches};
-use super::exchange::{Exchange, described};
+use super::exchange::{Attached, Exchange, described};
 use super::legacy::LegacySession;
 use super::{ServerConfig, SessionSnapshot};
 use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
-use crate::request::{
-    ExchangeId, Extensions, Outgoing, Owner, QuestionError, Request, Response, Sink,
-};
+use crate::request::{Access, ExchangeId, Outgoing, Owner, QuestionError, Request, Response, Sink};
 use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
@@ -63,8 +61,8 @@ pub struct ServerConnection {
     config: Arc<ServerConfig>,
     sink: Arc<dyn Sink>,
     owner: Owner,
-    /// Values that the driver attached to the message which is being received.
-    attached: Extensions,
+    /// What the driver attached to the message which is being received.
+    attached: Attached,
     /// Set by `initialize`, or restored. It lasts as long as the connection, unless the handshake
     /// fails.
     session: Option<LegacySession>,
@@ -82,6 +80,9 @@ pub struct ServerConnection {
     /// Whether nothing more will be read, so no answers either
     /// ([`end_of_input`](Self::end_of_input)).
     has_input_ended: bool,
+    /// Whether rules about scopes do not apply to its messages
+    /// ([`with_access_to_everything`](Self::with_access_to_everything)).
+    has_access_to_everything: bool,
     /// The number of the newest call.
     last_number: u64,
     events: VecDeque<ServerEvent>,
@@ -127,14 +128,15 @@ enum State {
 
 impl ServerConnection {
     /// A new connection. Messages of handlers arrive at `sink`; the driver hands them to
-    /// [`emit`](Self::emit).
+    /// [`emit`](Self::emit). Its calls are granted no scopes, unless the driver says otherwise.
     pub fn new(config: Arc<ServerConfig>, owner: Owner, sink: Arc<dyn Sink>) -> Self {
         Self {
             pace: Some(Pace::per_minute(config.limits().requests_per_minute)),
             config,
             sink,
             owner,
-            attached: Extensions::default(),
+            has_access_to_everything: false,
+            attached: Attached::default(),
             session: None,
             known_client: KnownClient::default(),
             calls: ExchangeTable::default(),
@@ -158,6 +160,14 @@ impl ServerConnection {
         self
     }
 
+    /// Lifts the rules about scopes, for a channel whose client may do all that the server can do,
+    /// such as stdio.
+    #[must_use]
+    pub fn with_access_to_everything(mut self) -> Self {
+        self.has_access_to_everything = true;
+        self
+    }
+
     /// Takes one message from the client. Text that is no message is answered with an error if it
     /// can have been a request, and ignored otherwise.
     pub fn receive(&mut self, unit: Unit, now: Instant) {
@@ -167,6 +177,7 @@ impl ServerConnection {
             // A server sends no requests of its own over such channels.
             Unit::Failed(_) | Unit::Held(_) | Unit::Granted(_) => return,
         };
+        self.attached.access = self.access();
         match Frame::parse(&text, self.config.limits()) {
             Ok(Frame::Message(message)) => self.message(message, None, now),
             Ok(Frame::Batch(items)) => self.batch(items, now),
@@ -176,7 +187,7 @@ impl ServerConnection {
 
     /// Takes a frame whose era the driver has decided already. `attached` goes to the handlers of
     /// the calls that the frame opens.
-    pub fn receive_legacy(&mut self, legacy: LegacyFrame, attached: Extensions, now: Instant) {
+    pub fn receive_legacy(&mut self, legacy: LegacyFrame, attached: Attached, now: Instant) {
         let LegacyFrame { frame, meta } = legacy;
         self.attached = attached;
         match frame {
@@ -186,7 +197,7 @@ impl ServerConnection {
             Frame::Message(message) => self.message(message, None, now),
             Frame::Batch(items) => self.batch(items, now),
         }
-        self.attached = Extensions::default();
+        self.attached = Attached::default();
     }
 
     /// Takes the answer of a call. Ignored if the call was cancelled meanwhile.

@@ -28,7 +28,7 @@ use crate::limits::Limits;
 use crate::mirror::ParamHeaders;
 use crate::pace::Pace;
 use crate::request::{
-    ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, ReportedChange, Request,
+    Access, ExchangeId, Extensions, Outbox, Owner, Parts, ProgressUpdate, ReportedChange, Request,
     Response, Sink, Success, SuccessKind,
 };
 use crate::wire::project::Project;
@@ -73,9 +73,10 @@ impl Exchange {
             log_level: envelope.log_level,
             input: envelope.input,
             owner: origin.owner,
+            access: origin.attached.access,
             headers: origin.headers,
             outbox: Outbox::new(number, origin.sink),
-            extensions: origin.extensions,
+            extensions: origin.attached.extensions,
         };
         (exchange, Request { parts, params })
     }
@@ -186,10 +187,20 @@ pub struct CallOrigin {
     pub owner: Owner,
     /// Takes the messages that the handler sends before its answer.
     pub sink: Arc<dyn Sink>,
-    /// Values that the transport and outer layers attach for handlers.
-    pub extensions: Extensions,
+    /// What belongs to the message that makes the call.
+    pub attached: Attached,
     /// Headers that repeat arguments, if the call came over HTTP.
     pub headers: Option<ParamHeaders>,
+}
+
+/// What a driver attaches to a message for the calls that it opens. By default nothing, and no
+/// scopes.
+#[derive(Clone, Debug, Default)]
+pub struct Attached {
+    /// Values that the transport and outer layers attach for handlers.
+    pub extensions: Extensions,
+    /// The scopes that the message was granted.
+    pub access: Access,
 }
 
 /// The method and the params that report a change.

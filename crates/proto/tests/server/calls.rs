@@ -4,7 +4,8 @@ use bowline_proto::classify::LegacyFrame;
 use bowline_proto::codec::lines::Unit;
 use bowline_proto::frame::Frame;
 use bowline_proto::limits::Limits;
-use bowline_proto::request::{Extensions, Outgoing, ProgressUpdate, Request, Success};
+use bowline_proto::request::{Access, Outgoing, ProgressUpdate, Request, Success};
+use bowline_proto::server::Attached;
 use bowline_types::input::InputRequired;
 use bowline_types::revision::Revision;
 use bytes::Bytes;
@@ -31,15 +32,29 @@ fn ping(id: i64) -> Value {
 #[test]
 fn extensions_of_a_message_reach_its_calls_and_no_others() {
     let mut server = Server::greeted(Revision::V2025_03_26);
-    let mut attached = Extensions::default();
-    attached.insert(Ticket(1));
+    let mut attached = Attached { access: Access::to(["a"]), ..Attached::default() };
+    attached.extensions.insert(Ticket(1));
     let now = server.now;
     let batch = frame(&json!([ping(1), ping(2)]));
     server.connection.receive_legacy(batch, attached.clone(), now);
     server.ask_for_tool(3);
     server.connection.receive_legacy(frame(&ping(4)), attached, now);
-    let tickets: Vec<_> = server.calls().iter().map(ticket).collect();
+    let calls = server.calls();
+    let tickets: Vec<_> = calls.iter().map(ticket).collect();
     assert_eq!(tickets, [Some(1), Some(1), None, Some(1)]);
+    let granted: Vec<_> = calls.iter().map(|call| call.parts.access.has("a")).collect();
+    assert_eq!(granted, [true, true, false, true]);
+}
+
+// The scopes of a resource are checked when the session subscribes to it.
+#[test]
+fn the_standalone_subscription_of_a_session_reports_resources_that_need_scopes() {
+    let mut server = Server::greeted(LEGACY);
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let now = server.now;
+    server.connection.receive_legacy(frame(&initialized), Attached::default(), now);
+    let calls = server.calls();
+    assert!(calls.iter().all(|call| call.parts.access == Access::everything()), "{calls:?}");
 }
 
 #[test]

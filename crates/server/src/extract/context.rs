@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline_proto::request::{Outgoing, Owner};
+use bowline_proto::request::{Access, Outgoing, Owner};
 use bowline_types::capability::ClientCapabilities;
 use bowline_types::implementation::Implementation;
 use bowline_types::meta::key;
@@ -56,6 +56,12 @@ impl Context {
     /// [`Owner::anonymous`] if there is none.
     pub fn owner(&self) -> &Owner {
         &self.0.parts().owner
+    }
+
+    /// The scopes that the call was granted. Over stdio it has access to
+    /// [everything](Access::everything).
+    pub fn access(&self) -> &Access {
+        &self.0.parts().access
     }
 
     /// A value in `_meta` of the request; `None` if it is missing or of another shape.

@@ -4,7 +4,7 @@
 //! step-up, so that the client learns of it and can ask the user for more. Calling either without its
 //! scopes is refused with an error that names all of them.
 
-use bowline_proto::request::{Access, Claims, Parts};
+use bowline_proto::request::{Access, Parts};
 use bowline_types::error::ErrorObject;
 
 /// The scopes that a feature needs.
@@ -49,16 +49,12 @@ impl ScopeRules {
 
     /// Whether the list of this caller has the feature.
     pub(crate) fn lists(&self, parts: &Parts) -> bool {
-        self.required.is_empty() || Granted::to(parts).has_all(&self.required)
+        has_all(&parts.access, &self.required)
     }
 
     /// Whether this caller may use the feature.
     pub(crate) fn admits(&self, parts: &Parts) -> bool {
-        if self.is_empty() {
-            return true;
-        }
-        let granted = Granted::to(parts);
-        granted.has_all(&self.required) && granted.has_all(&self.step_up)
+        has_all(&parts.access, &self.required) && has_all(&parts.access, &self.step_up)
     }
 
     /// Refuses a caller that may not use the feature, which `label` names.
@@ -91,38 +87,8 @@ impl ScopeRules {
     }
 }
 
-/// What a caller was granted.
-enum Granted<'a> {
-    /// Rules about scopes do not apply: the call came over no network.
-    Everything,
-    Access(&'a Access),
-    /// By an outer layer that attached no [`Access`].
-    Claims(&'a Claims),
-    /// Nothing was verified.
-    Nothing,
-}
-
-impl<'a> Granted<'a> {
-    fn to(parts: &'a Parts) -> Self {
-        if let Some(access) = parts.extensions.get::<Access>() {
-            return Self::Access(access);
-        }
-        let Some(request) = parts.extensions.get::<http::request::Parts>() else {
-            return Self::Everything;
-        };
-        let outer = &request.extensions;
-        let by_access = outer.get::<Access>().map(Self::Access);
-        by_access.or_else(|| outer.get::<Claims>().map(Self::Claims)).unwrap_or(Self::Nothing)
-    }
-
-    fn has_all(&self, scopes: &[String]) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Access(access) => scopes.iter().all(|scope| access.has(scope)),
-            Self::Claims(claims) => scopes.iter().all(|scope| claims.scopes.contains(scope)),
-            Self::Nothing => scopes.is_empty(),
-        }
-    }
+fn has_all(access: &Access, scopes: &[String]) -> bool {
+    scopes.iter().all(|scope| access.has(scope))
 }
 
 /// Cuts a list of scopes at its spaces.

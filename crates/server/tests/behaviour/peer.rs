@@ -6,8 +6,9 @@ use std::task::{Context, Poll, Waker};
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts, ProgressUpdate,
-    QuestionError, ReportedChange, Request, Response, ResultText, Sink, SuccessKind,
+    Access, ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
+    ProgressUpdate, QuestionError, ReportedChange, Request, Response, ResultText, Sink,
+    SuccessKind,
 };
 use bowline_server::extract::FromCall;
 use bowline_server::{Call, ResponseFuture, Server, Service, Tool};
@@ -37,6 +38,8 @@ pub(crate) struct Peer {
     pub(crate) progress: Option<ProgressToken>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) owner: Owner,
+    /// What it was granted: everything, as over stdio.
+    pub(crate) access: Access,
     /// What the transport attaches to each request.
     pub(crate) extensions: Extensions,
     pub(crate) inbox: Arc<Inbox>,
@@ -53,6 +56,7 @@ impl Peer {
             progress: None,
             log_level: None,
             owner: Owner::anonymous(),
+            access: Access::everything(),
             extensions: Extensions::default(),
             inbox: Arc::default(),
         }
@@ -177,6 +181,7 @@ impl Peer {
             log_level: self.log_level,
             input: None,
             owner: self.owner.clone(),
+            access: self.access.clone(),
             headers: None,
             outbox: Outbox::new(ExchangeId(1), self.inbox.clone()),
             extensions: self.extensions.clone(),

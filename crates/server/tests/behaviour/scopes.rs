@@ -1,8 +1,8 @@
 //! Features that need scopes: which callers find them, and which may use them.
 
-use bowline_proto::request::{Access, Extensions, ReportedChange};
+use bowline_proto::request::{Access, Extensions, ReportedChange, Request};
 use bowline_proto::upstream::Upstream as _;
-use bowline_server::layer::from_fn;
+use bowline_server::layer::{Next, from_fn};
 use bowline_server::{Claims, Prompt, Resource, Server, Tool, Typed};
 use bowline_types::error::{ErrorObject, code};
 use bowline_types::method::Method;
@@ -83,7 +83,7 @@ fn server() -> Server {
 /// A caller with these scopes.
 fn granted(server: &Server, revision: Revision, scopes: &str) -> Peer {
     let mut peer = Peer::new(server, revision);
-    peer.extensions.insert(Access::to(scopes.split_whitespace()));
+    peer.access = Access::to(scopes.split_whitespace());
     peer
 }
 
@@ -187,44 +187,34 @@ async fn scopes_on_stdio() {
     }
 }
 
-/// The extensions of a request that came over HTTP.
-fn over_http(attach: impl FnOnce(&mut http::Extensions)) -> Extensions {
+#[tokio::test]
+async fn extensions_grant_nothing_to_a_caller_without_verified_scopes() {
     let (mut head, ()) = http::Request::new(()).into_parts();
-    attach(&mut head.extensions);
-    let mut extensions = Extensions::default();
-    extensions.insert(head);
-    extensions
-}
-
-async fn call(server: &Server, extensions: Extensions) -> Result<Value, ErrorObject> {
-    let mut peer = Peer::new(server, Revision::LATEST);
-    peer.extensions = extensions;
-    peer.call("a.none", json!({})).await
+    head.extensions.insert(Access::to(["a"]));
+    head.extensions.insert(Claims::new("issuer", "ann").scopes(["a"]));
+    let mut peer = granted(&server(), Revision::LATEST, "");
+    peer.extensions.insert(head);
+    peer.extensions.insert(Access::to(["a"]));
+    peer.extensions.insert(Claims::new("issuer", "ann").scopes(["a"]));
+    assert!(peer.call("a.none", json!({})).await.is_err());
+    peer.access = Access::everything();
+    assert!(peer.call("a.none", json!({})).await.is_ok(), "not over HTTP");
 }
 
 #[tokio::test]
-async fn over_http_a_caller_without_verified_scopes_has_none() {
-    let server = server();
-    assert!(call(&server, Extensions::default()).await.is_ok(), "not over HTTP");
-    assert!(call(&server, over_http(|_| {})).await.is_err());
-    let access = |scope: &'static str| {
-        move |outer: &mut http::Extensions| {
-            outer.insert(Access::to([scope]));
-        }
-    };
-    assert!(call(&server, over_http(access("a"))).await.is_ok());
-    assert!(call(&server, over_http(access("b"))).await.is_err());
-    let claims = |scope: &'static str| {
-        move |outer: &mut http::Extensions| {
-            outer.insert(Claims::new("issuer", "ann").scopes([scope]));
-        }
-    };
-    assert!(call(&server, over_http(claims("a"))).await.is_ok());
-    assert!(call(&server, over_http(claims("b"))).await.is_err());
-    // What the endpoint verified counts, whatever an outer layer attached.
-    let mut verified = over_http(access("a"));
-    verified.insert(Access::none());
-    assert!(call(&server, verified).await.is_err());
+async fn a_layer_that_replaces_all_extensions_grants_nothing() {
+    let forget = from_fn(|mut request: Request, next: Next| async move {
+        request.parts.extensions = Extensions::default();
+        next.run(request).await
+    });
+    let server = server().layer(forget);
+    for revision in BOTH {
+        let peer = granted(&server, revision, "b");
+        let error = peer.call("a.none", json!({})).await.unwrap_err();
+        assert_eq!(error.code, code::INSUFFICIENT_SCOPE);
+        assert!(!tools(&peer).await.contains("\"a.none\""));
+        assert!(granted(&server, revision, "a").call("a.none", json!({})).await.is_ok());
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! Calls whose callers lack scopes: 403 and a challenge, in both eras.
 
+use bowline::layer::{Next, from_fn};
 use bowline::types::revision::Revision;
+use bowline_proto::request::{Extensions, Request as Call};
 use serde_json::{Value, json};
 
-use super::{by, start};
+use super::{admit, by, server, start};
 use crate::test_server::{Session, TestServer, call, initialize, modern, request, text_of};
 use crate::wire::Request;
 
@@ -35,6 +37,32 @@ async fn a_call_without_its_scope_is_403_with_a_challenge_that_names_it() {
             assert_eq!((granted.status(), text_of(&granted.json())), (200, done));
             assert_eq!(granted.header("www-authenticate"), None);
         }
+    }
+}
+
+/// A server whose layer replaces all extensions of every request.
+async fn forgetful() -> TestServer {
+    let forget = from_fn(|mut request: Call, next: Next| async move {
+        request.parts.extensions = Extensions::default();
+        next.run(request).await
+    });
+    let (server, handlers) = server();
+    let server = (server.layer(forget), handlers);
+    TestServer::of(server, |http| http.public_url("http://localhost/mcp").auth(admit())).await
+}
+
+#[tokio::test]
+async fn a_layer_that_replaces_all_extensions_grants_no_scope_and_no_claims() {
+    let server = forgetful().await;
+    for call in calls(&server, "purge").await {
+        let refused = server.ask(&by("ann@issuer mcp", call.clone())).await;
+        assert_eq!((refused.status(), refused.code()), (403, 403), "{refused:?}");
+        assert_eq!(server.ask(&by("ann@issuer admin", call)).await.status(), 200);
+    }
+    for call in calls(&server, "whoami").await {
+        let answer = server.ask(&by("ann@issuer mcp", call)).await.json();
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert_eq!(text_of(&answer), "this call came without a verified credential");
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bowline_proto::frame::{Frame, Message, MethodName, NotificationMessage};
-use bowline_proto::request::Extensions;
+use bowline_proto::server::Attached;
 use bowline_store::backend::{BoxStream, Error};
 use bowline_store::{Backend, Key};
 use bowline_types::id::RequestId;
@@ -108,7 +108,7 @@ pub(super) fn hand_over(message: &RawJson, session: &Arc<HttpSession>) {
         && let Some(frame) = for_others(frame)
     {
         // Requests are never for others, so there is no answer to wait for.
-        let _ = session.receive(frame.into(), Extensions::default(), None);
+        let _ = session.receive(frame.into(), Attached::default(), None);
     }
 }
 

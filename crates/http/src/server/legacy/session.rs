@@ -30,8 +30,8 @@ use std::time::Instant;
 
 use bowline_proto::classify::LegacyFrame;
 use bowline_proto::frame::Frame;
-use bowline_proto::request::{ExchangeId, Extensions, Owner, Response as Outcome};
-use bowline_proto::server::ServerConnection;
+use bowline_proto::request::{ExchangeId, Owner, Response as Outcome};
+use bowline_proto::server::{Attached, ServerConnection};
 use bowline_proto::sync::lock;
 use bowline_proto::table::exchanges::ExchangeTable;
 use bowline_types::revision::Revision;
@@ -170,7 +170,7 @@ impl HttpSession {
     pub(super) fn receive(
         self: &Arc<Self>,
         message: LegacyFrame,
-        attached: Extensions,
+        attached: Attached,
         places: Option<&Arc<Places>>,
     ) -> Result<Received, Box<Frame>> {
         let (received, detached) = {

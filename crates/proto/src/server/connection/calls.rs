@@ -11,10 +11,10 @@ use bowline_types::method::Method;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
-use super::super::exchange::{CallOrigin, Exchange};
+use super::super::exchange::{Attached, CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
-use crate::request::{ExchangeId, Extensions, OutgoingQuestion, QuestionError, Response};
+use crate::request::{Access, ExchangeId, OutgoingQuestion, QuestionError, Response};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
 
@@ -229,8 +229,13 @@ impl ServerConnection {
         ExchangeId(self.last_number)
     }
 
+    /// The scopes of messages that the driver attaches nothing to.
+    pub(super) fn access(&self) -> Access {
+        if self.has_access_to_everything { Access::everything() } else { Access::none() }
+    }
+
     /// What this connection knows of its calls.
-    pub(super) fn origin(&self, extensions: Extensions) -> CallOrigin {
-        CallOrigin { owner: self.owner.clone(), sink: self.sink.clone(), extensions, headers: None }
+    pub(super) fn origin(&self, attached: Attached) -> CallOrigin {
+        CallOrigin { owner: self.owner.clone(), sink: self.sink.clone(), attached, headers: None }
     }
 }

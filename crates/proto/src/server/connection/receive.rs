@@ -14,7 +14,7 @@ use bowline_types::revision::Revision;
 use bytes::Bytes;
 
 use super::super::batch::BatchId;
-use super::super::exchange::Exchange;
+use super::super::exchange::{Attached, Exchange};
 use super::super::legacy::LegacySession;
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
@@ -23,7 +23,7 @@ use crate::frame::{
     Malformed, MalformedKind, Message, MethodName, NotificationMessage, RequestMessage, id_within,
 };
 use crate::members::Members;
-use crate::request::{EveryResource, ExchangeId, Extensions, Handshake, Success};
+use crate::request::{Access, EveryResource, ExchangeId, Handshake, Success};
 use crate::transmit::Route;
 use crate::wire::splice::NoId;
 use crate::wire::{legacy, splice};
@@ -162,9 +162,9 @@ impl ServerConnection {
         self.session = Some(session);
         let number = self.number();
         self.calls.insert(number, ServiceCall::Handshake(request.id.clone()));
-        let mut extensions = std::mem::take(&mut self.attached);
-        extensions.insert(Handshake);
-        let (_, request) = Exchange::open(number, discover, self.origin(extensions));
+        let mut attached = std::mem::take(&mut self.attached);
+        attached.extensions.insert(Handshake);
+        let (_, request) = Exchange::open(number, discover, self.origin(attached));
         self.events.push_back(ServerEvent::Call(Box::new(request)));
         Ok(())
     }
@@ -229,9 +229,10 @@ impl ServerConnection {
         };
         let listen = Admitted { params, ..listen };
         let number = self.number();
-        let mut extensions = Extensions::default();
-        extensions.insert(EveryResource);
-        let (_, request) = Exchange::open(number, listen, self.origin(extensions));
+        // The scopes for a resource were checked when the session subscribed to it.
+        let mut attached = Attached { access: Access::everything(), ..Attached::default() };
+        attached.extensions.insert(EveryResource);
+        let (_, request) = Exchange::open(number, listen, self.origin(attached));
         self.calls.insert(number, ServiceCall::Standalone);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }
@@ -252,7 +253,8 @@ impl ServerConnection {
             return;
         };
         let number = self.number();
-        let (_, request) = Exchange::open(number, notice, self.origin(Extensions::default()));
+        let attached = Attached { access: self.access(), ..Attached::default() };
+        let (_, request) = Exchange::open(number, notice, self.origin(attached));
         self.calls.insert(number, ServiceCall::Notice);
         self.events.push_back(ServerEvent::Call(Box::new(request)));
     }

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use bowline_proto::members::Members;
 use bowline_proto::request::{
-    ClientProfile, ExchangeId, Extensions, Outbox, Owner, Parts, Success,
+    Access, ClientProfile, ExchangeId, Extensions, Outbox, Owner, Parts, Success,
 };
 use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
@@ -78,6 +78,7 @@ fn caller(owner: Owner) -> Parts {
         log_level: None,
         input: None,
         owner,
+        access: Access::everything(),
         headers: None,
         outbox: Outbox::closed(),
         extensions: Extensions::default(),

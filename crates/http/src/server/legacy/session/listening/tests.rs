@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 
 use bowline_proto::frame::Frame;
-use bowline_proto::request::{Extensions, Owner, Response};
-use bowline_proto::server::ServerConfig;
+use bowline_proto::request::{Owner, Response};
+use bowline_proto::server::{Attached, ServerConfig};
 use bowline_transport::BoxFuture;
 use bowline_types::implementation::Implementation;
 use bowline_types::revision::Revision;
@@ -41,7 +41,7 @@ fn session() -> Arc<HttpSession> {
 fn initialize(session: &Arc<HttpSession>) {
     let text = Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let frame = Frame::parse(&text, session.core.server.limits()).unwrap();
-    assert!(session.receive(frame.into(), Extensions::default(), None).is_ok());
+    assert!(session.receive(frame.into(), Attached::default(), None).is_ok());
 }
 
 // Otherwise nothing polls the subscription with the waker of the stream, and changes reach the client
