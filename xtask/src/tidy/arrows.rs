@@ -22,6 +22,7 @@ const ROWS: &[Row] = &[
     Row { name: "proto", uses: &["types"], strict: true },
     Row { name: "transport", uses: &["proto", "types"], strict: false },
     Row { name: "store", uses: &[], strict: true },
+    Row { name: "store-sqlite", uses: &["store"], strict: false },
     Row { name: "auth", uses: &["proto", "types"], strict: true },
     Row { name: "http", uses: &["auth", "proto", "store", "transport", "types"], strict: false },
     Row {
