@@ -76,13 +76,14 @@ fn exists(name: &str, package: Option<&str>, tree: &Tree) -> bool {
 
 /// The last crate that a piece of text names, as `crates/<name>` or `<name>/src/`.
 fn last_crate(text: &str) -> Option<&str> {
+    let is_outside = |letter: char| !letter.is_alphanumeric() && letter != '-';
     let linked = text.match_indices("crates/").map(|(at, found)| {
         let rest = text.get(at + found.len()..).unwrap_or_default();
-        (at, rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+        (at, rest.split(is_outside).next().unwrap_or_default())
     });
     let named = text.match_indices("/src/").map(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
-        (at, before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+        (at, before.rsplit(is_outside).next().unwrap_or_default())
     });
     linked.chain(named).max_by_key(|(at, _)| *at).map(|(_, name)| name)
 }
@@ -124,6 +125,7 @@ mod tests {
             ("crates/proto/src/frame.rs", ""),
             ("crates/proto/src/client/call.rs", ""),
             ("crates/http/src/server/read.rs", ""),
+            ("crates/http-more/src/more.rs", ""),
         ]);
         places(&check(&tree)).into_iter().map(|(line, _)| line).collect()
     }
@@ -139,7 +141,7 @@ mod tests {
     #[test]
     fn a_short_name_belongs_to_the_crate_before_it() {
         let text = "`http/src/server/read.rs`, `frame.rs`\n[`proto`](crates/proto): `frame.rs`\n\
-                    [`http`](crates/http): `frame.rs`\n";
+                    [`http`](crates/http): `frame.rs`\n[`more`](crates/http-more): `more.rs`\n";
         assert_eq!(lines("ARCHITECTURE.md", text), [1, 3]);
     }
 
