@@ -292,6 +292,7 @@
 //! | `client` | no | `Client`; servers as child processes |
 //! | `http` | no | `Server::http`, the module `http`, `--http` on the command line of `Server::run`; includes `server` |
 //! | `http-client` | no | `Client::http`, for `http` and `https` URLs; includes `client` |
+//! | `auth-client` | no | clients that log in (OAuth): the module `auth`, `Client::logout`; includes `http-client` |
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
@@ -307,6 +308,8 @@
 #[doc(inline)]
 pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
 
+#[cfg(feature = "auth-client")]
+pub mod auth;
 pub mod prelude;
 
 #[cfg(all(feature = "macros", feature = "http", feature = "http-client"))]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "http")]
+use bowline_http::client::Authorize;
 use bowline_proto::client::ClientConfig;
 use bowline_transport::child::Command;
 use bowline_transport::connect::{Link, connect};
@@ -50,6 +52,25 @@ impl Connector {
         let application = Arc::clone(&self.application);
         application.mirror(T::MIRRORS);
         connect(transport, Arc::clone(&self.config), application).await.map_err(Error::connect)
+    }
+
+    /// The same with a declared extension.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_extension(&self, identifier: &str) -> Result<Self> {
+        let config = ClientConfig::clone(&self.config).with_extension(identifier);
+        Ok(Self::new(config.map_err(Error::address)?, Arc::clone(&self.application)))
+    }
+
+    /// Whether the client offers a revision in which a server is its own authorization server.
+    #[cfg(feature = "http")]
+    pub(crate) fn speaks_with_authorization_at_origin(&self) -> bool {
+        self.config.revisions().iter().any(|it| it.has_authorization_at_origin())
+    }
+
+    /// Notes what ends the login of this connection.
+    #[cfg(feature = "http")]
+    pub(crate) fn log_out_with(&self, authorize: &Arc<dyn Authorize>) {
+        self.application.logged_in_by(authorize);
     }
 
     /// The same for revisions with a handshake only, so that no `server/discover` is sent first;

@@ -54,6 +54,9 @@ enum Kind {
     Denied(String),
     /// The roots are invalid.
     Roots(String),
+    /// The login could not be ended.
+    #[cfg(feature = "auth")]
+    Logout(String),
     /// The tool ran and failed with this text.
     Failed(String),
     /// The result does not fit the tool's output schema.
@@ -253,6 +256,11 @@ impl Error {
         Self::new(None, Kind::Roots(reason.to_string()))
     }
 
+    #[cfg(feature = "auth")]
+    pub(crate) fn logout(cause: &(dyn StdError + 'static)) -> Self {
+        Self::new(None, Kind::Logout(with_causes(cause)))
+    }
+
     pub(crate) fn failed(subject: &str, text: String) -> Self {
         Self::new(Some(subject), Kind::Failed(text))
     }
@@ -278,6 +286,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.subject, &self.0.kind) {
             (_, Kind::Roots(reason)) => write!(f, "setting roots: {reason}"),
+            #[cfg(feature = "auth")]
+            (_, Kind::Logout(reason)) => write!(f, "logging out: {reason}"),
             (Some(subject), kind) => write!(f, "calling `{subject}`: {kind}"),
             (None, kind) => write!(f, "connecting: {kind}"),
         }
@@ -302,6 +312,8 @@ impl fmt::Display for Kind {
             Self::Input(reason) => write!(f, "it was not sent: {reason}"),
             Self::Denied(reason) => write!(f, "it was not allowed: {reason}"),
             Self::Roots(reason) => f.write_str(reason),
+            #[cfg(feature = "auth")]
+            Self::Logout(reason) => f.write_str(reason),
             Self::Failed(text) if text.is_empty() => {
                 f.write_str("the tool failed and said nothing")
             }
@@ -331,6 +343,8 @@ impl StdError for Error {
             Kind::Closed { cause, .. } => cause.as_ref()?.source(),
             #[cfg(feature = "http")]
             Kind::Address(_) => None,
+            #[cfg(feature = "auth")]
+            Kind::Logout(_) => None,
             Kind::Call(_)
             | Kind::Input(_)
             | Kind::Denied(_)

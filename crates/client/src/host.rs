@@ -5,6 +5,8 @@ use std::future::ready;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "http")]
+use bowline_http::client::Authorize;
 use bowline_proto::client::ServerProfile;
 use bowline_proto::members::Members;
 use bowline_proto::mirror::params::headers_for;
@@ -65,6 +67,9 @@ pub(crate) struct Application {
     server: OnceLock<ServerIdentity>,
     roots: RootList,
     catalogue: Catalogue,
+    /// What authorizes requests, if anything does.
+    #[cfg(feature = "http")]
+    login: OnceLock<Arc<dyn Authorize>>,
 }
 
 impl Application {
@@ -78,7 +83,21 @@ impl Application {
             server: OnceLock::new(),
             roots,
             catalogue: Catalogue::default(),
+            #[cfg(feature = "http")]
+            login: OnceLock::new(),
         }
+    }
+
+    /// Notes what authorizes requests.
+    #[cfg(feature = "http")]
+    pub(crate) fn logged_in_by(&self, authorize: &Arc<dyn Authorize>) {
+        let _ = self.login.set(authorize.clone());
+    }
+
+    /// What authorizes requests, if anything does.
+    #[cfg(feature = "auth")]
+    pub(crate) fn login(&self) -> Option<&Arc<dyn Authorize>> {
+        self.login.get()
     }
 
     /// Notes whether the transport sends headers.

@@ -1,6 +1,8 @@
 //! Connects to servers over HTTP.
 
 mod auth;
+#[cfg(feature = "auth")]
+mod login;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use bowline_http::client::{Authorize, HttpClientLimits, HttpTransport};
 use bowline_transport::connect::Link;
 use http::header::{HeaderName, HeaderValue};
 
-pub use self::auth::ClientAuthorization;
+pub use self::auth::{ClientAuthorization, ProtectedServer};
 use crate::builder::ClientBuilder;
 use crate::client::Client;
 use crate::connect::{Connect, Connector};
@@ -41,8 +43,8 @@ impl ClientBuilder {
     /// Connects to the server at a URL; see [`Client::http`].
     pub fn http(self, url: impl Into<String>) -> ClientBuilder<HttpServer> {
         let (url, limits) = (url.into(), HttpClientLimits::default());
-        let (headers, authorization, problem) = Default::default();
-        self.with_server(HttpServer { url, headers, limits, authorization, problem })
+        let (headers, authorization, networks, problem) = Default::default();
+        self.with_server(HttpServer { url, headers, limits, authorization, networks, problem })
     }
 }
 
@@ -78,6 +80,8 @@ pub struct HttpServer {
     headers: Vec<(HeaderName, HeaderValue)>,
     limits: HttpClientLimits,
     authorization: Option<Arc<dyn ClientAuthorization>>,
+    /// Where authorization servers may be, beside public addresses.
+    networks: Vec<String>,
     /// An invalid setting, reported when the client connects.
     problem: Option<String>,
 }
@@ -121,7 +125,7 @@ impl Connect<ByAddress> for HttpServer {
     /// one is sent after all.
     async fn connect(self, connector: &Connector) -> Result<Link> {
         let era = RememberedEra::of(&self.url);
-        let authorize = self.authorize()?;
+        let (authorize, connector) = self.authorized(connector)?;
         let authorize = authorize.as_ref();
         let remembered = connector.without_probe().filter(|_| era.had_handshake());
         if let Some(without_probe) = remembered {

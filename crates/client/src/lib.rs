@@ -65,7 +65,7 @@
 //! * `client`: the handle of an application to one server.
 //! * `builder`: the configuration of a client before it connects.
 //! * [`connect`]: what a client can connect to: a command to start, or any transport.
-//! * `http`: connecting over HTTP; `disabled`: its methods while the feature `http` is off.
+//! * `http`: connecting over HTTP, and logging in; `disabled`: methods of features that are off.
 //! * `era`: remembers which servers begin with a handshake.
 //!
 //! Calls:
@@ -124,7 +124,7 @@
 mod builder;
 mod client;
 pub mod connect;
-#[cfg(not(feature = "http"))]
+#[cfg(not(feature = "auth"))]
 mod disabled;
 mod era;
 #[cfg(feature = "http")]
@@ -179,7 +179,7 @@ pub use crate::consent::{Consent, ToolCall};
 pub use crate::error::{Error, Result};
 pub use crate::group::{FromMember, Group, InvalidMember, Listing};
 #[cfg(feature = "http")]
-pub use crate::http::{ClientAuthorization, HttpServer};
+pub use crate::http::{ClientAuthorization, HttpServer, ProtectedServer};
 pub use crate::list::List;
 pub use crate::relay::Relay;
 pub use crate::resources::Contents;

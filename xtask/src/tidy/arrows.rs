@@ -34,7 +34,7 @@ const ROWS: &[Row] = &[
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
-        uses: &["types", "proto", "transport", "http", "server", "client", "macros"],
+        uses: &["auth", "types", "proto", "transport", "http", "server", "client", "macros"],
         strict: false,
     },
     Row {

@@ -247,9 +247,10 @@ impl Flow {
         match target.issuers.contains(issuer) {
             true => Ok(vec![issuer.clone()]),
             false => {
-                let id = &client.id;
+                let (id, named) = (&client.id, &target.issuers);
                 let text = format!(
-                    "the client `{id}` is known to {issuer}, which the MCP server no longer names"
+                    "the client `{id}` is known to {issuer}, but the MCP server names \
+                     {named:?}; if you trust that one, register the client there and set its issuer"
                 );
                 Err(refused(text))
             }

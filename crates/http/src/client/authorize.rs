@@ -7,6 +7,7 @@
 //! ([`Unit::Held`](bowline_proto::codec::Unit::Held)), because a user may have to log in.
 
 use std::borrow::Cow;
+use std::future::ready;
 
 use bowline_proto::frame::{Frame, Message};
 use bowline_proto::limits::Limits;
@@ -27,6 +28,16 @@ pub(super) const MOST_REPEATS: usize = 4;
 pub trait Authorize: Send + Sync + 'static {
     /// Begins to authorize one message, which may be sent several times.
     fn message(&self, operation: MessageOperation) -> Box<dyn AuthorizeMessage>;
+
+    /// Ends the login: revokes its credentials and forgets them. Does nothing if there is no login
+    /// to end.
+    ///
+    /// # Errors
+    ///
+    /// If a credential cannot be forgotten.
+    fn log_out(&self) -> BoxFuture<'_, Result<(), BoxError>> {
+        Box::pin(ready(Ok(())))
+    }
 }
 
 /// Authorizes one message.

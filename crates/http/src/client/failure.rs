@@ -108,7 +108,9 @@ impl RequestLine<'_> {
             {
                 "; check the path of the address, which is often `/mcp`"
             }
-            StatusCode::UNAUTHORIZED => "; send credentials, such as a header `Authorization`",
+            StatusCode::UNAUTHORIZED => {
+                "; log in with `.auth(..)`, or send a header `Authorization`"
+            }
             _ => "",
         }
     }
@@ -205,7 +207,9 @@ mod tests {
                         path of the address, which is often `/mcp`";
         assert_eq!(failure.reason, expected);
         let failure = asked.refused(StatusCode::UNAUTHORIZED, &Bytes::new());
-        assert!(failure.reason.ends_with("; send credentials, such as a header `Authorization`"));
+        assert!(
+            failure.reason.ends_with("; log in with `.auth(..)`, or send a header `Authorization`")
+        );
         let asked = RequestLine { method: &Method::GET, address: &address };
         let failure = asked.refused(StatusCode::METHOD_NOT_ALLOWED, &Bytes::new());
         assert!(failure.reason.ends_with("405 Method Not Allowed, without a body"));

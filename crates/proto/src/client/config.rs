@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use bowline_types::capability::ClientCapabilities;
+use bowline_types::capability::{ClientCapabilities, InvalidExtension};
 use bowline_types::implementation::Implementation;
+use bowline_types::json::Object;
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
 
@@ -92,6 +93,16 @@ impl ClientConfig {
         let interval = interval.max(Duration::from_secs(1));
         self.keep_alive = Some(KeepAlive { interval, timeout });
         self
+    }
+
+    /// Declares an extension without settings.
+    ///
+    /// # Errors
+    ///
+    /// If the identifier is not of the form `prefix/name`.
+    pub fn with_extension(mut self, identifier: &str) -> Result<Self, InvalidExtension> {
+        self.capabilities.extensions.insert(identifier, Object::default())?;
+        Ok(self)
     }
 
     /// The name and version of the client.
