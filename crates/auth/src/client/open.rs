@@ -96,4 +96,4 @@ pub fn open_in_browser(page: &BrowserUrl) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests;
+mod open_url_corpus;

@@ -1,6 +1,7 @@
 //! The state that all endpoints share.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use bowline_auth::scope::Scopes;
@@ -27,6 +28,8 @@ pub(super) struct Authority {
     pub(super) grants: GrantStore,
     /// The user that sits at the browser.
     pub(super) user: Mutex<String>,
+    /// The server behind this one, which has the rest of the origin.
+    pub(super) neighbour: Mutex<Option<SocketAddr>>,
     clients: Mutex<HashMap<String, RegisteredClient>>,
 }
 
@@ -42,6 +45,7 @@ impl Authority {
             log: RequestLog::default(),
             grants: GrantStore::default(),
             user: Mutex::new(options.user.clone()),
+            neighbour: Mutex::default(),
             clients: Mutex::new(clients.into_iter().map(|it| (it.id.clone(), it)).collect()),
             options,
         }

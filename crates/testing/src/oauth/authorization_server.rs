@@ -1,6 +1,7 @@
 //! The handle of a running authorization server.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -88,6 +89,25 @@ impl AuthorizationServer {
     /// Puts another user in front of the browser.
     pub fn sign_in(&self, subject: impl Into<String>) {
         *lock(&self.authority.user) = subject.into();
+    }
+
+    /// Passes requests for all other paths on to a server of this machine, which so becomes a part of
+    /// the origin. An MCP server of 2025-03-26 is its own authorization server:
+    ///
+    /// ```
+    /// # use bowline_testing::oauth::AuthorizationServer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// let authority = AuthorizationServer::start().await;
+    /// authority.share_origin_with(listener.local_addr()?);
+    /// let mcp = format!("{}/mcp", authority.issuer());
+    /// // … serve the MCP server with the public URL `mcp` on the listener …
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn share_origin_with(&self, server: SocketAddr) {
+        *lock(&self.authority.neighbour) = Some(server);
     }
 
     /// An access token without a login, for tests of protected servers.

@@ -4,10 +4,12 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use bowline_proto::sync::lock;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use hyper::client;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -17,7 +19,11 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::authority::Authority;
 use super::oauth_answer::OAuthAnswer;
 use super::oauth_request::OAuthRequest;
+use super::request_log::OAuthEndpoint;
 use super::route;
+
+/// What is sent: an answer of an endpoint, or one of the server that shares the origin.
+type AnswerBody = Either<Full<Bytes>, Incoming>;
 
 /// A socket that listens, before its server exists: the issuer contains the port.
 pub(super) struct LoopbackListener {
@@ -76,10 +82,35 @@ async fn serve_connection(stream: TcpStream, authority: Arc<Authority>) {
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn answer(authority: &Arc<Authority>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn answer(authority: &Arc<Authority>, request: Request<Incoming>) -> Response<AnswerBody> {
+    let neighbour = *lock(&authority.neighbour);
+    let endpoint = route::endpoint(authority, request.method(), request.uri().path());
+    if let (Some(neighbour), OAuthEndpoint::Unknown) = (neighbour, endpoint) {
+        return pass_on(neighbour, request).await.unwrap_or_else(bad_gateway);
+    }
     let answer = match OAuthRequest::read(request).await {
         Some(request) => route::answer(authority, &request).await,
         None => OAuthAnswer::empty(StatusCode::BAD_REQUEST),
     };
-    answer.into_response()
+    answer.into_response().map(AnswerBody::Left)
+}
+
+/// Passes a request on to another server, and its answer back.
+async fn pass_on(
+    server: SocketAddr,
+    request: Request<Incoming>,
+) -> Result<Response<AnswerBody>, hyper::Error> {
+    let Ok(stream) = TcpStream::connect(server).await else {
+        return Ok(bad_gateway("the server is gone"));
+    };
+    let (mut sender, connection) = client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    // It ends with the answer, or when the client hangs up.
+    tokio::spawn(connection);
+    Ok(sender.send_request(request).await?.map(AnswerBody::Right))
+}
+
+fn bad_gateway(reason: impl ToString) -> Response<AnswerBody> {
+    let mut response = Response::new(AnswerBody::Left(Full::from(reason.to_string())));
+    *response.status_mut() = StatusCode::BAD_GATEWAY;
+    response
 }

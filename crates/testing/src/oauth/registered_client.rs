@@ -90,8 +90,8 @@ impl RegisteredClient {
 
     /// Adds an address to which the browser may be sent back.
     ///
-    /// It must match to the letter. An address of this machine without a port, such as
-    /// `http://127.0.0.1/callback`, matches every port.
+    /// It must match to the letter, but for the port of an address of this machine, such as
+    /// `http://127.0.0.1/callback`: a native client listens on any port.
     #[must_use]
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uris.push(uri.into());
@@ -147,10 +147,9 @@ fn matches_redirect(known: &str, uri: &str) -> bool {
         return true;
     }
     let (Ok(known), Ok(uri)) = (Url::parse(known), Url::parse(uri)) else { return false };
-    let has_port = known.as_str().contains(&format!(":{}", known.port()));
+    // The system chooses the port on which a native client listens (RFC 8252, section 7.3).
     known.is_loopback()
         && !known.is_https()
-        && !has_port
         && !uri.is_https()
         && (known.host(), known.path(), known.query()) == (uri.host(), uri.path(), uri.query())
 }
@@ -170,7 +169,12 @@ mod tests {
             ("http://127.0.0.1/cb", "http://localhost:4000/cb", false),
             ("http://127.0.0.1/cb", "http://127.0.0.1:4000/other", false),
             ("http://127.0.0.1/cb", "http://127.0.0.1:4000/cb?x", false),
-            ("http://127.0.0.1:4000/cb", "http://127.0.0.1:4001/cb", false),
+            ("http://127.0.0.1:4000/cb", "http://127.0.0.1:4001/cb", true),
+            ("http://[::1]:4000/cb", "http://[::1]:4001/cb", true),
+            ("http://localhost:4000/cb", "http://localhost:4001/cb", true),
+            ("http://127.0.0.1:4000/cb", "https://127.0.0.1:4001/cb", false),
+            ("https://127.0.0.1:4000/cb", "https://127.0.0.1:4001/cb", false),
+            ("http://127.0.0.1:4000/cb", "http://127.0.0.2:4000/cb", false),
             ("app:/cb", "app:/cb", true),
         ] {
             assert_eq!(matches_redirect(known, uri), matches, "{known} {uri}");

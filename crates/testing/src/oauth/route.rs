@@ -14,7 +14,7 @@ use super::{authorize, introspect, metadata, register, token};
 
 /// Answers a request, and notes both in the log.
 pub(super) async fn answer(authority: &Arc<Authority>, request: &OAuthRequest) -> OAuthAnswer {
-    let endpoint = endpoint(authority, request);
+    let endpoint = endpoint(authority, &request.method, &request.path);
     let number = authority.log.note(SeenRequest {
         endpoint,
         method: request.method.clone(),
@@ -33,13 +33,14 @@ pub(super) async fn answer(authority: &Arc<Authority>, request: &OAuthRequest) -
     answer
 }
 
-fn endpoint(authority: &Authority, request: &OAuthRequest) -> OAuthEndpoint {
-    let is_get = request.method == Method::GET;
-    if is_get && metadata::paths(&authority.options).contains(&request.path) {
+/// The endpoint that a request is for.
+pub(super) fn endpoint(authority: &Authority, method: &Method, path: &str) -> OAuthEndpoint {
+    let is_get = method == Method::GET;
+    if is_get && metadata::paths(&authority.options).iter().any(|it| it == path) {
         return OAuthEndpoint::Metadata;
     }
-    let name = request.path.strip_prefix(authority.options.path.trim_end_matches('/'));
-    match (is_get, request.method == Method::POST, name) {
+    let name = path.strip_prefix(authority.options.path.trim_end_matches('/'));
+    match (is_get, method == Method::POST, name) {
         (true, _, Some("/authorize")) => OAuthEndpoint::Authorize,
         (true, _, Some("/jwks")) => OAuthEndpoint::Jwks,
         (_, true, Some("/consent")) => OAuthEndpoint::Consent,

@@ -62,13 +62,21 @@ async fn an_unknown_client_or_redirect_gets_an_error_and_no_redirect() {
         ([("client_id", "other")], (401, "invalid_client")),
         ([("client_id", "")], (400, "invalid_request")),
         ([("redirect_uri", "https://attacker.example/")], (400, "invalid_request")),
-        ([("redirect_uri", "http://127.0.0.1:4001/callback")], (400, "invalid_request")),
+        ([("redirect_uri", "http://127.0.0.1:4000/other")], (400, "invalid_request")),
         ([("redirect_uri", "")], (400, "invalid_request")),
     ] {
         let answer = get(&page(&authority, &changes)).await;
         assert_eq!(answer.error(), expected, "{changes:?}");
         assert_eq!(answer.header("location"), None);
     }
+}
+
+#[tokio::test]
+async fn a_native_client_may_return_to_another_port_of_this_machine() {
+    let authority = AuthorizationServer::start().client(app()).await;
+    let page = page(&authority, &[("redirect_uri", "http://127.0.0.1:4001/callback")]);
+    let back = UserAgent::Approves.decide(&page).await.unwrap();
+    assert!(back.starts_with("http://127.0.0.1:4001/callback?code="), "{back}");
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! The client of `bowline-auth` logs in at the authorization server for tests, over real sockets.
 
 mod grants;
-mod herd;
 mod logins;
+mod origin;
+mod refresh_herd;
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Logins, renewals and logouts against authorization servers in memory.
 
-mod adversary;
-mod herd;
+mod as_swap;
 mod network;
-mod secrets;
+mod no_secret_in_output;
+mod refresh_herd;
 mod trouble;
 
 use std::sync::Arc;

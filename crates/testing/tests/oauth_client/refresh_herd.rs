@@ -33,7 +33,7 @@ async fn a_herd_of_processes_keeps_its_login() {
     let browser = Browser::new("app").open_with(authority.approve());
     let browser = browser.store(FileStore::open(&folder).unwrap());
     log_in(&client(browser, authority.issuer()), "Bearer").await.unwrap();
-    let name = "herd::a_herd_of_processes_keeps_its_login";
+    let name = "refresh_herd::a_herd_of_processes_keeps_its_login";
     let processes: Vec<_> = (0..PROCESSES)
         .map(|_| {
             let mut command = Command::new(std::env::current_exe().unwrap());
