@@ -3,7 +3,7 @@
 //! The [front page](crate) is enough for a first server. The documentation of an item says
 //! everything about that item.
 //!
-//! Readers who know rmcp can begin with [the last chapter](_20_coming_from_rmcp).
+//! Readers who know rmcp can begin with [a chapter for them](_20_coming_from_rmcp).
 
 #[doc = include_str!("manual/_01_concepts.md")]
 pub mod _01_concepts {}
@@ -64,3 +64,11 @@ pub mod _19_stability {}
 
 #[doc = include_str!("manual/_20_coming_from_rmcp.md")]
 pub mod _20_coming_from_rmcp {}
+
+#[cfg(feature = "auth-client")]
+#[doc = include_str!("manual/_23_log_in_from_a_client.md")]
+pub mod _23_log_in_from_a_client {}
+
+#[cfg(feature = "auth-client")]
+#[doc = include_str!("manual/_24_run_headless.md")]
+pub mod _24_run_headless {}
