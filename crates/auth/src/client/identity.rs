@@ -127,12 +127,14 @@ impl ClientIdentity {
         form: Form,
         moment: &Moment,
     ) -> Result<(Form, Option<Secret<String>>), Error> {
+        // Some servers read `client_id` even if the client authenticates itself in another way, which
+        // RFC 6749 allows (section 3.2.1).
+        let form = form.with("client_id", &self.id);
         match (self.method(server)?, &self.credential) {
             (AuthMethod::Basic, Credential::Secret(secret)) => {
                 Ok((form, Some(basic(&self.id, secret))))
             }
             (AuthMethod::Post, Credential::Secret(secret)) => {
-                let form = form.with("client_id", &self.id);
                 Ok((form.with("client_secret", secret.expose()), None))
             }
             (AuthMethod::PrivateKeyJwt, Credential::Key(key)) => {
@@ -141,7 +143,7 @@ impl ClientIdentity {
                 let form = form.with("client_assertion_type", kind);
                 Ok((form.with("client_assertion", assertion.expose()), None))
             }
-            _ => Ok((form.with("client_id", &self.id), None)),
+            _ => Ok((form, None)),
         }
     }
 
@@ -246,6 +248,26 @@ mod tests {
             let found = client(secret, method).method(&server(members)).ok();
             assert_eq!(found.map(AuthMethod::name), expected, "{secret:?} {method:?} {members}");
         }
+    }
+
+    #[test]
+    fn the_form_names_the_client_whatever_its_method_is() {
+        let server = server("");
+        let moment = Moment::of_system().unwrap();
+        for (secret, method) in [
+            (Some("s"), AuthMethod::Basic),
+            (Some("s"), AuthMethod::Post),
+            (Some("s"), AuthMethod::None),
+            (None, AuthMethod::None),
+        ] {
+            let client = client(secret, Some(method));
+            let (form, _) = client.authenticate(&server, Form::new(), &moment).unwrap();
+            assert_eq!(form.value("client_id").unwrap(), Some("id"), "{method:?}");
+        }
+        let key = Credential::Key(Arc::new(SigningKey::generate().unwrap().0));
+        let client = ClientIdentity { credential: key, ..client(None, None) };
+        let (form, _) = client.authenticate(&server, Form::new(), &moment).unwrap();
+        assert_eq!(form.value("client_id").unwrap(), Some("id"));
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn a_program_with_a_secret_asks_for_a_token_and_registers_nothing() {
         format!("GET {DOCUMENT}"),
         format!("GET {METADATA}"),
         format!(
-            "POST {TOKEN} grant_type=client_credentials&resource={MCP}&scope=mcp [Basic aWQ6cw==]"
+            "POST {TOKEN} grant_type=client_credentials&resource={MCP}&scope=mcp&client_id=id [Basic aWQ6cw==]"
         ),
         format!("SAVE tokens of {AS}"),
     ];
@@ -128,7 +128,7 @@ fn an_id_token_becomes_a_grant_and_the_grant_a_token_without_a_visit() {
             "POST {IDP} grant_type=urn:ietf:params:oauth:grant-type:token-exchange&requested_token_type=urn:ietf:params:oauth:token-type:id-jag&audience={AS}&resource={MCP}&subject_token=id-token&subject_token_type=urn:ietf:params:oauth:token-type:id_token&client_id=idp-id"
         ),
         format!(
-            "POST {TOKEN} grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=jag&resource={MCP} [Basic aWQ6cw==]"
+            "POST {TOKEN} grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=jag&resource={MCP}&client_id=id [Basic aWQ6cw==]"
         ),
         format!("SAVE tokens of {AS}"),
     ];
