@@ -3,18 +3,13 @@
 use std::env;
 use std::error::Error;
 
-use bowline::client::{self, ClientBuilder, HttpServer};
-use bowline_auth::client::plan::{
-    Browser, Enterprise, IdentityProvider, Issuer, Machine, Workload,
+use bowline::auth::{
+    Algorithm, Browser, Enterprise, IdentityProvider, Issuer, Machine, Secret, SigningKey, Url,
+    Workload,
 };
-use bowline_auth::jose::jws::Algorithm;
-use bowline_auth::jose::sign::SigningKey;
-use bowline_auth::secret::Secret;
-use bowline_auth::url::Url;
+use bowline::client::{self, ClientBuilder, HttpServer};
 use bowline_testing::oauth::UserAgent;
 use serde::Deserialize;
-
-use crate::adapter::follow;
 
 /// The client id that the suite expects where the authorization server supports metadata documents.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -48,7 +43,6 @@ struct Parameters {
 /// Logs in as the scenario wants.
 pub(crate) fn authorized(
     client: ClientBuilder<HttpServer>,
-    url: &str,
     scenario: &str,
 ) -> Result<ClientBuilder<HttpServer>, Box<dyn Error>> {
     let given: Parameters = match env::var("MCP_CONFORMANCE_CONTEXT") {
@@ -56,29 +50,28 @@ pub(crate) fn authorized(
         Err(_) => Parameters::default(),
     };
     let issuer = Issuer::first_seen();
-    let login = match scenario {
+    Ok(match scenario {
         "auth/client-credentials-basic" => {
-            follow(Machine::secret(issuer, given.client_id, given.client_secret), url)
+            client.auth(Machine::secret(issuer, given.client_id, given.client_secret))
         }
         "auth/client-credentials-jwt" => {
             let key = SigningKey::pem(&given.private_key_pem, Algorithm::Es256)?;
-            follow(Machine::key(issuer, given.client_id, key), url)
+            client.auth(Machine::key(issuer, given.client_id, key))
         }
         "auth/wif-jwt-bearer" => {
             let jwt = Secret::new(given.valid_jwt);
             let token = move || std::future::ready(Ok(jwt.clone()));
-            follow(Workload::new(issuer, given.client_id, token), url)
+            client.auth(Workload::new(issuer, given.client_id, token))
         }
-        "auth/enterprise-managed-authorization" => follow(enterprise(given)?, url),
+        "auth/enterprise-managed-authorization" => client.auth(enterprise(given)?),
         "auth/pre-registration" => {
             let (issuer, id, secret) = (given.issuer, given.client_id, given.client_secret);
-            follow(browser().client_with_secret(issuer, id, secret), url)
+            client.auth(browser().client_with_secret(issuer, id, secret))
         }
         // There the authorization server also registers clients, and the suite judges only that.
-        "auth/offline-access-scope" => follow(browser(), url),
-        _ => follow(browser().metadata_document(DOCUMENT), url),
-    };
-    Ok(client.auth(login?))
+        "auth/offline-access-scope" => client.auth(browser()),
+        _ => client.auth(browser().metadata_document(DOCUMENT)),
+    })
 }
 
 /// The user approves every page at once.

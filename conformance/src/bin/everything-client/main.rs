@@ -4,7 +4,6 @@
 //! `MCP_CONFORMANCE_PROTOCOL_VERSION` the revision, `MCP_CONFORMANCE_CONTEXT` has parameters
 //! of the scenario.
 
-mod adapter;
 mod login;
 
 use std::env;
@@ -34,7 +33,7 @@ async fn run(url: &str, scenario: &str, revision: Revision) -> Outcome {
     let client =
         Client::http(url).revisions([revision]).on_ask(|question| async move { answer(&question) });
     let client = match scenario.starts_with("auth/") {
-        true => login::authorized(client, url, scenario)?,
+        true => login::authorized(client, scenario)?,
         false => client,
     };
     let client = client.connect().await?;
