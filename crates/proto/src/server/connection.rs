@@ -37,7 +37,7 @@ use crate::classify::{Claim, LegacyFrame};
 use crate::codec::lines::Unit;
 use crate::frame::{Frame, Message};
 use crate::pace::Pace;
-use crate::request::{Access, ExchangeId, Outgoing, Owner, QuestionError, Request, Response, Sink};
+use crate::request::{ExchangeId, Outgoing, Owner, QuestionError, Request, Response, Sink};
 use crate::table::exchanges::ExchangeTable;
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{KnownClient, splice};
