@@ -21,6 +21,7 @@ mod cache;
 mod discover;
 pub mod document;
 mod expected;
+mod failures;
 pub mod fixed;
 pub mod introspect;
 pub mod jwks;

@@ -200,10 +200,11 @@ impl Http {
     /// If the server cannot be built, or the address cannot be listened on.
     pub async fn listen(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         let address = resolve(address)?;
-        if !address.ip().is_loopback() && !self.open_to_all && !self.claims.is_verified() {
-            return Err(ServeError::address(format!(
-                "{address} can be reached from the network, and the server checks no credentials: bind to 127.0.0.1 behind a proxy, call `auth(..)`, or call `allow_unauthenticated_network()`"
-            )));
+        if !address.ip().is_loopback()
+            && let Some(why) = self.claims.refuses_network(self.open_to_all)
+        {
+            let refusal = format!("{address} can be reached from the network, and {why}");
+            return Err(ServeError::address(refusal));
         }
         let gate = self.config.gate().clone().at(address);
         let mut http = self.changed(|config| config.with_gate(gate));

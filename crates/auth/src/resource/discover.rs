@@ -15,13 +15,15 @@ use crate::url::Url;
 pub(super) async fn discover(issuer: &str, fetcher: &dyn Fetcher) -> Result<ServerMetadata, Error> {
     let url = Url::parse(issuer)?;
     url.check_confidential(Kind::Metadata, "issuer of the authorization server")?;
+    let mut missing = Error::fetch("the authorization server has no metadata document");
     for address in addresses(&url)? {
         match fetcher.fetch(FetchRequest::get(address)).await {
             Ok(answer) if answer.status == StatusCode::OK => {
                 return ServerMetadata::parse(answer.json()?, issuer);
             }
-            _ => {}
+            Ok(_) => {}
+            Err(error) => missing = missing.with_source(error),
         }
     }
-    Err(Error::fetch("the authorization server has no metadata document"))
+    Err(missing)
 }

@@ -15,9 +15,10 @@ use tokio::sync::Semaphore;
 use super::cache::VerdictCache;
 use super::discover::discover;
 use super::expected::{Expected, Source};
+use super::failures::{FailureHook, failure_methods};
 use super::policy::{Policy, policy_methods};
 use super::verify::{Denied, Presented, Verified, Verify, VerifyContext};
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, misread};
 use crate::fetch::{BoxFuture, FetchRequest, Fetcher};
 use crate::form::{self, Form};
 use crate::secret::Secret;
@@ -52,6 +53,7 @@ pub struct Introspection {
     questions: Semaphore,
     verdicts: VerdictCache<Result<Verified, Denied>>,
     policy: Policy,
+    failures: FailureHook,
 }
 
 /// The issuer of tokens. It verifies nothing before it knows the resource's credentials and the
@@ -88,6 +90,7 @@ impl Introspection {
     }
 
     policy_methods!();
+    failure_methods!();
 
     async fn check(
         &self,
@@ -98,16 +101,29 @@ impl Introspection {
         if let Some(verdict) = self.verdicts.find(&digest, 0, context.now) {
             return verdict;
         }
-        let _question = self.questions.try_acquire().map_err(|_| Denied::Unavailable)?;
-        let answer = self.ask(token, context.fetcher).await.map_err(|_| {
-            // The issuer may have moved its endpoint.
-            *lock(&self.discovered) = None;
+        let asked = self.ask_and_judge(token, context).await;
+        let (verdict, length) = asked.map_err(|error| {
+            self.failures.report(&self.expected.issuer, &error, context.now);
             Denied::Unavailable
         })?;
-        let verdict = self.judge(&answer, context.now)?;
         let until = until(&verdict, context.now);
-        self.verdicts.keep(digest, 0, until, (verdict.clone(), answer.len()));
+        self.verdicts.keep(digest, 0, until, (verdict.clone(), length));
         verdict
+    }
+
+    /// The verdict and how long the answer was that has it, or why there is none.
+    async fn ask_and_judge(
+        &self,
+        token: &Presented,
+        context: VerifyContext<'_>,
+    ) -> Result<(Result<Verified, Denied>, usize), Error> {
+        let too_many = |_| Error::fetch("too many tokens wait for an answer already");
+        let _question = self.questions.try_acquire().map_err(too_many)?;
+        let answer = self.ask(token, context.fetcher).await.inspect_err(|_| {
+            // The issuer may have moved its endpoint.
+            *lock(&self.discovered) = None;
+        })?;
+        Ok((self.judge(&answer, context.now)?, answer.len()))
     }
 
     /// The answer of the authorization server, in JSON.
@@ -122,13 +138,14 @@ impl Introspection {
     }
 
     /// The verdict, or that the answer is no verdict.
-    fn judge(&self, answer: &str, now: SystemTime) -> Result<Result<Verified, Denied>, Denied> {
+    fn judge(&self, answer: &str, now: SystemTime) -> Result<Result<Verified, Denied>, Error> {
         #[derive(Deserialize)]
         struct Answer {
             active: bool,
         }
 
-        let Answer { active } = read(answer).map_err(|_| Denied::Unavailable)?;
+        let malformed = |error| misread(Kind::Metadata, "the answer about a token", &error);
+        let Answer { active } = read(answer).map_err(malformed)?;
         if !active {
             return Ok(Err(Denied::Unverifiable));
         }
@@ -193,6 +210,7 @@ impl IntrospectionClient {
             questions: Semaphore::new(MOST_QUESTIONS),
             verdicts: VerdictCache::new(),
             policy: Policy::default(),
+            failures: FailureHook::default(),
         }
     }
 }
@@ -212,6 +230,11 @@ impl Verify for Introspection {
 
     fn policy(&self) -> Policy {
         self.policy.clone()
+    }
+
+    fn addresses(&self) -> Vec<Url> {
+        let issuer = Url::parse(&self.expected.issuer).ok();
+        issuer.into_iter().chain(self.endpoint.clone()).collect()
     }
 }
 

@@ -90,7 +90,16 @@ impl KeyCache {
         Self { source, state: Mutex::default(), flight: tokio::sync::Mutex::default() }
     }
 
-    /// The keys for a token that names this key id.
+    /// The configured address of the keys.
+    pub(super) fn address_setting(&self) -> Option<&Url> {
+        match &self.source {
+            KeySource::Address(address) => Some(address),
+            KeySource::Fixed(_) | KeySource::Issuer(_) => None,
+        }
+    }
+
+    /// The keys for a token that names this key id. Calls `failed` if they cannot be fetched, even if
+    /// old ones are used in their place.
     ///
     /// # Errors
     ///
@@ -99,6 +108,7 @@ impl KeyCache {
         &self,
         id: Option<&str>,
         context: VerifyContext<'_>,
+        failed: impl Fn(&Error),
     ) -> Result<KeyVersion, Error> {
         if let KeySource::Fixed(keys) = &self.source {
             return Ok(KeyVersion { keys: Arc::clone(keys), version: 0 });
@@ -119,6 +129,9 @@ impl KeyCache {
             Step::Refresh(_) | Step::Fetch => {}
         }
         let fetched = self.fetch(context.fetcher).await;
+        if let Err(error) = &fetched {
+            failed(error);
+        }
         lock(&self.state).store(fetched, id, context.now)
     }
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::cache::VerdictCache;
 use super::expected::{Expected, Source};
+use super::failures::{FailureHook, failure_methods};
 use super::jwks::{KeyCache, KeySource, KeyVersion};
 use super::policy::{Policy, policy_methods};
 use super::verify::{Denied, Presented, Verified, Verify, VerifyContext};
@@ -33,6 +34,7 @@ pub struct Jwt {
     keys: KeyCache,
     verdicts: VerdictCache<Verified>,
     policy: Policy,
+    failures: FailureHook,
 }
 
 /// The issuer of tokens. It verifies nothing before it knows the audience.
@@ -74,6 +76,7 @@ impl Jwt {
     }
 
     policy_methods!();
+    failure_methods!();
 
     /// The checks in their order: form, algorithm, type, key, signature, claims.
     async fn check(
@@ -86,7 +89,9 @@ impl Jwt {
         if !jws.media_type().is_none_or(is_typed) {
             return Err(Denied::Unverifiable);
         }
-        let keys = self.keys.keys(jws.key_id(), context).await.map_err(|_| Denied::Unavailable)?;
+        let failed = |error: &_| self.failures.report(&self.expected.issuer, error, context.now);
+        let keys = self.keys.keys(jws.key_id(), context, failed).await;
+        let keys = keys.map_err(|_| Denied::Unavailable)?;
         let digest = token.digest();
         if let Some(verified) = self.verdicts.find(&digest, keys.version, context.now) {
             return Ok(verified);
@@ -120,6 +125,7 @@ impl JwtIssuer {
             keys: KeyCache::new(KeySource::Issuer(issuer)),
             verdicts: VerdictCache::new(),
             policy: Policy::default(),
+            failures: FailureHook::default(),
         }
     }
 }
@@ -139,6 +145,11 @@ impl Verify for Jwt {
 
     fn policy(&self) -> Policy {
         self.policy.clone()
+    }
+
+    fn addresses(&self) -> Vec<Url> {
+        let issuer = Url::parse(&self.expected.issuer).ok();
+        issuer.into_iter().chain(self.keys.address_setting().cloned()).collect()
     }
 }
 

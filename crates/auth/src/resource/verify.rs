@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bowline_proto::request::Claims;
@@ -10,6 +11,7 @@ use super::policy::{Policy, policy_methods};
 use crate::fetch::{BoxFuture, Fetcher};
 use crate::jose::sha256;
 use crate::secret::Secret;
+use crate::url::Url;
 
 /// Verifies access tokens.
 pub trait Verify: Send + Sync + 'static {
@@ -29,9 +31,40 @@ pub trait Verify: Send + Sync + 'static {
         Policy::default()
     }
 
+    /// The addresses that the operator configured. Their hosts may be in a private network.
+    fn addresses(&self) -> Vec<Url> {
+        Vec::new()
+    }
+
     /// Whether the tokens are too weak for a resource that other machines can reach.
     fn is_for_loopback_only(&self) -> bool {
         false
+    }
+}
+
+impl<V: Verify + ?Sized> Verify for Arc<V> {
+    fn verify<'a>(
+        &'a self,
+        token: &'a Presented,
+        context: VerifyContext<'a>,
+    ) -> BoxFuture<'a, Result<Verified, Denied>> {
+        (**self).verify(token, context)
+    }
+
+    fn issuer(&self) -> Option<&str> {
+        (**self).issuer()
+    }
+
+    fn policy(&self) -> Policy {
+        (**self).policy()
+    }
+
+    fn addresses(&self) -> Vec<Url> {
+        (**self).addresses()
+    }
+
+    fn is_for_loopback_only(&self) -> bool {
+        (**self).is_for_loopback_only()
     }
 }
 

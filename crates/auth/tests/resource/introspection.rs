@@ -197,3 +197,19 @@ async fn questions_are_bounded() {
         assert_eq!(call.await.unwrap(), 200);
     }
 }
+
+#[tokio::test]
+async fn the_operator_learns_why_the_authorization_server_has_no_answer() {
+    let network = network(&json!({"active": "true"}));
+    let (sender, reasons) = std::sync::mpsc::channel();
+    let report = move |error: &bowline_auth::error::Error| {
+        sender.send(error.to_string()).unwrap();
+    };
+    let settings = introspection().on_unavailable(report);
+    let admission = Admission::new(RESOURCE, settings, Arc::clone(&network) as _).unwrap();
+    assert_eq!(status(&admission, "a", at(0)).await, 503);
+    assert!(reasons.recv().unwrap().starts_with("the answer about a token: "));
+    network.fail(ENDPOINT, StatusCode::UNAUTHORIZED);
+    assert_eq!(status(&admission, "a", at(0)).await, 503);
+    assert_eq!(reasons.recv().unwrap(), "the answer has the status 401 Unauthorized");
+}

@@ -282,3 +282,22 @@ async fn keys_can_be_configured() {
     assert_eq!(status(&fixed, &stray("x"), at(0) + Duration::from_secs(99)).await, 401);
     assert_eq!(network.asked(), [""; 0]);
 }
+
+#[tokio::test]
+async fn the_operator_learns_why_keys_cannot_be_fetched() {
+    let (key, token) = pair("a");
+    let network = Network::with_keys(&[key]);
+    let (sender, reasons) = std::sync::mpsc::channel();
+    let jwt = Jwt::issuer(ISSUER).audience(RESOURCE);
+    let jwt = jwt.on_unavailable(move |error| sender.send(error.to_string()).unwrap());
+    let admission = Admission::new(RESOURCE, jwt, network.clone()).unwrap();
+    assert_eq!(status(&admission, &token, at(0)).await, 200);
+    network.fail(JWKS, StatusCode::INTERNAL_SERVER_ERROR);
+    // Old keys are used.
+    assert_eq!(status(&admission, &token, at(300)).await, 200);
+    let failed = "the answer has the status 500 Internal Server Error";
+    assert_eq!(reasons.try_iter().collect::<Vec<_>>(), [failed]);
+    // Nothing is fetched so soon after.
+    assert_eq!(status(&admission, &token, at(301)).await, 200);
+    assert_eq!(reasons.try_iter().count(), 0);
+}

@@ -14,12 +14,13 @@ use super::body::Body;
 use super::reply;
 
 /// The request headers of the protocol, beside those that repeat arguments.
-const REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-session-id, \
+const REQUEST_HEADERS: &str = "content-type, accept, authorization, dpop, mcp-session-id, \
      mcp-protocol-version, last-event-id, mcp-method, mcp-name";
 
 /// The answer headers that a page may read, beside those that browsers always show.
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
-    "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after, allow, accept-encoding",
+    "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce, retry-after, allow, \
+     accept-encoding",
 );
 
 /// Seconds for which a browser may remember the answer to a preflight: two hours, the most that

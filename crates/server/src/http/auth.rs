@@ -1,5 +1,8 @@
 //! Authorization of an HTTP endpoint: what verifies the credentials of its callers.
 
+#[cfg(feature = "auth")]
+mod tokens;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +16,9 @@ use crate::server::BuildError;
 use crate::service::Service;
 
 /// What [`Http::auth`] takes: settings that become an [`Admit`] for one URL.
+///
+/// With the feature `auth`, `Jwt`, `Introspection`, `FixedTokens`, `verify_fn` and an `Arc<dyn Verify>`
+/// are such settings.
 pub trait Authorization: Send + Sync + 'static {
     /// What verifies the credentials of callers of the MCP server at this URL. Tokens must be issued
     /// for exactly this URL.
@@ -20,12 +26,17 @@ pub trait Authorization: Send + Sync + 'static {
     /// # Errors
     ///
     /// Says which setting is wrong.
-    fn admit_to(&self, resource: &str) -> Result<Arc<dyn Admit>, String>;
+    fn admit_to(self: Arc<Self>, resource: &str) -> Result<Arc<dyn Admit>, String>;
+
+    /// Whether the credentials are too weak for an address that other machines can reach.
+    fn is_for_loopback_only(&self) -> bool {
+        false
+    }
 }
 
 impl Authorization for Arc<dyn Admit> {
-    fn admit_to(&self, _: &str) -> Result<Arc<dyn Admit>, String> {
-        Ok(self.clone())
+    fn admit_to(self: Arc<Self>, _: &str) -> Result<Arc<dyn Admit>, String> {
+        Ok(Arc::unwrap_or_clone(self))
     }
 }
 
@@ -45,6 +56,23 @@ impl ClaimsSource {
     /// Whether the endpoint verifies credentials itself.
     pub(super) fn is_verified(&self) -> bool {
         matches!(self, Self::Verified(_))
+    }
+
+    /// Why the endpoint must not listen on an address that other machines can reach, unless the
+    /// program allows every client.
+    pub(super) fn refuses_network(&self, is_open_to_all: bool) -> Option<&'static str> {
+        match self {
+            Self::Verified(authorization) if authorization.is_for_loopback_only() => Some(
+                "its credentials are for development on this machine: bind to 127.0.0.1, or verify \
+                 tokens of an authorization server",
+            ),
+            Self::Verified(_) => None,
+            _ if is_open_to_all => None,
+            Self::None | Self::Outer => Some(
+                "the server checks no credentials: bind to 127.0.0.1 behind a proxy, call \
+                 `auth(..)`, or call `allow_unauthenticated_network()`",
+            ),
+        }
     }
 
     /// Completes the settings of an endpoint for a server at a URL.
@@ -70,7 +98,7 @@ impl ClaimsSource {
             Self::Verified(authorization) => {
                 let missing = "`.auth(..)` needs `.public_url(..)`: tokens are issued for that URL";
                 let resource = resource.ok_or_else(|| BuildError::new(missing))?;
-                let admit = authorization.admit_to(resource).map_err(BuildError::new)?;
+                let admit = authorization.clone().admit_to(resource).map_err(BuildError::new)?;
                 Ok(config.with_admit(admit))
             }
         }

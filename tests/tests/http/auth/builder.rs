@@ -40,7 +40,7 @@ async fn authorization_allows_an_address_that_other_machines_reach() {
 struct Noting(std::sync::mpsc::Sender<String>);
 
 impl Authorization for Noting {
-    fn admit_to(&self, resource: &str) -> Result<Arc<dyn Admit>, String> {
+    fn admit_to(self: Arc<Self>, resource: &str) -> Result<Arc<dyn Admit>, String> {
         self.0.send(resource.to_owned()).unwrap();
         if resource.starts_with("http:") && !resource.contains("127.0.0.1") {
             return Err(format!("`{resource}` is not confidential"));
