@@ -100,3 +100,5 @@ impl fmt::Display for Challenge {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod www_authenticate;

@@ -27,6 +27,8 @@
 pub mod challenge;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(test)]
+mod damage;
 pub mod error;
 pub mod fetch;
 pub mod form;

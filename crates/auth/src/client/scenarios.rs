@@ -5,11 +5,11 @@
 //! * `visits` — scopes, the page, and the answer of the browser;
 //! * `unattended` — programs without a user;
 //! * `bound` — tokens that are bound to a key;
-//! * `nonsense` — servers that answer anything at all.
+//! * `oauth_flow` — servers that answer anything at all.
 
 mod bound;
 mod discovery;
-mod nonsense;
+mod oauth_flow;
 mod registration;
 mod unattended;
 mod visits;

@@ -7,5 +7,6 @@ mod document;
 mod dpop_replay;
 mod introspection;
 mod jwks_rotation;
+mod jwt_verify;
 mod scopes;
 mod token_table;

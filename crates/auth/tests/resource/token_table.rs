@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-fn admission() -> Admission {
+pub(crate) fn admission() -> Admission {
     let [rsa, p256, ed25519] = [Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa].map(key);
     let keys = [
         jwk(&rsa, json!({"kid": "RS256", "use": "sig", "alg": "RS256"})),
@@ -86,7 +86,7 @@ fn forged(header: &str, payload: &str, signature: &[u8]) -> String {
 }
 
 /// A token with any header, really signed with ES256.
-fn es256(header: &str, payload: &str) -> String {
+pub(crate) fn es256(header: &str, payload: &str) -> String {
     use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
     use rustls_pki_types::PrivatePkcs8KeyDer;
     use rustls_pki_types::pem::PemObject as _;

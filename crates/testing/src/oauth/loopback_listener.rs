@@ -1,6 +1,7 @@
 //! The socket of the authorization server: HTTP/1.1 on a free port of this machine.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ async fn answer(authority: &Arc<Authority>, request: Request<Incoming>) -> Respo
     let neighbour = *lock(&authority.neighbour);
     let endpoint = route::endpoint(authority, request.method(), request.uri().path());
     if let (Some(neighbour), OAuthEndpoint::Unknown) = (neighbour, endpoint) {
-        return pass_on(neighbour, request).await.unwrap_or_else(bad_gateway);
+        return pass_on(neighbour, request).await.unwrap_or_else(|error| bad_gateway(&error));
     }
     let answer = match OAuthRequest::read(request).await {
         Some(request) => route::answer(authority, &request).await,
@@ -101,7 +102,7 @@ async fn pass_on(
     request: Request<Incoming>,
 ) -> Result<Response<AnswerBody>, hyper::Error> {
     let Ok(stream) = TcpStream::connect(server).await else {
-        return Ok(bad_gateway("the server is gone"));
+        return Ok(bad_gateway(&"the server is gone"));
     };
     let (mut sender, connection) = client::conn::http1::handshake(TokioIo::new(stream)).await?;
     // It ends with the answer, or when the client hangs up.
@@ -109,7 +110,7 @@ async fn pass_on(
     Ok(sender.send_request(request).await?.map(AnswerBody::Right))
 }
 
-fn bad_gateway(reason: impl ToString) -> Response<AnswerBody> {
+fn bad_gateway(reason: &dyn Display) -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::Left(Full::from(reason.to_string())));
     *response.status_mut() = StatusCode::BAD_GATEWAY;
     response
