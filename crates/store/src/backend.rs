@@ -13,6 +13,7 @@
 //! not retry for long by itself.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -81,6 +82,62 @@ pub trait Backend: Send + Sync + 'static {
     /// the future resolves, the listener is registered: a caller that reads a log after it misses
     /// no event.
     fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>>;
+}
+
+/// A shared backend is a backend.
+impl<B: Backend + ?Sized> Backend for Arc<B> {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        (**self).get(key)
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        (**self).put(key, value, expiry, expect)
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        (**self).delete(key)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        (**self).scan(prefix, after, limit)
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        (**self).append(log, value, expiry)
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<LogSlice>> {
+        (**self).read(log, after, limit)
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        (**self).publish(topic, value)
+    }
+
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        (**self).listen(topic)
+    }
 }
 
 /// The name of a value, a log or a topic: parts joined by `/`.

@@ -282,7 +282,10 @@ impl Backend for MemoryBackend {
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(ready(Ok(self.lock().remove(key))))
+        let mut state = self.lock();
+        // What has expired counts as absent, even while it takes memory.
+        state.expire(Instant::now());
+        Box::pin(ready(Ok(state.remove(key))))
     }
 
     fn scan<'a>(

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! The tests use the trait alone and never wait: what has to expire gets an expiry of zero. A
-//! backend for a database runs them against a real instance.
+//! backend for a database runs them against a real instance. `bowline_testing::backend` runs them
+//! too, and tests what several callers, outages and crashes do to a backend.
 
 use std::future::Future;
 use std::sync::Arc;

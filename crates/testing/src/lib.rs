@@ -8,10 +8,12 @@
 //! * [`StrictPeer`] is a client or server that fails on every message it does not expect.
 //! * [`schema`] checks messages against the official JSON Schemas (feature `schemas`).
 //! * [`oauth`] is an authorization server that can make mistakes (feature `oauth`).
+//! * [`backend`] tests a store backend of your own.
 //! * [`pair`] joins a sans-IO client and a sans-IO server in memory, to set up races by hand.
 //! * `outgoing_queue` holds the messages of running calls, for [`pair`] and [`transcript`].
 //! * [`clock`] controls virtual time.
 
+pub mod backend;
 pub mod clock;
 pub mod harness;
 #[cfg(feature = "oauth")]

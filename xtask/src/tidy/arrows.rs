@@ -39,7 +39,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         name: "testing",
-        uses: &["auth", "bowline", "http", "proto", "transport", "types"],
+        uses: &["auth", "bowline", "http", "proto", "store", "transport", "types"],
         strict: false,
     },
 ];

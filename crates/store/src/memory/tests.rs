@@ -83,6 +83,15 @@ async fn a_value_may_be_replaced_in_a_store_that_is_full() {
 }
 
 #[tokio::test]
+async fn an_expired_entry_cannot_be_deleted() {
+    let memory = MemoryBackend::default();
+    let key = Key::new(["key"]);
+    memory.put(&key, "x".into(), Duration::ZERO, Expect::Anything).await.unwrap();
+    memory.append(&key, "x".into(), Duration::ZERO).await.unwrap();
+    assert!(!memory.delete(&key).await.unwrap());
+}
+
+#[tokio::test]
 async fn no_bytes_are_counted_after_everything_is_removed() {
     let memory = MemoryBackend::default();
     for number in 0..100 {

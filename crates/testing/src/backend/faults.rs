@@ -1,0 +1,94 @@
+//! A store that is out of reach: operations end, and none takes effect twice.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bowline_store::backend::{Backend, Expect, Key, Position};
+
+use super::BackendUnderTest;
+use super::slots::{counts, increment};
+use super::threads::{LONG, on_threads};
+
+/// How long an operation may take in an outage.
+const ENDS: Duration = Duration::from_secs(1);
+
+/// How long after an outage the store must work again.
+const RECOVERS: Duration = Duration::from_secs(2);
+
+const WRITERS: usize = 4;
+const OUTAGES: usize = 3;
+
+/// Every operation ends within a second, and works again within two after the outage.
+///
+/// # Panics
+///
+/// At the first failure, with a message that names the rule.
+pub async fn faults(subject: &dyn BackendUnderTest) {
+    let store = subject.open("faults").await;
+    every_operation_ends(subject, &*store).await;
+    nothing_takes_effect_twice(subject, store).await;
+}
+
+async fn every_operation_ends(subject: &dyn BackendUnderTest, store: &dyn Backend) {
+    let key = Key::new(["key"]);
+    store.put(&key, "x".into(), LONG, Expect::Anything).await.unwrap();
+    let Some(outage) = subject.outage("faults") else { return };
+    tokio::join!(
+        ends("get", store.get(&key)),
+        ends("put", store.put(&key, "x".into(), LONG, Expect::Anything)),
+        ends("delete", store.delete(&key)),
+        ends("scan", store.scan(&key, None, 10)),
+        ends("append", store.append(&key, "x".into(), LONG)),
+        ends("read", store.read(&key, Position(0), 10)),
+        ends("publish", store.publish(&key, "x".into())),
+        ends("listen", store.listen(&key)),
+    );
+    drop(outage);
+    recovers(store).await;
+}
+
+/// Whether it succeeds does not matter.
+async fn ends<T>(name: &str, operation: impl Future<Output = T>) {
+    let ended = tokio::time::timeout(ENDS, operation).await;
+    assert!(ended.is_ok(), "`{name}` ends within a second while the store is out of reach");
+}
+
+async fn recovers(store: &dyn Backend) {
+    let begin = Instant::now();
+    let key = Key::new(["recovered"]);
+    while store.put(&key, "x".into(), LONG, Expect::Anything).await.is_err() {
+        assert!(begin.elapsed() < RECOVERS, "the store works within two seconds after an outage");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Writers go on through outages, and read what became of a write that failed.
+async fn nothing_takes_effect_twice(subject: &dyn BackendUnderTest, store: Arc<dyn Backend>) {
+    let (counter, has_ended) = (Key::new(["counter"]), Arc::new(AtomicBool::new(false)));
+    let (handle, key, ended) = (store.clone(), counter.clone(), has_ended.clone());
+    let writes = on_threads(WRITERS, move |writer| {
+        let (store, key, ended) = (handle.clone(), key.clone(), ended.clone());
+        async move {
+            let mut count = 0;
+            while !ended.load(Ordering::Relaxed) {
+                increment(&*store, &key, (writer, WRITERS), count).await;
+                count += 1;
+            }
+            count
+        }
+    });
+    let outages = async {
+        for _ in 0..OUTAGES {
+            let outage = subject.outage("faults");
+            ends("put", store.put(&Key::new(["x"]), "x".into(), LONG, Expect::Anything)).await;
+            drop(outage);
+            recovers(&*store).await;
+        }
+        has_ended.store(true, Ordering::Relaxed);
+    };
+    let (written, ()) = tokio::join!(writes, outages);
+    let found = counts(&*store, &counter, WRITERS).await;
+    assert_eq!(found, written, "every increment took effect once");
+}

@@ -1,0 +1,334 @@
+//! A backend in memory that makes one mistake.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bowline_store::backend::{
+    BoxFuture, BoxStream, Entry, Error, Expect, Key, LogSlice, Position, Result, Version, Written,
+};
+use bowline_store::{Backend, MemoryBackend};
+use bowline_testing::backend::{BackendUnderTest, Durability, Outage};
+use bytes::Bytes;
+use tempfile::TempDir;
+use tokio::process::Command;
+use tokio::sync::mpsc;
+
+use crate::journal::{self, Journal};
+
+/// The variable that names the journal of a process that is to be killed.
+pub(crate) const STORE: &str = "BOWLINE_WRONG_WRITER";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    None,
+    RepeatsVersions,
+    ExpiresEarly,
+    ExpiresLate,
+    /// Takes `*` for a pattern that matches everything.
+    PatternsInScan,
+    ComparesThenWrites,
+    ReadsStaleValues,
+    ReadsStaleLogs,
+    /// Reads the next position, then appends.
+    GuessesPositions,
+    /// Says that dropped items are there.
+    HidesDroppedItems,
+    SwapsMessages,
+    RepeatsEarlierMessages,
+    KeepsAllMessages,
+    HangsInOutages,
+    /// Fails for good after an outage.
+    StaysDown,
+    ForgetsInCrashes,
+    /// After a crash, items are there in part.
+    TearsItems,
+}
+
+/// Opens backends with one mistake, one for each name of a store.
+pub(crate) struct Wrong {
+    mistake: Mistake,
+    folder: TempDir,
+    stores: Mutex<HashMap<String, Arc<WrongBackend>>>,
+}
+
+impl Wrong {
+    pub(crate) fn new(mistake: Mistake) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { mistake, folder, stores: Mutex::default() }
+    }
+
+    fn journal(&self, store: &str) -> PathBuf {
+        self.folder.path().join(store)
+    }
+
+    fn store(&self, name: &str) -> Arc<WrongBackend> {
+        let mut stores = self.stores.lock().unwrap();
+        let new = || Arc::new(WrongBackend::new(self.mistake));
+        stores.entry(name.to_owned()).or_insert_with(new).clone()
+    }
+}
+
+impl BackendUnderTest for Wrong {
+    fn open<'a>(&'a self, store: &'a str) -> BoxFuture<'a, Arc<dyn Backend>> {
+        let (journal, store) = (self.journal(store), self.store(store));
+        Box::pin(async move {
+            match self.mistake {
+                Mistake::ForgetsInCrashes => {}
+                Mistake::TearsItems => journal::replay(&journal, 1, &store.memory).await,
+                _ => journal::replay(&journal, 0, &store.memory).await,
+            }
+            store as Arc<dyn Backend>
+        })
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Crash
+    }
+
+    fn writer(&self, store: &str) -> Option<Command> {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "writes_until_killed", "--nocapture"]);
+        command.env(STORE, self.journal(store));
+        Some(command)
+    }
+
+    fn outage(&self, store: &str) -> Option<Outage> {
+        let store = self.store(store);
+        store.is_down.store(true, Ordering::SeqCst);
+        let ends = self.mistake != Mistake::StaysDown;
+        Some(Outage::new(move || store.is_down.store(!ends, Ordering::SeqCst)))
+    }
+}
+
+/// In memory, but for its mistake.
+pub(crate) struct WrongBackend {
+    mistake: Mistake,
+    memory: MemoryBackend,
+    /// Where the process that is killed writes what it acknowledges.
+    pub(crate) journal: Option<Journal>,
+    is_down: AtomicBool,
+    reads: AtomicU64,
+    /// What was read of each key before.
+    stale_values: Mutex<HashMap<Key, Option<Entry>>>,
+    stale_logs: Mutex<HashMap<Key, LogSlice>>,
+    /// The last message of each topic.
+    last: Mutex<HashMap<Key, Bytes>>,
+    listeners: Mutex<Vec<mpsc::UnboundedSender<Bytes>>>,
+}
+
+impl WrongBackend {
+    pub(crate) fn new(mistake: Mistake) -> Self {
+        Self {
+            mistake,
+            memory: MemoryBackend::default(),
+            journal: None,
+            is_down: AtomicBool::default(),
+            reads: AtomicU64::default(),
+            stale_values: Mutex::default(),
+            stale_logs: Mutex::default(),
+            last: Mutex::default(),
+            listeners: Mutex::default(),
+        }
+    }
+
+    /// In an outage every operation fails, or does not return.
+    async fn is_up(&self) -> Result<()> {
+        if !self.is_down.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        if self.mistake == Mistake::HangsInOutages {
+            pending::<()>().await;
+        }
+        Err(Error::new("out of reach"))
+    }
+
+    fn expiry(&self, expiry: Duration) -> Duration {
+        match self.mistake {
+            Mistake::ExpiresEarly => expiry / 2,
+            Mistake::ExpiresLate => expiry.saturating_mul(10),
+            _ => expiry,
+        }
+    }
+
+    /// Now and then a read returns what the one before it did.
+    fn is_stale(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake && self.reads.fetch_add(1, Ordering::Relaxed) % 50 == 49
+    }
+
+    async fn compare_then_write(
+        &self,
+        key: &Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> Result<Written> {
+        let found = self.memory.get(key).await?.map(|entry| entry.version);
+        let is_expected = match expect {
+            Expect::Anything => true,
+            Expect::Absent => found.is_none(),
+            Expect::Version(version) => found == Some(version),
+        };
+        std::thread::yield_now();
+        if !is_expected {
+            return Ok(Written::Conflict);
+        }
+        self.memory.put(key, value, expiry, Expect::Anything).await
+    }
+}
+
+impl Backend for WrongBackend {
+    fn get<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Entry>>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            let mut entry = self.memory.get(key).await?;
+            if self.mistake == Mistake::RepeatsVersions
+                && let Some(entry) = &mut entry
+            {
+                entry.version.0 %= 50;
+            }
+            let before = self.stale_values.lock().unwrap().insert(key.clone(), entry.clone());
+            match before {
+                Some(before) if self.is_stale(Mistake::ReadsStaleValues) => Ok(before),
+                _ => Ok(entry),
+            }
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<Written>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            let expiry = self.expiry(expiry);
+            if self.mistake == Mistake::ComparesThenWrites {
+                return self.compare_then_write(key, value, expiry, expect).await;
+            }
+            self.journal.iter().for_each(|journal| journal.note(b'v', key, &value));
+            let written = self.memory.put(key, value, expiry, expect).await?;
+            match written {
+                Written::Yes(version) if self.mistake == Mistake::RepeatsVersions => {
+                    Ok(Written::Yes(Version(version.0 % 50)))
+                }
+                written => Ok(written),
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            self.memory.delete(key).await
+        })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        prefix: &'a Key,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            let pattern = prefix.as_str().strip_suffix('*');
+            match pattern.filter(|_| self.mistake == Mistake::PatternsInScan) {
+                Some(start) => self.memory.scan(&Key::new([start]), after, limit).await,
+                None => self.memory.scan(prefix, after, limit).await,
+            }
+        })
+    }
+
+    fn append<'a>(
+        &'a self,
+        log: &'a Key,
+        value: Bytes,
+        expiry: Duration,
+    ) -> BoxFuture<'a, Result<Position>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            self.journal.iter().for_each(|journal| journal.note(b'l', log, &value));
+            let guess = self.memory.read(log, Position(0), 0).await?.next;
+            std::thread::yield_now();
+            let position = self.memory.append(log, value, self.expiry(expiry)).await?;
+            Ok(if self.mistake == Mistake::GuessesPositions { guess } else { position })
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        log: &'a Key,
+        after: Position,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<LogSlice>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            let mut read = self.memory.read(log, after, limit).await?;
+            if self.mistake == Mistake::HidesDroppedItems {
+                read.oldest = Position(1);
+            }
+            let before = self.stale_logs.lock().unwrap().insert(log.clone(), read.clone());
+            match before {
+                Some(before) if self.is_stale(Mistake::ReadsStaleLogs) => Ok(before),
+                _ => Ok(read),
+            }
+        })
+    }
+
+    fn publish<'a>(&'a self, topic: &'a Key, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            let before = self.last.lock().unwrap().insert(topic.clone(), value.clone());
+            match (self.mistake, before) {
+                (Mistake::KeepsAllMessages, _) => {
+                    let listeners = self.listeners.lock().unwrap();
+                    listeners.iter().for_each(|listener| drop(listener.send(value.clone())));
+                    Ok(())
+                }
+                // Each message arrives again after the next one.
+                (Mistake::SwapsMessages, Some(before)) if before.starts_with(b"0 ") => {
+                    self.memory.publish(topic, value).await?;
+                    self.memory.publish(topic, before).await
+                }
+                _ => self.memory.publish(topic, value).await,
+            }
+        })
+    }
+
+    fn listen<'a>(&'a self, topic: &'a Key) -> BoxFuture<'a, Result<BoxStream<'static, Bytes>>> {
+        Box::pin(async move {
+            self.is_up().await?;
+            if self.mistake == Mistake::KeepsAllMessages {
+                let (sender, messages) = mpsc::unbounded_channel();
+                self.listeners.lock().unwrap().push(sender);
+                return Ok(Box::pin(Unbounded(messages)) as BoxStream<'static, Bytes>);
+            }
+            let stream = self.memory.listen(topic).await?;
+            let last = self.last.lock().unwrap().get(topic).cloned();
+            if let Some(last) = last.filter(|_| self.mistake == Mistake::RepeatsEarlierMessages) {
+                self.memory.publish(topic, last).await?;
+            }
+            Ok(stream)
+        })
+    }
+}
+
+/// A listener that keeps every message.
+struct Unbounded(mpsc::UnboundedReceiver<Bytes>);
+
+impl futures_core::Stream for Unbounded {
+    type Item = Bytes;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Bytes>> {
+        self.0.poll_recv(cx)
+    }
+}
