@@ -3,12 +3,14 @@
 //! * [`backend`]: the one trait that a database implements: values that expire, logs, topics.
 //! * [`memory`]: the default backend, in this process, with a limit in bytes.
 //! * [`events`]: the log of a stream's events, for clients that resume the stream.
+//! * [`tasks`]: the records of calls that go on after their first answer.
 //! * [`suite`]: tests that every backend must pass.
 
 pub mod backend;
 pub mod events;
 pub mod memory;
 pub mod suite;
+pub mod tasks;
 
 pub use self::backend::{Backend, BoxFuture, Error, Key};
 pub use self::memory::MemoryBackend;
