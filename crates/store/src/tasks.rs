@@ -160,12 +160,7 @@ impl TaskStore {
     /// # Errors
     ///
     /// If the backend fails.
-    pub async fn ids(
-        &self,
-        owner: &str,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<String>> {
+    pub async fn ids(&self, owner: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
         // Ends with `/`, so that no other owner begins with it.
         let prefix = Key::new(["task", owner, ""]);
         let after = after.map(|id| TaskName::new(owner, id).record());
@@ -194,8 +189,7 @@ impl TaskStore {
             return Err(Error::new("the record of a task is damaged"));
         };
         let expires = UNIX_EPOCH + Duration::from_millis(u64::from_be_bytes(*head));
-        let stored =
-            Stored { record: entry.value.slice(HEAD..), expires, version: entry.version };
+        let stored = Stored { record: entry.value.slice(HEAD..), expires, version: entry.version };
         Ok(Some(stored).filter(|stored| now < stored.expires))
     }
 }
