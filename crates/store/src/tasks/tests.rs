@@ -1,3 +1,5 @@
+//! The records of tasks in the backend in memory.
+
 use super::*;
 use crate::MemoryBackend;
 
