@@ -1,7 +1,5 @@
 //! The authorization server `oidc-provider` of `tests/peers`: our types read what it writes.
 
-use std::process::Stdio;
-
 use bowline_auth::form::Form;
 use bowline_auth::jose::jwk::JwkSet;
 use bowline_auth::jose::jws::{Algorithm, Jws};
@@ -9,14 +7,12 @@ use bowline_auth::jose::jwt::TokenClaims;
 use bowline_auth::metadata::server::{ServerMetadata, addresses};
 use bowline_auth::url::Url;
 use bowline_testing::oauth::UserAgent;
-use bowline_tests::peers;
+use bowline_tests::peers::PeerServer;
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
 
 const RESOURCE: &str = "https://mcp.example/mcp";
 const BACK: &str = "http://127.0.0.1:4000/callback";
@@ -28,18 +24,13 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 struct OidcProvider {
     issuer: String,
     metadata: ServerMetadata,
-    _process: Child,
+    _process: PeerServer,
 }
 
 impl OidcProvider {
     async fn start(arguments: &[&str]) -> Self {
-        let (program, script) = peers::program(&["node22", "oidc-provider.mjs"]);
-        let mut command = Command::new(program);
-        command.arg(script).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-        // It warns that its data is in memory.
-        let mut process = command.stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let issuer = lines.next_line().await.unwrap().expect("the server prints its issuer");
+        let process = PeerServer::start(&["node22", "oidc-provider.mjs"], arguments).await;
+        let issuer = process.url.clone();
         let place = addresses(&Url::parse(&issuer).unwrap()).unwrap().remove(0);
         let metadata = send(Request::get(place.as_str()), "").await;
         let metadata = ServerMetadata::parse(&metadata, &issuer).unwrap();
