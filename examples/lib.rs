@@ -7,6 +7,7 @@
 //! | `hello_server` | the smallest server, over stdio |
 //! | `http_server` | the same over HTTP |
 //! | `axum_auth` | a server inside axum, whose authentication middleware hands the user to a tool |
+//! | `protected_server` | a server for callers with an access token of an authorization server |
 //! | `plain_function` | the same without macros, with structured output |
 //! | `state_and_layers` | shared state, errors that the model reads, tower layers |
 //! | `live_registry` | tools that come and go, a resource that changes |

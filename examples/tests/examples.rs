@@ -10,7 +10,9 @@ use bowline::client::{Change, ClientBuilder};
 use bowline::types::completion::Reference;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
+use bowline_testing::oauth::AuthorizationServer;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Child;
 
 /// Makes one test for each example, and the list of their names.
@@ -38,6 +40,7 @@ examples! {
     live_registry,
     plain_function,
     progress,
+    protected_server,
     resources_and_prompts,
     state_and_layers,
     tested_server,
@@ -87,12 +90,17 @@ async fn start(name: &str, revision: Revision) -> Client {
 
 /// An example that serves HTTP, and the URL of its endpoint. The child dies with the value.
 async fn start_http(name: &str) -> (Child, String) {
+    start_http_with(name, &[]).await
+}
+
+/// The same, with arguments after the address.
+async fn start_http_with(name: &str, arguments: &[&str]) -> (Child, String) {
     for _ in 0..5 {
         // The port is free now; another process may still take it before the example does.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
         let mut command = tokio::process::Command::new(program(name));
-        let mut child = command.arg(&address).kill_on_drop(true).spawn().unwrap();
+        let mut child = command.arg(&address).args(arguments).kill_on_drop(true).spawn().unwrap();
         let mut pause = tokio::time::interval(Duration::from_millis(10));
         while child.try_wait().unwrap().is_none() {
             if tokio::net::TcpStream::connect(&address).await.is_ok() {
@@ -102,6 +110,17 @@ async fn start_http(name: &str) -> (Child, String) {
         }
     }
     panic!("`{name}` never listened");
+}
+
+/// The answer to a GET of a path on the server of a URL, as it is sent.
+async fn get(url: &str, path: &str) -> String {
+    let host = url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let mut stream = tokio::net::TcpStream::connect(host).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
 }
 
 async fn text(client: &Client, tool: &str, arguments: Value) -> String {
@@ -155,6 +174,48 @@ mod works {
         }
         let refused = Client::http(&url).connect().await.unwrap_err();
         assert!(refused.to_string().contains("401"), "{refused}");
+    }
+
+    pub(super) async fn protected_server() {
+        let authority = AuthorizationServer::start().await;
+        let (_child, url) = start_http_with("protected_server", &[authority.issuer()]).await;
+        let token = |scopes: &[&str]| {
+            let scopes = scopes.iter().copied();
+            authority.token().subject("ann").audience(&url).scopes(scopes).build()
+        };
+        for revision in BOTH {
+            let connect = |token: Option<String>| {
+                let builder = Client::builder("examples", "1.0.0").revisions([revision]).http(&url);
+                match token {
+                    Some(token) => builder.header("Authorization", &format!("Bearer {token}")),
+                    None => builder,
+                }
+            };
+            let client = connect(Some(token(&["mcp", "admin"]))).connect().await.unwrap();
+            assert_eq!(text(&client, "whoami", json!({})).await, "ann");
+            assert_eq!(text(&client, "purge", json!({})).await, "gone");
+            client.close().await;
+            let client = connect(Some(token(&["mcp"]))).connect().await.unwrap();
+            assert_eq!(text(&client, "whoami", json!({})).await, "ann");
+            let refused = client.call("purge", json!({})).await.unwrap_err().to_string();
+            assert!(refused.contains("403"), "{refused}");
+            client.close().await;
+            let wrong = Some("wrong".to_owned());
+            for (token, status) in [(None, "401"), (Some(token(&[])), "403"), (wrong, "401")] {
+                let refused = connect(token).connect().await.unwrap_err().to_string();
+                assert!(refused.contains(status), "{refused}");
+            }
+        }
+        let challenged = get(&url, "/mcp").await;
+        assert!(challenged.starts_with("HTTP/1.1 401 "), "{challenged}");
+        let metadata = "/.well-known/oauth-protected-resource/mcp";
+        let address = url.strip_suffix("/mcp").unwrap();
+        let challenge = format!("Bearer resource_metadata=\"{address}{metadata}\", scope=\"mcp\"");
+        assert!(challenged.contains(&challenge), "{challenged}");
+        let document = get(&url, metadata).await;
+        assert!(document.starts_with("HTTP/1.1 200 "), "{document}");
+        let issuers = format!("\"authorization_servers\":[\"{}\"]", authority.issuer());
+        assert!(document.contains(&issuers), "{document}");
     }
 
     pub(super) async fn plain_function() {

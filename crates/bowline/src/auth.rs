@@ -7,12 +7,25 @@
 //!
 //! | to log in | use |
 //! |---|---|
-//! | a user, with a browser | [`Browser`] |
-//! | a program, with a client id of its own | [`Machine`] |
-//! | a program, with a token of the platform that it runs on | [`Workload`] |
-//! | a user, with the identity provider of an enterprise | [`Enterprise`] |
+//! | a user, with a browser | `Browser` |
+//! | a program, with a client id of its own | `Machine` |
+//! | a program, with a token of the platform that it runs on | `Workload` |
+//! | a user, with the identity provider of an enterprise | `Enterprise` |
 //!
-//! Tokens are kept in memory, unless a [`FileStore`] or another [`Store`] keeps them.
+//! Tokens are kept in memory, unless a `FileStore` or another `Store` keeps them.
+//!
+//! # Servers
+//!
+//! A server that is given one of these by `Http::auth` admits callers with an access token:
+//!
+//! | tokens | use |
+//! |---|---|
+//! | that the authorization server signed | `Jwt` |
+//! | that only the authorization server understands | `Introspection` |
+//! | that a function of yours verifies | `verify_fn` |
+//! | that are written in the program, for development | `FixedTokens` |
+//!
+//! Handlers take the `Claims` of their caller, and features can need scopes.
 
 #[cfg(feature = "auth-client")]
 #[doc(inline)]
@@ -30,4 +43,19 @@ pub use {
 pub use {
     bowline_auth::error::Error, bowline_auth::jose::jws::Algorithm, bowline_auth::secret::Secret,
     bowline_auth::url::Url,
+};
+#[cfg(feature = "auth-server")]
+#[doc(inline)]
+pub use {
+    bowline_auth::fetch::{FetchRequest, Fetched, Fetcher},
+    bowline_auth::jose::jwk::JwkSet,
+    bowline_auth::resource::introspect::{IntrospectionClient, IntrospectionIssuer},
+    bowline_auth::resource::jwt::JwtIssuer,
+    bowline_auth::resource::policy::Policy,
+    bowline_auth::resource::verify::VerifyFn,
+    bowline_auth::resource::{
+        Denied, FixedTokens, Introspection, Jwt, Presented, Verified, Verify, VerifyContext,
+        verify_fn,
+    },
+    bowline_proto::request::{Access, Claims},
 };

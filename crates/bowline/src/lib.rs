@@ -68,7 +68,8 @@
 //! It is also a tower service: `axum::Router::new().nest_service("/mcp", server.http())` mounts it
 //! beside other routes. Middleware around it authenticates callers, and handlers read headers and the
 //! values of middleware from [`Context`]. The chapters [over HTTP](manual/_14_over_http/index.html) and
-//! [who is calling](manual/_09_who_is_calling/index.html) show both.
+//! [who is calling](manual/_09_who_is_calling/index.html) show both, and [protecting a
+//! server](manual/_21_protecting_a_server/index.html) access tokens.
 //!
 //! # A client
 //!
@@ -293,6 +294,7 @@
 //! | `http` | no | `Server::http`, the module `http`, `--http` on the command line of `Server::run`; includes `server` |
 //! | `http-client` | no | `Client::http`, for `http` and `https` URLs; includes `client` |
 //! | `auth-client` | no | clients that log in (OAuth): the module `auth`, `Client::logout`; includes `http-client` |
+//! | `auth-server` | no | servers that verify access tokens (OAuth): the module `auth`; includes `http` |
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
@@ -308,7 +310,7 @@
 #[doc(inline)]
 pub use {bowline_proto as proto, bowline_transport as transport, bowline_types as types};
 
-#[cfg(feature = "auth-client")]
+#[cfg(any(feature = "auth-client", feature = "auth-server"))]
 pub mod auth;
 pub mod prelude;
 

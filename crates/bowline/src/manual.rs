@@ -65,6 +65,14 @@ pub mod _19_stability {}
 #[doc = include_str!("manual/_20_coming_from_rmcp.md")]
 pub mod _20_coming_from_rmcp {}
 
+#[cfg(feature = "auth-server")]
+#[doc = include_str!("manual/_21_protecting_a_server.md")]
+pub mod _21_protecting_a_server {}
+
+#[cfg(feature = "auth-server")]
+#[doc = include_str!("manual/_22_token_checks.md")]
+pub mod _22_token_checks {}
+
 #[cfg(feature = "auth-client")]
 #[doc = include_str!("manual/_23_log_in_from_a_client.md")]
 pub mod _23_log_in_from_a_client {}

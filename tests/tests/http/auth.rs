@@ -7,6 +7,7 @@ mod expiry;
 mod handles;
 mod requests;
 mod scopes;
+mod tokens;
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -19,6 +19,10 @@ use crate::service::Service;
 ///
 /// With the feature `auth`, `Jwt`, `Introspection`, `FixedTokens`, `verify_fn` and an `Arc<dyn Verify>`
 /// are such settings.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not verify credentials",
+    note = "`bowline::auth` has types that do, with the feature `auth-server`: `Jwt`, `Introspection`, `verify_fn`, `FixedTokens`"
+)]
 pub trait Authorization: Send + Sync + 'static {
     /// What verifies the credentials of callers of the MCP server at this URL. Tokens must be issued
     /// for exactly this URL.
