@@ -8,6 +8,7 @@
 
 mod arrows;
 mod circles;
+mod crate_counts;
 mod documents;
 mod eras;
 mod features;
@@ -58,6 +59,7 @@ const RULES: &[Rule] = &[
     rule("manifests", manifests::check),
     rule("features", features::check),
     rule("arrows", arrows::check),
+    rule("crate-counts", crate_counts::check),
     rule("circles", circles::check),
     rule("homonyms", homonyms::check),
     rule("words", words::check),
