@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use crate::command::{cargo, run as start};
 
-const ECHO: &[&str] = &["build", "--release", "--package", "bowline-examples", "--example", "echo"];
-const TOUR: &[&str] = &["run", "--release", "--package", "bowline-examples", "--example", "tour"];
+const ECHO: &[&str] = &["build", "--package", "bowline-examples", "--example", "echo"];
+const TOUR: &[&str] = &["run", "--package", "bowline-examples", "--example", "tour"];
 
 /// Runs `cargo xtask demo`.
 pub(crate) fn run() -> Result<()> {
