@@ -5,6 +5,7 @@ mod client;
 mod documents;
 mod expiry;
 mod handles;
+mod login;
 mod requests;
 mod scopes;
 mod tokens;
