@@ -1,4 +1,7 @@
-//! The authorization server `oidc-provider` of `tests/peers`: our types read what it writes.
+//! The authorization server `oidc-provider` of `tests/peers`: our types read what it writes, and clients
+//! log in to our protected server with its tokens.
+
+mod logins;
 
 use bowline_auth::form::Form;
 use bowline_auth::jose::jwk::JwkSet;
