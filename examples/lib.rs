@@ -15,6 +15,7 @@
 //! | `progress` | progress; cancellation needs no code |
 //! | `ask_the_user` | questions, the same code in both eras |
 //! | `client` | starts any server and calls one of its tools |
+//! | `login` | a client that logs in with the user's browser, and keeps its tokens |
 //! | `hub` | a server that mounts two others: one in the same program, one in a child process |
 //! | `tested_server` | a server with its test, run in both eras over each transport |
 //! | `echo` | the server that the checks and benchmarks of this repository call |

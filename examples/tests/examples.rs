@@ -4,15 +4,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use bowline::client::{Change, ClientBuilder};
 use bowline::types::completion::Reference;
 use bowline::types::revision::Revision;
 use bowline::{Client, Command};
-use bowline_testing::oauth::AuthorizationServer;
+use bowline_testing::oauth::{AuthorizationServer, OAuthEndpoint, UserAgent};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
 /// Makes one test for each example, and the list of their names.
@@ -38,6 +39,7 @@ examples! {
     http_server,
     hub,
     live_registry,
+    login,
     plain_function,
     progress,
     protected_server,
@@ -346,6 +348,32 @@ mod works {
         assert_eq!(said, "1 a\nprocessed 1 files\n");
         let said = run("client", &["deploy", r#"{"env":"prod"}"#, &path(&deploy)]).await;
         assert!(said.starts_with("it asks: Deploy to prod?\n"), "{said}");
+    }
+
+    /// The user opens the page that the program prints.
+    pub(super) async fn login() {
+        let authority = AuthorizationServer::start().scopes(["mcp"]).await;
+        let (_child, url) = start_http_with("protected_server", &[authority.issuer()]).await;
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("logins");
+        let arguments = [folder.to_str().unwrap(), &url, "whoami", "{}"];
+        let mut command = tokio::process::Command::new(program("login"));
+        // Without programs to find, no browser opens on the machine that runs this test.
+        let command = command.args(arguments).env("PATH", "").kill_on_drop(true);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut said = Vec::new();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if let Some(page) = line.strip_prefix("  http") {
+                UserAgent::Approves.open(&format!("http{page}")).await.unwrap();
+            }
+            said.push(line);
+        }
+        assert!(child.wait().await.unwrap().success(), "{said:?}");
+        assert_eq!(said.first().unwrap(), "To log in, open this page:");
+        assert_eq!(said.last().unwrap(), "ann");
+        assert_eq!(run("login", &arguments).await, "ann\n", "the second run needs no login");
+        assert_eq!(authority.requests_to(OAuthEndpoint::Authorize).len(), 1);
     }
 
     pub(super) async fn hub() {
