@@ -130,23 +130,13 @@ pub(crate) fn nonce_of(answer: &Fetched) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use bowline_types::read::read;
-    use serde::Deserialize;
 
     use super::*;
     use crate::jose::jwk::Jwk;
     use crate::jose::jws::Jws;
+    use crate::jose::jwt::ProofClaims;
 
-    #[derive(Debug, PartialEq, Deserialize)]
-    struct Read {
-        jti: String,
-        htm: String,
-        htu: String,
-        iat: u64,
-        ath: Option<String>,
-        nonce: Option<String>,
-    }
-
-    fn open(proof: &Secret<String>) -> Read {
+    fn open(proof: &Secret<String>) -> ProofClaims {
         let jws = Jws::parse(proof.expose(), &[Algorithm::Es256]).unwrap();
         assert_eq!(jws.media_type(), Some("dpop+jwt"));
         let jwk = Jwk::parse(jws.own_key().unwrap()).unwrap();
@@ -160,7 +150,7 @@ mod tests {
         let moment = Moment::fixed(7, 1);
         let plain = open(&prover.prove((&Method::POST, &url), None, &moment).unwrap());
         assert_eq!((plain.htm.as_str(), plain.htu.as_str()), ("POST", "https://a.example/mcp"));
-        assert_eq!((plain.iat, plain.ath, plain.nonce), (7, None, None));
+        assert_eq!((plain.iat.seconds(), plain.ath, plain.nonce), (7, None, None));
         prover.nonce = Some("n".into());
         let token = Secret::from("Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU");
         let bound = prover.prove((&Method::GET, &url), Some(&token), &Moment::fixed(7, 2));

@@ -51,6 +51,24 @@ pub struct Confirmation {
     pub certificate: Option<String>,
 }
 
+/// The claims of a proof that a client has a key (DPoP, RFC 9449).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ProofClaims {
+    /// The id of the proof.
+    pub jti: String,
+    /// The method of the request.
+    pub htm: String,
+    /// The URL of the request, without query.
+    pub htu: String,
+    /// When the proof was made.
+    pub iat: NumericDate,
+    /// The digest of the access token of the request.
+    pub ath: Option<String>,
+    /// The nonce that the server named.
+    pub nonce: Option<String>,
+}
+
 impl TokenClaims {
     /// Reads the payload of a token.
     ///

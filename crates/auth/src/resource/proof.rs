@@ -8,14 +8,13 @@ use std::time::{Duration, SystemTime};
 use bowline_types::read::read;
 use http::header::{HeaderMap, HeaderName};
 use http::request::Parts;
-use serde::Deserialize;
 
 use super::nonce::{NonceVerdict, Nonces};
 use super::replay::{ReplayTable, ReplayVerdict};
 use super::verify::Presented;
 use crate::jose::jwk::Jwk;
 use crate::jose::jws::{Algorithm, Jws};
-use crate::jose::jwt::NumericDate;
+use crate::jose::jwt::{NumericDate, ProofClaims};
 use crate::jose::{sha256, to_base64};
 use crate::url::Url;
 
@@ -57,17 +56,6 @@ pub(super) enum Accepted {
     Fully,
     /// The nonce is accepted but will not be for long.
     WithAgeingNonce,
-}
-
-/// The claims of a proof.
-#[derive(Deserialize)]
-struct ProofClaims {
-    jti: String,
-    htm: String,
-    htu: String,
-    iat: NumericDate,
-    ath: Option<String>,
-    nonce: Option<String>,
 }
 
 impl ProofCheck<'_> {

@@ -1,9 +1,7 @@
 //! Proofs of possession: each is for one request, one token, one key, and counts once.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use bowline_auth::fetch::BoxFuture;
 use bowline_auth::jose::jws::Algorithm;
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
 use bowline_auth::resource::nonce::Nonces;
@@ -297,18 +295,7 @@ async fn a_full_replay_table_makes_the_resource_unavailable() {
 
 #[tokio::test]
 async fn a_table_may_be_shared() {
-    struct Shared(MemoryReplayTable);
-    impl ReplayTable for Shared {
-        fn remember(
-            &self,
-            digest: [u8; 32],
-            until: SystemTime,
-            now: SystemTime,
-        ) -> BoxFuture<'_, ReplayVerdict> {
-            self.0.remember(digest, until, now)
-        }
-    }
-    let table: Arc<dyn ReplayTable> = Arc::new(Shared(MemoryReplayTable::default()));
+    let table: Arc<dyn ReplayTable> = Arc::new(MemoryReplayTable::default());
     let [first, second] = [admission(|jwt| jwt), admission(|jwt| jwt)]
         .map(|one| one.replay_table(Arc::clone(&table)));
     let caller = Caller::new();

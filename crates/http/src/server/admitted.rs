@@ -17,16 +17,12 @@ use super::reply;
 
 impl Endpoint {
     /// Answers a request that passed the gate, if its credential is good enough.
-    pub(super) async fn serve_admitted<B>(
+    pub(super) async fn serve_admitted<B: http_body::Body<Error: fmt::Display>>(
         &self,
         admit: &dyn Admit,
         inbound: &mut Inbound,
         body: Pin<&mut B>,
-    ) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    ) -> Response<Body> {
         if let Some(response) = document(admit, &inbound.parts) {
             return response;
         }

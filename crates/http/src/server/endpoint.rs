@@ -128,11 +128,10 @@ impl Endpoint {
     ///
     /// Without one, the request counts for the caller that all requests without address and
     /// credentials share, so they also share its pace and its slots.
-    pub async fn answer<B>(&self, request: http::Request<B>) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    pub async fn answer<B: http_body::Body<Error: fmt::Display>>(
+        &self,
+        request: http::Request<B>,
+    ) -> Response<Body> {
         // All callers without a known address and without credentials count as one.
         let unknown = Peer(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let (parts, body) = request.into_parts();
@@ -146,15 +145,11 @@ impl Endpoint {
     ///
     /// Every open connection stores this future. So large values are borrowed, work that does not
     /// wait is done in plain functions, and rare work is boxed.
-    pub(super) async fn answer_to<B>(
+    pub(super) async fn answer_to<B: http_body::Body<Error: fmt::Display>>(
         &self,
         inbound: &mut Inbound,
         body: Pin<&mut B>,
-    ) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    ) -> Response<Body> {
         let origin = match self.config().gate.check(&inbound.parts) {
             Ok(None) => return self.pass(inbound, body).await,
             Ok(Some(origin)) => origin.clone(),
@@ -173,11 +168,11 @@ impl Endpoint {
     }
 
     /// Passes a request on, after its credential was verified if the endpoint does that.
-    async fn pass<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    async fn pass<B: http_body::Body<Error: fmt::Display>>(
+        &self,
+        inbound: &mut Inbound,
+        body: Pin<&mut B>,
+    ) -> Response<Body> {
         match self.config().verification.admit() {
             None => self.serve(inbound, body).await,
             // Boxed, so that endpoints without authorization store nothing for it.
@@ -189,11 +184,11 @@ impl Endpoint {
     ///
     /// GET and DELETE exist only with sessions (up to 2025-11-25). Without them both are answered
     /// 405, which the protocol allows (HTTP-40, SESS-11).
-    pub(super) async fn serve<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    pub(super) async fn serve<B: http_body::Body<Error: fmt::Display>>(
+        &self,
+        inbound: &mut Inbound,
+        body: Pin<&mut B>,
+    ) -> Response<Body> {
         self.find_caller(inbound);
         match inbound.parts.method {
             Method::POST => self.post(inbound, body).await,
@@ -284,11 +279,11 @@ impl Endpoint {
     ///
     /// Everything between the body and the first wait is in `begin`, a plain function, which keeps
     /// this future small.
-    async fn post<B>(&self, inbound: &mut Inbound, body: Pin<&mut B>) -> Response<Body>
-    where
-        B: http_body::Body,
-        B::Error: fmt::Display,
-    {
+    async fn post<B: http_body::Body<Error: fmt::Display>>(
+        &self,
+        inbound: &mut Inbound,
+        body: Pin<&mut B>,
+    ) -> Response<Body> {
         if let Err(refusal) = check_types(inbound) {
             return *refusal;
         }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use bowline_auth::jose::jwk::Jwk;
 use bowline_auth::jose::jws::{Algorithm, Jws};
-use bowline_auth::jose::jwt::NumericDate;
+use bowline_auth::jose::jwt::ProofClaims;
 use bowline_types::read::read;
-use serde::Deserialize;
 
 use super::authority::Authority;
 use super::fault::Fault;
@@ -16,15 +15,6 @@ use super::options::DpopPolicy;
 
 /// How old or new a proof may be.
 const WINDOW: Duration = Duration::from_secs(60);
-
-#[derive(Deserialize)]
-struct ProofClaims {
-    jti: String,
-    htm: String,
-    htu: String,
-    iat: NumericDate,
-    nonce: Option<String>,
-}
 
 /// Checks the proof of a request to an endpoint, and gives the thumbprint of its key. `None` if there
 /// is no proof and none is needed.

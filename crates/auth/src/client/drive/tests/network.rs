@@ -13,12 +13,11 @@ use http::{Method, StatusCode};
 use tokio::sync::Notify;
 
 use crate::client::open::BrowserUrl;
-use crate::client::visit::{PageVisit, Visitor};
+use crate::client::visit::{PasteVisitor, Visitor};
 use crate::client::world::{document, json, metadata, with_header};
 use crate::error::Error;
 use crate::fetch::{FetchRequest, Fetched, Fetcher};
 use crate::form::Form;
-use crate::secret::Secret;
 use crate::url::Url;
 
 pub(super) const MCP: &str = "https://mcp.example/mcp";
@@ -101,8 +100,23 @@ impl Network {
         lock(&self.state)
     }
 
+    /// A user who approves as soon as the test lets it, or gives up.
     pub(super) fn visitor(self: &Arc<Self>) -> Arc<dyn Visitor> {
-        Arc::new(User(self.clone()))
+        let network = self.clone();
+        Arc::new(PasteVisitor(Arc::new(move |page| {
+            let network = network.clone();
+            Box::pin(async move { network.visit(&page).await })
+        })))
+    }
+
+    async fn visit(&self, page: &BrowserUrl) -> Option<String> {
+        self.visits.fetch_add(1, Ordering::SeqCst);
+        self.visited.notify_one();
+        while self.hold_visits.load(Ordering::SeqCst) {
+            self.release.notified().await;
+        }
+        let mut state = self.state();
+        (!state.refuses_users).then(|| state.approve(page.url()))
     }
 
     pub(super) fn visits(&self) -> usize {
@@ -296,51 +310,6 @@ impl Fetcher for Network {
             let answer = self.answer(&request);
             tokio::task::yield_now().await;
             Ok(answer)
-        })
-    }
-}
-
-struct User(Arc<Network>);
-
-struct Approval {
-    network: Arc<Network>,
-    redirect: Url,
-    page: Option<BrowserUrl>,
-}
-
-impl Visitor for User {
-    fn prepare(&self, port: Option<u16>) -> BoxFuture<'_, Result<Box<dyn PageVisit>, Error>> {
-        let redirect = format!("http://127.0.0.1:{}/callback", port.unwrap_or(4000));
-        let redirect = Url::parse(&redirect).unwrap();
-        let visit = Approval { network: self.0.clone(), redirect, page: None };
-        Box::pin(async move { Ok(Box::new(visit) as Box<dyn PageVisit>) })
-    }
-}
-
-impl PageVisit for Approval {
-    fn redirect(&self) -> &Url {
-        &self.redirect
-    }
-
-    fn show<'a>(
-        &'a mut self,
-        page: &'a BrowserUrl,
-        _redirect: &'a Url,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        self.page = Some(page.clone());
-        self.network.visits.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Ok(()) })
-    }
-
-    fn answer(&mut self) -> BoxFuture<'_, Result<Option<Secret<String>>, Error>> {
-        Box::pin(async move {
-            self.network.visited.notify_one();
-            while self.network.hold_visits.load(Ordering::SeqCst) {
-                self.network.release.notified().await;
-            }
-            let mut state = self.network.state();
-            let page = self.page.as_ref().unwrap().url();
-            Ok((!state.refuses_users).then(|| Secret::new(state.approve(page))))
         })
     }
 }

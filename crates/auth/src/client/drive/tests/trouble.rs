@@ -1,19 +1,13 @@
 //! Servers that forget a client, and browsers that bring forged answers, in virtual time.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
 use http::StatusCode;
 use tokio::time::{Instant, sleep};
 
 use super::network::{AS, MCP, Network};
 use super::{Authorizer, LoginPolicy, authorizer, send, send_with};
-use crate::client::open::BrowserUrl;
 use crate::client::plan::Browser;
-use crate::client::visit::{PageVisit, Visitor};
-use crate::error::Error;
-use crate::secret::Secret;
 use crate::url::Url;
 
 #[tokio::test]
@@ -48,43 +42,15 @@ async fn a_client_that_was_registered_beforehand_keeps_its_login_if_its_server_r
     assert_eq!(network.visits(), 1);
 }
 
-/// A browser to which another page brings a forged answer every five minutes.
-struct Forger(Url);
-
-impl Visitor for Forger {
-    fn prepare(&self, _port: Option<u16>) -> BoxFuture<'_, Result<Box<dyn PageVisit>, Error>> {
-        let visit: Box<dyn PageVisit> = Box::new(Self(self.0.clone()));
-        Box::pin(async { Ok(visit) })
-    }
-}
-
-impl PageVisit for Forger {
-    fn redirect(&self) -> &Url {
-        &self.0
-    }
-
-    fn show<'a>(
-        &'a mut self,
-        _page: &'a BrowserUrl,
-        _redirect: &'a Url,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn answer(&mut self) -> BoxFuture<'_, Result<Option<Secret<String>>, Error>> {
-        Box::pin(async {
-            sleep(Duration::from_secs(290)).await;
-            Ok(Some(Secret::from("code=forged&state=guess")))
-        })
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn forged_answers_do_not_prolong_a_visit() {
     let network = Network::new();
-    let redirect = Url::parse("http://127.0.0.1:4000/callback").unwrap();
-    let client = Authorizer::new(Browser::new("app"), Url::parse(MCP).unwrap(), network.clone());
-    let client = client.with_visitor(Arc::new(Forger(redirect)));
+    // Another page brings the browser back with a forged answer, again and again.
+    let browser = Browser::new("app").paste(|_| async {
+        sleep(Duration::from_secs(290)).await;
+        Some("code=forged&state=guess".to_owned())
+    });
+    let client = Authorizer::new(browser, Url::parse(MCP).unwrap(), network.clone());
     let start = Instant::now();
     let (_, error) = send_with(&client, &network, "x", LoginPolicy::Allowed).await;
     let error = error.unwrap().to_string();
