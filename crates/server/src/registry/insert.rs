@@ -2,6 +2,8 @@
 //!
 //! What is no tool also stores the [routes](crate::router::FeatureRoutes) that serve it.
 
+use std::sync::Arc;
+
 use bowline_proto::sync::{read, write};
 use bowline_types::namespace::Namespace;
 
@@ -40,30 +42,20 @@ impl Registry {
             let message = format!("two servers are mounted as `{namespace}`");
             return Err(BuildError::duplicate(message));
         }
-        let mounts: Vec<_> = mounts.iter().cloned().chain([mount]).collect();
+        let mounts: Arc<[Mount]> = mounts.iter().cloned().chain([mount]).collect();
+        let is_free = |what, name: &str| check_free(&mounts, what, name);
+        self.tools().iter().try_for_each(|entry| is_free("tool", entry.name()))?;
+        self.prompts().iter().try_for_each(|entry| is_free("prompt", entry.name()))?;
         self.link(FeatureRoutes::LINKED);
         self.link(MountRoutes::LINKED);
-        *write(&self.0.mounts) = mounts.into();
-        self.tools().iter().try_for_each(|entry| self.check_free("tool", entry.name()))?;
-        self.prompts().iter().try_for_each(|entry| self.check_free("prompt", entry.name()))
-    }
-
-    /// Refuses a name that belongs to a mounted server. Otherwise a call of that name could mean
-    /// two things.
-    fn check_free(&self, what: &str, name: &str) -> Result<(), BuildError> {
-        let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
-        if !self.mounts().iter().any(|mount| mount.namespace.as_str() == namespace) {
-            return Ok(());
-        }
-        Err(BuildError::duplicate(format!(
-            "{what} `{name}` cannot have that name: it is one of the server mounted as `{namespace}`"
-        )))
+        *write(&self.0.mounts) = mounts;
+        Ok(())
     }
 
     /// Everything is checked before anything changes; clients are notified last.
     pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
         let entry = ToolEntry::check(tool)?;
-        self.check_free("tool", entry.name())?;
+        check_free(&self.mounts(), "tool", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
         self.0.notify.tools_changed();
@@ -91,7 +83,7 @@ impl Registry {
     pub(crate) fn insert_prompt(&self, prompt: Prompt) -> Result<(), BuildError> {
         self.link(FeatureRoutes::LINKED);
         let entry = PromptEntry::check(prompt)?;
-        self.check_free("prompt", entry.name())?;
+        check_free(&self.mounts(), "prompt", entry.name())?;
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.prompts, entry, |name| format!("two prompts are named `{name}`"))?;
         self.0.notify.prompts_changed();
@@ -127,6 +119,18 @@ impl Registry {
     }
 }
 
+/// Refuses a name that belongs to a mounted server. Otherwise a call of that name could mean two
+/// things.
+fn check_free(mounts: &[Mount], what: &str, name: &str) -> Result<(), BuildError> {
+    let Some((namespace, _)) = Namespace::split(name) else { return Ok(()) };
+    if !mounts.iter().any(|mount| mount.namespace.as_str() == namespace) {
+        return Ok(());
+    }
+    Err(BuildError::duplicate(format!(
+        "{what} `{name}` cannot have that name: it is one of the server mounted as `{namespace}`"
+    )))
+}
+
 /// Adds an item to a set in which it has to be the only one of its name.
 fn add<T: FeatureEntry>(
     set: &FeatureSet<T>,
@@ -135,4 +139,21 @@ fn add<T: FeatureEntry>(
 ) -> Result<(), BuildError> {
     let name = item.name().clone();
     if set.insert(item) { Ok(()) } else { Err(BuildError::duplicate(taken(&name))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Server;
+
+    #[test]
+    fn a_server_whose_names_are_taken_is_not_mounted() {
+        let registry = Registry::new();
+        registry.insert(Tool::new("weather__rain", || async {})).unwrap();
+        let mount = Mount::make("weather".to_owned(), Server::new("weather", "1")).unwrap();
+        let error = registry.mount(mount).unwrap_err().to_string();
+        assert!(error.starts_with("tool `weather__rain` cannot have that name"), "{error}");
+        assert!(registry.mounts().is_empty());
+        registry.insert(Tool::new("weather__snow", || async {})).unwrap();
+    }
 }
