@@ -93,7 +93,7 @@ impl Handlers {
         }
     }
 
-    async fn may_step(&self) {
+    pub(crate) async fn may_step(&self) {
         self.0.steps.acquire().await.unwrap().forget();
     }
 }

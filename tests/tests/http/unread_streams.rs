@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bowline::proto::request::Owner;
 use bowline::types::revision::Revision;
-use bowline::{Notify, Server};
+use bowline::{Ask, Log, Notify, Server, State, Tool};
 use bowline_http::server::{Body, Endpoint};
 use bowline_http::store::MemoryBackend;
 use bowline_http::store::backend::Position;
@@ -15,12 +15,12 @@ use bowline_http::store::memory::MemoryLimits;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 
 use crate::faulty_store::{Fault, FaultyStore};
 use crate::sessions::asked;
 use crate::test_server::{
-    Session, TestServer, initialize, request, sample_server, text_of, within,
+    Handlers, Session, TestServer, initialize, request, sample_server, text_of, within,
 };
 use crate::wire::{Request, Wire};
 
@@ -164,6 +164,32 @@ async fn an_answer_behind_an_unread_message_is_kept_after_its_stream_closes() {
     let mut resumed = Unread::open(&endpoint, &session.resume(&id)).await;
     let (_, answer) = resumed.message().await.expect("the answer is kept");
     assert_eq!(text_of(&answer), "withdrawn");
+}
+
+#[tokio::test]
+async fn a_question_that_the_store_refuses_fails_if_its_client_is_gone() {
+    let store = FaultyStore::new();
+    let (server, handlers) = sample_server();
+    let (sender, mut outcomes) = mpsc::unbounded_channel();
+    let tell_and_ask = move |State(handlers): State<Handlers>, log: Log, ask: Ask| {
+        let sender = sender.clone();
+        async move {
+            log.info("soon");
+            handlers.may_step().await;
+            let outcome = ask.confirm("Sure?").await;
+            sender.send(outcome.map_err(|error| error.to_string())).unwrap();
+        }
+    };
+    let server = server.tool(Tool::new("tell_and_ask", tell_and_ask));
+    let endpoint = server.http().store(store.clone()).build().unwrap();
+    let session = session_at(&endpoint).await;
+    let mut stream = Unread::open(&endpoint, &session.call("tell_and_ask", json!({}))).await;
+    assert!(stream.message().await.is_some());
+    // The answer is a stream now, so a client that hangs up could come back for a question.
+    drop(stream);
+    store.set_fault(Fault::RefusesEvents);
+    handlers.step(1);
+    assert!(within(outcomes.recv()).await.unwrap().is_err());
 }
 
 /// Waits until the log of a stream has so many events.

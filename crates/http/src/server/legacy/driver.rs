@@ -144,14 +144,24 @@ impl Work {
     async fn drive_to_end(mut self) {
         let unrecorded = self.recorder.as_mut().and_then(|recorder| recorder.unrecorded.take());
         if let Some((role, message)) = unrecorded {
-            self.record(role, &message).await;
+            self.keep(role, &message).await;
         }
         while let Some(next) = self.next().await {
             if let ToClient::Message(role, message) = next {
-                self.record(role, &message).await;
+                self.keep(role, &message).await;
             }
         }
         self.finish().await;
+    }
+
+    /// Records a message for a client that comes back. If the store refuses it, it is lost, and it may
+    /// be a question, so the questions of the call fail. Otherwise its handler would wait until they
+    /// time out.
+    async fn keep(&mut self, role: Role, message: &[u8]) {
+        let has_log = self.recorder.is_some();
+        if self.record(role, message).await.is_none() && has_log {
+            self.session.session.lose_client(&self.line);
+        }
     }
 
     async fn next(&mut self) -> Option<ToClient> {
