@@ -51,6 +51,7 @@ pub const CASES: &[Case] = &[
     case("stdio_modern", "answers a line of 2026-07-28 with a line", served::stdio_modern),
     case("http_legacy", "answers a POST of 2025-11-25 in a session", served::http_legacy),
     case("http_modern", "answers a POST of 2026-07-28", served::http_modern),
+    case("http_modern_jwt", "the same, with an access token", served::http_modern_jwt),
 ];
 
 const fn case(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Case {

@@ -1,12 +1,15 @@
 //! Cases with a server: the built service, a stream of lines, an HTTP endpoint.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use bowline::auth::{JwkSet, Jwt};
 use bowline::proto::request::{Request, Response};
 use bowline::transport::lines::Lines;
 use bowline::{Server, Service, Tool, tool, tools};
+use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::{BodyExt as _, Full};
@@ -124,13 +127,51 @@ pub(crate) fn http_legacy() -> Run {
     posts(site, post(messages::legacy_call(MESSAGE), &headers))
 }
 
+/// The headers of a call of 2026-07-28.
+const MODERN: [(&str, &str); 3] =
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "echo")];
+
 pub(crate) fn http_modern() -> Run {
-    let headers = [
-        ("mcp-protocol-version", "2026-07-28"),
-        ("mcp-method", "tools/call"),
-        ("mcp-name", "echo"),
-    ];
-    posts(Site::of(&server()), post(messages::modern_call(MESSAGE), &headers))
+    posts(Site::of(&server()), post(messages::modern_call(MESSAGE), &MODERN))
+}
+
+pub(crate) fn http_modern_jwt() -> Run {
+    let (auth, token) = access_token();
+    let http = server().http().public_url(RESOURCE).auth(auth);
+    let site = Site { runtime: runtime(), http };
+    let mut call = post(messages::modern_call(MESSAGE), &MODERN);
+    let header = format!("Bearer {token}").parse().expect("a token fits into a header");
+    call.headers_mut().insert(http::header::AUTHORIZATION, header);
+    // The first call verifies the signature. The token is known to those that are counted.
+    posts(site, call)
+}
+
+const RESOURCE: &str = "http://localhost/mcp";
+
+/// A verifier, and a token that it accepts until the year 2100.
+fn access_token() -> (Jwt, String) {
+    const ISSUER: &str = "https://auth.example.com";
+    let (key, _) = SigningKey::generate().expect("there is randomness");
+    let claims = BTreeMap::from([
+        ("iss", ISSUER),
+        ("sub", "248289761001"),
+        ("aud", RESOURCE),
+        ("client_id", "https://app.example.com/client.json"),
+        ("scope", "mcp files:read"),
+    ]);
+    let claims = Claims { claims, exp: 4_102_444_800 };
+    let token = key.sign("at+jwt", EmbeddedKey::Absent, &claims).expect("it can be signed");
+    let keys = JwkSet::parse(&format!("{{\"keys\":[{}]}}", key.public().to_json()));
+    let jwt = Jwt::issuer(ISSUER).audience(RESOURCE).require_scope("mcp");
+    (jwt.keys(keys.expect("it has a key")), token.expose().clone())
+}
+
+/// The claims of a token.
+#[derive(serde::Serialize)]
+struct Claims {
+    #[serde(flatten)]
+    claims: BTreeMap<&'static str, &'static str>,
+    exp: u64,
 }
 
 fn posts(site: Site, call: Post) -> Run {
