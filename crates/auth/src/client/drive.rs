@@ -55,6 +55,8 @@ struct Shared {
     failed: Mutex<Option<Instant>>,
     /// The nonce that the MCP server named last.
     nonce: Mutex<Option<String>>,
+    /// Where the document of the MCP server is, as a challenge named it last.
+    document: Mutex<Option<String>>,
     /// The scopes that the last step-up of each operation asked for.
     step_ups: Mutex<HashMap<String, Scopes>>,
 }
@@ -133,6 +135,7 @@ impl Authorizer {
             held: Mutex::default(),
             failed: Mutex::default(),
             nonce: Mutex::default(),
+            document: Mutex::default(),
             step_ups: Mutex::default(),
         }))
     }
@@ -219,6 +222,9 @@ impl Authorizer {
             lock(&self.0.nonce).clone_from(&nonce);
         }
         let challenge = self.0.choose(&Challenge::read(headers));
+        if let Some(document) = challenge.as_ref().and_then(|it| it.value("resource_metadata")) {
+            *lock(&self.0.document) = Some(document.to_owned());
+        }
         let error = challenge.as_ref().and_then(|it| it.value("error")).unwrap_or_default();
         let decided = match status {
             StatusCode::UNAUTHORIZED

@@ -26,7 +26,10 @@ impl Authorizer {
     pub(super) async fn renew(&self, held: &Arc<Held>) -> Result<(), Error> {
         if !matches!(self.0.plan.grant, Grant::Code(_)) {
             let scopes = held.tokens().map(|tokens| tokens.scopes.clone());
-            return self.log_in(None, scopes.unwrap_or_default()).await.map(|_| ());
+            let document = lock(&self.0.document).clone();
+            let challenge =
+                document.map(|it| Challenge::new("Bearer").with("resource_metadata", &it));
+            return self.log_in(challenge, scopes.unwrap_or_default()).await.map(|_| ());
         }
         let (shared, seen) = (self.0.clone(), held.clone());
         let key = self.0.flight_key(FlightKind::Renewal);

@@ -36,6 +36,8 @@ pub(super) struct Network {
 pub(super) struct State {
     /// The authorization server that the MCP server names.
     pub(super) issuer: String,
+    /// The path of the document of the MCP server, as its challenges name it.
+    pub(super) place: &'static str,
     /// The seconds that a token lives, as the server says.
     pub(super) life: u64,
     pub(super) rotates: bool,
@@ -67,6 +69,7 @@ impl Network {
     pub(super) fn new() -> Arc<Self> {
         let state = State {
             issuer: AS.into(),
+            place: "/.well-known/oauth-protected-resource/mcp",
             life: 3600,
             rotates: true,
             gives_refresh: true,
@@ -153,7 +156,7 @@ impl Network {
         let scheme = if state.is_bound { "DPoP" } else { "Bearer" };
         let header = headers.get(AUTHORIZATION).and_then(|it| it.to_str().ok());
         let token = header.and_then(|it| it.strip_prefix(scheme)?.strip_prefix(' '));
-        let place = "https://mcp.example/.well-known/oauth-protected-resource/mcp";
+        let place = format!("https://mcp.example{}", state.place);
         let challenge = format!(r#"{scheme} resource_metadata="{place}""#);
         if let Some(answer) = state.check_proof(headers, token.is_some()) {
             let mut headers = HeaderMap::new();
@@ -192,7 +195,7 @@ impl Network {
         }
         let issuer = request.url.origin();
         match (&request.method, path) {
-            (&Method::GET, path) if path.contains("oauth-protected-resource") => {
+            (&Method::GET, path) if path == state.place => {
                 json(200, &document(MCP, &state.issuer, ""))
             }
             (&Method::GET, path) if path.ends_with("oauth-authorization-server") => {

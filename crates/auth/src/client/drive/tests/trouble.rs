@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::network::{AS, MCP, Network};
 use super::{Authorizer, LoginPolicy, authorizer, send, send_with};
-use crate::client::plan::Browser;
+use crate::client::plan::{Browser, Machine};
 use crate::url::Url;
 
 #[tokio::test]
@@ -25,6 +25,18 @@ async fn a_client_that_its_server_has_forgotten_is_registered_anew() {
     // The old registration was sent once, to renew the token.
     assert_eq!((network.visits(), network.count("register")), (2, 2));
     assert_eq!(network.count("refresh_token"), 1);
+}
+
+#[tokio::test]
+async fn a_program_renews_its_token_where_the_server_named_its_document() {
+    let network = Network::new();
+    network.state().life = 0;
+    network.state().place = "/documents/oauth-protected-resource";
+    let client = authorizer(Machine::secret(AS, "pre", "s"), &network);
+    for _ in 0..3 {
+        assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    }
+    assert_eq!(network.count("client_credentials"), 4);
 }
 
 #[tokio::test]
