@@ -296,6 +296,7 @@
 //! | `auth-client` | no | clients that log in (OAuth): the module `auth`, `Client::logout`; includes `http-client` |
 //! | `auth-server` | no | servers that verify access tokens (OAuth): the module `auth`; includes `http` |
 //! | `http2` | no | `Http::http2`: a listener that also speaks HTTP/2 without TLS; includes `http` |
+//! | `sqlite` | no | `store::SqliteBackend`: sessions over HTTP that survive a restart, in a file; includes `http` |
 //! | `tracing` | no | `Server::trace_layer`: `tracing` events of handlers as log messages; includes `server` |
 //!
 //! A method whose feature is off exists, but a program that calls it does not compile, and the
@@ -339,6 +340,9 @@ pub use {
 #[cfg(feature = "http")]
 #[doc(inline)]
 pub use bowline_server::http;
+
+#[cfg(feature = "http")]
+pub mod store;
 
 #[cfg(feature = "tracing")]
 #[doc(inline)]

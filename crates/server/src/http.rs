@@ -121,10 +121,10 @@ impl Http {
     }
 
     /// Sets the store for sessions and the events of streams. Processes with the same store can serve
-    /// each request of the same clients.
+    /// each request of the same clients, and with a durable store sessions survive a restart.
     #[must_use]
-    pub fn store(self, store: Arc<dyn Backend>) -> Self {
-        self.changed(|config| config.with_store(store))
+    pub fn store(self, store: impl Backend) -> Self {
+        self.changed(|config| config.with_store(Arc::new(store)))
     }
 
     /// Allows [`bind`](Self::bind) to an address that other machines can reach, although the server

@@ -19,6 +19,7 @@ mod modern;
 mod nginx;
 mod owners;
 mod proxies;
+mod restart;
 mod resume;
 mod sessions;
 mod shared;

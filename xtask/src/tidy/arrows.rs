@@ -34,7 +34,18 @@ const ROWS: &[Row] = &[
     Row { name: "macros", uses: &[], strict: false },
     Row {
         name: "bowline",
-        uses: &["auth", "types", "proto", "transport", "http", "server", "client", "macros"],
+        uses: &[
+            "auth",
+            "types",
+            "proto",
+            "transport",
+            "store",
+            "store-sqlite",
+            "http",
+            "server",
+            "client",
+            "macros",
+        ],
         strict: false,
     },
     Row {
