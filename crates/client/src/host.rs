@@ -147,6 +147,12 @@ impl Application {
         }
     }
 
+    /// Forgets the tools that a user was shown.
+    #[cfg(feature = "auth")]
+    pub(crate) fn forget_tools(&self) {
+        self.catalogue.forget();
+    }
+
     /// Forgets the tools if their list has changed.
     pub(crate) fn heed(&self, change: &ReportedChange) {
         if *change == ReportedChange::Tools {

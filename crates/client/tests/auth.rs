@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use bowline_auth::client::plan::{Browser, Enterprise, IdentityProvider, Machine};
 use bowline_client::types::revision::Revision;
-use bowline_client::{Client, ClientBuilder, HttpServer};
+use bowline_client::{CacheOptions, Client, ClientBuilder, HttpServer};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
@@ -112,6 +112,8 @@ fn mcp_answer(body: &str) -> Response<Full<Bytes>> {
     let result = match message["method"].as_str() {
         Some("server/discover") => json!({ "supportedVersions": ["2026-07-28"],
             "capabilities": { "tools": {} }, "resultType": "complete" }),
+        Some("tools/list") => json!({ "tools": [], "ttlMs": 60_000, "cacheScope": "private",
+            "resultType": "complete" }),
         _ => json!({ "content": [{ "type": "text", "text": "hi" }], "resultType": "complete" }),
     };
     json_answer(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
@@ -151,6 +153,22 @@ async fn logging_out_revokes_the_token_and_the_next_call_logs_in_again() {
     let without =
         Client::http(format!("{}/mcp", server.origin)).header("Authorization", "Bearer t");
     without.connect().await.unwrap().logout().await.unwrap();
+}
+
+#[tokio::test]
+async fn logging_out_forgets_what_the_user_was_shown() {
+    let server = Server::start().await;
+    let client = server.client().auth(server.machine()).cache(CacheOptions::default());
+    let client = client.connect().await.unwrap();
+    let lists = || server.seen("POST /mcp").iter().filter(|it| it.2.contains("tools/list")).count();
+    for _ in 0..2 {
+        client.tools().all().await.unwrap();
+    }
+    assert_eq!(lists(), 1, "the list is cached");
+    client.logout().await.unwrap();
+    client.tools().all().await.unwrap();
+    // Without a token, then with one.
+    assert_eq!(lists(), 3);
 }
 
 // spec: OCC-8

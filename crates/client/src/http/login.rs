@@ -35,7 +35,8 @@ impl ClientBuilder<HttpServer> {
 impl Client {
     /// Ends the login that [`ClientBuilder::auth`] made: asks the authorization server to revoke its
     /// tokens, and deletes them here, whatever the answer is. Other programs with the same store are
-    /// logged out too. The next call that needs a token logs in again.
+    /// logged out too. Cached lists and resources are forgotten. The next call that needs a token logs
+    /// in again.
     ///
     /// Does nothing if the client has no login.
     ///
@@ -43,10 +44,11 @@ impl Client {
     ///
     /// If the store of the login fails.
     pub async fn logout(&self) -> Result<()> {
-        match self.application.login() {
-            Some(authorize) => authorize.log_out().await.map_err(|why| Error::logout(&*why)),
-            None => Ok(()),
-        }
+        let Some(authorize) = self.application.login() else { return Ok(()) };
+        let outcome = authorize.log_out().await;
+        self.link.clear_cache();
+        self.application.forget_tools();
+        outcome.map_err(|why| Error::logout(&*why))
     }
 }
 

@@ -207,6 +207,13 @@ impl ClientConnection {
         self.close_session_subscription(exchange);
     }
 
+    /// Empties the cache, because the client acts for another user from now on.
+    pub fn clear_cache(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.clear();
+        }
+    }
+
     /// Sends a notification.
     pub fn notify(&mut self, method: Method, params: &Object) {
         self.send_one_way(Some(method), splice::notification(method, params.as_str()));

@@ -248,6 +248,7 @@ impl Driver {
                 }
             }
             Command::Notify(method, params) => self.connection.notify(method, &params),
+            Command::ClearCache => self.connection.clear_cache(),
             Command::Close => return false,
         }
         true

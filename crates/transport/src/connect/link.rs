@@ -39,6 +39,7 @@ pub(super) enum Command {
     Call(ExchangeId, Box<CallRequest>, WaitingCall),
     Cancel(ExchangeId),
     Notify(Method, Object),
+    ClearCache,
     Close,
 }
 
@@ -72,6 +73,11 @@ impl Link {
     /// Sends a notification. Does nothing if the connection has ended.
     pub fn notify(&self, method: Method, params: Object) {
         let _ = self.0.commands.send(Command::Notify(method, params));
+    }
+
+    /// Forgets cached results before the next call. Does nothing if the connection has ended.
+    pub fn clear_cache(&self) {
+        let _ = self.0.commands.send(Command::ClearCache);
     }
 
     /// Ends the connection, and waits until the transport has released its resources. Calls in

@@ -64,9 +64,7 @@ impl ClientConnection {
     /// A request was sent again with another credential.
     pub(super) fn granted(&mut self, id: i64, now: Instant) {
         self.waiting.release(id, now);
-        if let Some(cache) = &mut self.cache {
-            cache.clear();
-        }
+        self.clear_cache();
     }
 
     /// Decides what a failed call becomes: sent again in a new session, or ended with an error. A
