@@ -16,6 +16,7 @@ mod prompts;
 mod resources;
 mod roots;
 mod rounds;
+mod tasks;
 mod time;
 mod tools;
 mod visits;
@@ -68,6 +69,7 @@ pub fn server(name: Option<&str>) -> Server {
         "models" => models::server(server),
         "roots" => roots::server(server),
         "rounds" => rounds::server(server),
+        "tasks" => tasks::server(server),
         "limits" => limits::tools(server),
         "limits-around" => limits::server(server),
         _ => panic!("no sample server is called `{name}`"),

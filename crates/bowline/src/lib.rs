@@ -331,8 +331,8 @@ pub use {
         Error, Feature, Handler, HandlerError, HandlerSignature, IntoCompletion, IntoFeature,
         IntoPromptResult, IntoResourceResult, IntoToolResult, Json, ListKind, Log, Notify,
         Progress, Prompt, PromptFn, Registry, Resource, ResourceFn, ResponseFuture, Result,
-        ServeError, Server, Service, State, StateKey, TemplateHandler, Tool, ToolFn, Typed, Uri,
-        extract, layer, resembling, respond, starting_with,
+        ServeError, Server, Service, State, StateKey, TaskLimits, TaskSupport, TemplateHandler,
+        Tool, ToolFn, Typed, Uri, extract, layer, resembling, respond, starting_with,
     },
     bowline_types::content::Content,
 };

@@ -34,6 +34,10 @@ struct Inner {
     over: Signal,
 }
 
+/// Marks a call that runs as a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InTask;
+
 /// What is called, and with which arguments.
 pub(crate) enum CallTarget {
     /// A tool, with its arguments as JSON. The validator knows the tool's name and schemas.
@@ -136,6 +140,11 @@ impl Call {
 
     pub(crate) fn known_roots(&self) -> Option<&Roots> {
         self.0.roots.get()
+    }
+
+    /// Whether the call runs as a task.
+    pub(crate) fn is_in_task(&self) -> bool {
+        self.parts().extensions.get::<InTask>().is_some()
     }
 
     /// Remembers the client's roots for the rest of the call.

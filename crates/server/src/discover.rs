@@ -4,6 +4,10 @@
 //! declare what it has (CAP-1), or declare what it does not have.
 
 use bowline_types::capability::ServerCapabilities;
+use bowline_types::ext::tasks;
+use bowline_types::json::Object;
+use bowline_types::legacy::task::TasksCapability;
+use bowline_types::method::Method;
 
 use crate::mount::{Mount, join};
 use crate::registry::Registry;
@@ -55,6 +59,9 @@ pub(crate) fn own_capabilities(
             capabilities = capabilities.with_resources_subscribe();
         }
     }
+    if tools.iter().any(|entry| entry.task_plan().is_some()) {
+        capabilities = with_tasks(capabilities);
+    }
     let completes = prompts.iter().any(|entry| !entry.completers().is_empty())
         || templates.iter().any(|entry| !entry.reader.completers().is_empty());
     if completes {
@@ -69,6 +76,21 @@ pub(crate) fn own_capabilities(
         capabilities = capabilities.with_logging();
     }
     capabilities
+}
+
+/// Declares tasks, for revisions where they are in the core and for those where they are an
+/// extension. Each gets what it knows.
+fn with_tasks(mut capabilities: ServerCapabilities) -> ServerCapabilities {
+    let tasks = TasksCapability::new().with_list().with_cancel().with_request(Method::ToolsCall);
+    capabilities.tasks = Some(tasks);
+    // The identifier is well-formed.
+    _ = capabilities.extensions.insert(tasks::IDENTIFIER, Object::default());
+    capabilities
+}
+
+/// Whether a server declares the tasks extension.
+pub(crate) fn has_tasks(capabilities: &ServerCapabilities) -> bool {
+    capabilities.supports_extension(tasks::IDENTIFIER)
 }
 
 /// The instructions of a server, followed by those of the servers that it mounts.

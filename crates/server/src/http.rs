@@ -43,6 +43,7 @@ impl Server {
             open_to_all: false,
             public_url: None,
             claims: ClaimsSource::None,
+            store: None,
             endpoint: Arc::default(),
         }
     }
@@ -61,6 +62,8 @@ pub struct Http {
     /// The URL that clients call, if it is known.
     public_url: Option<String>,
     claims: ClaimsSource,
+    /// The store that was set, if any.
+    store: Option<Arc<dyn Backend>>,
     endpoint: Arc<OnceLock<Result<Endpoint, String>>>,
 }
 
@@ -120,11 +123,14 @@ impl Http {
         self.changed(HttpConfig::with_http2)
     }
 
-    /// Sets the store for sessions and the events of streams. Processes with the same store can serve
-    /// each request of the same clients, and with a durable store sessions survive a restart.
+    /// Sets the store for sessions and the events of streams, and for tasks unless the server has
+    /// [one](Server::store) for them. Processes with the same store can serve each request of the
+    /// same clients, and with a durable store sessions survive a restart.
     #[must_use]
-    pub fn store(self, store: impl Backend) -> Self {
-        self.changed(|config| config.with_store(Arc::new(store)))
+    pub fn store(mut self, store: impl Backend) -> Self {
+        let store: Arc<dyn Backend> = Arc::new(store);
+        self.store = Some(store.clone());
+        self.changed(|config| config.with_store(store))
     }
 
     /// Allows [`bind`](Self::bind) to an address that other machines can reach, although the server
@@ -168,6 +174,9 @@ impl Http {
             return Err(BuildError::new(problem.clone()));
         }
         let service = self.server.build()?;
+        if let Some(store) = &self.store {
+            service.offer_store(store.clone());
+        }
         let config = HttpConfig::clone(&self.config);
         let config = self.claims.configure(config, &service, self.public_url.as_deref())?;
         Ok(Endpoint::new(service, Arc::new(self.server.config()), config))

@@ -50,6 +50,7 @@
 //! From the feature to the user's function, and back:
 //!
 //! * `feature`: tools, resources and prompts; `feature/run.rs` runs a call.
+//! * `task`: calls that go on after their first answer.
 //! * `call`: one call, as extractors see it.
 //! * `handler`: functions as handlers.
 //! * [`extract`]: what a handler can take as parameters.
@@ -92,6 +93,7 @@ pub mod extract;
 mod feature;
 mod handler;
 pub mod respond;
+mod task;
 mod tool_response;
 
 #[cfg(feature = "tracing")]
@@ -129,3 +131,4 @@ pub use seal::StateKey;
 pub use serve::ServeError;
 pub use server::{BuildError, Server};
 pub use service::{ResponseFuture, Service};
+pub use task::{TaskLimits, TaskSupport};

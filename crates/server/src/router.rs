@@ -29,6 +29,7 @@ use crate::feature::{NotificationHandler, ToolEntry};
 use crate::layer::always_ready;
 use crate::registry::Registry;
 use crate::shared::ServerShared;
+use crate::task::may_list;
 
 mod caching;
 mod complete;
@@ -108,7 +109,11 @@ impl Router {
     /// Answers `server/discover`, and through the connection `initialize` of older clients.
     fn discover(&self, request: &Request) -> Response {
         let Profile { revisions, caching, .. } = &self.0.profile;
-        let mut result = DiscoverResult::new(revisions.iter().copied(), self.capabilities());
+        let mut capabilities = self.capabilities();
+        if let Some(tasks) = capabilities.tasks.as_mut().filter(|_| !may_list(&request.parts)) {
+            tasks.list = None;
+        }
+        let mut result = DiscoverResult::new(revisions.iter().copied(), capabilities);
         result.instructions = self.instructions();
         let success = Success::complete(result, request.parts.revision)?;
         Ok(success.with_cache(caching.general))
@@ -122,7 +127,10 @@ impl Router {
         }
         let name = name(&request, "tool")?;
         match tools.find(&name, self.view(&request)) {
-            Some(tool) => Ok(Routed::Tool(tool.invoke(request, &self.0.shared))),
+            Some(tool) => {
+                self.check_task(&tool, &request)?;
+                Ok(Routed::Tool(tool.invoke(request, &self.0.shared)))
+            }
             None => {
                 let name = name.into_owned();
                 self.pass_by_name(request, "tool", &name)
@@ -156,6 +164,11 @@ impl Router {
     /// Why the server cannot be offered over HTTP without authorization, if it cannot.
     pub(crate) fn needs_authorization(&self) -> Option<String> {
         self.0.registry.needs_authorization()
+    }
+
+    /// What the server shares with its calls.
+    pub(crate) fn shared(&self) -> &ServerShared {
+        &self.0.shared
     }
 
     /// The capabilities of the server and of the mounted servers, as of now.

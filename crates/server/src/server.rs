@@ -8,6 +8,7 @@ use bowline_proto::limits::Limits;
 use bowline_proto::request::{Request, Response};
 use bowline_proto::server::ServerConfig;
 use bowline_proto::upstream::IntoUpstream;
+use bowline_store::Backend;
 use bowline_types::cache::CacheScope;
 use bowline_types::deprecated::logging::LoggingLevel;
 use bowline_types::implementation::{Icon, Implementation};
@@ -26,10 +27,13 @@ use crate::seal::{Sealer, StateKey};
 use crate::service::Service;
 use crate::shared::ServerShared;
 use crate::states::States;
+use crate::task::TaskLimits;
+use crate::task::settings::TaskSettings;
 
 mod build;
 mod offer;
 mod session;
+mod tasks;
 
 pub use build::BuildError;
 
@@ -75,6 +79,8 @@ struct Inner {
     state_expiry: Duration,
     log_level: LoggingLevel,
     roots_changed: Option<Arc<NotificationHandler>>,
+    task_limits: TaskLimits,
+    store: Option<Arc<dyn Backend>>,
     registry: Registry,
     /// The first problem that a builder method found; [`Server::build`] reports it.
     problem: Option<BuildError>,
@@ -102,6 +108,8 @@ impl Server {
             state_expiry: STATE_EXPIRY,
             log_level: LoggingLevel::Info,
             roots_changed: None,
+            task_limits: TaskLimits::default(),
+            store: None,
             registry: Registry::new(),
             problem: None,
             built: OnceLock::new(),
@@ -257,6 +265,8 @@ impl Inner {
             state_expiry: self.state_expiry,
             log_level: self.log_level,
             roots_changed: self.roots_changed.clone(),
+            task_limits: self.task_limits.clone(),
+            store: self.store.clone(),
             registry: self.registry.fork(),
             problem: self.problem.clone(),
             built: OnceLock::new(),
@@ -273,6 +283,7 @@ impl Inner {
             states: self.states.clone(),
             sealer: Arc::new(Sealer::new(self.keys()?, self.state_expiry)),
             limits: self.limits.clone(),
+            tasks: TaskSettings::new(self.task_limits.clone(), self.store.clone()),
             is_private: self.caching.general.scope == CacheScope::Private
                 || self.filter.is_limited(),
             handles: self.handles(),

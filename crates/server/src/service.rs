@@ -51,6 +51,12 @@ impl Service {
         Self(Arc::new(Built { router, layered, sealer, result_limit }))
     }
 
+    /// Sets the store for tasks, unless there is one.
+    #[cfg(feature = "http")]
+    pub(crate) fn offer_store(&self, store: Arc<dyn bowline_store::Backend>) {
+        _ = self.0.router.shared().tasks.backend.set(store);
+    }
+
     pub(crate) fn sealer(&self) -> &Sealer {
         &self.0.sealer
     }

@@ -11,6 +11,7 @@ use std::{env, fs};
 
 use bowline_proto::sync::lock;
 use bowline_types::meta::key;
+use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -180,6 +181,15 @@ impl<'a> Conversation<'a> {
         };
         if result["resultType"] == "input_required" {
             return document.check("InputRequiredResult", result);
+        }
+        let method = Method::named(&request.method);
+        let is_extension = method.is_some_and(|method| method.is_extension(revision));
+        if is_extension || result["resultType"] == "task" {
+            // The schema of a revision does not define its extensions.
+            return document.check("Result", result);
+        }
+        if result.get("task").is_some() && document.defines("CreateTaskResult") {
+            return document.check("CreateTaskResult", result);
         }
         document.check(&document.result(&request.method)?, result)
     }

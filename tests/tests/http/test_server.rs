@@ -381,7 +381,8 @@ pub(crate) fn meta() -> Value {
 /// A modern request with its mirrored headers.
 pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
     params["_meta"] = meta();
-    let named = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let named = ["name", "uri", "taskId"].iter().find_map(|member| params[member].as_str());
+    let named = named.map(str::to_owned);
     let request = Request::post(request(id, method, params))
         .with("MCP-Protocol-Version", "2026-07-28")
         .with("Mcp-Method", method);

@@ -128,6 +128,8 @@ pub struct OutgoingQuestion {
     pub request: InputRequest,
     /// Takes the answer, or the reason why there is none.
     pub reply: Reply,
+    /// The id of the task that asks, if it is not the call itself (2025-11-25).
+    pub task: Option<String>,
 }
 
 /// Takes the answer to an [`OutgoingQuestion`], or the reason why there is none.

@@ -10,6 +10,7 @@ use bowline_types::cache::CacheHint;
 use bowline_types::completion::CompleteResult;
 use bowline_types::discover::DiscoverResult;
 use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks::Task;
 use bowline_types::input::InputRequired;
 use bowline_types::json::RawJson;
 use bowline_types::meta::Meta;
@@ -182,6 +183,16 @@ impl Success {
         Self::written(written, meta, SuccessKind::InputRequired)
     }
 
+    /// A task that goes on with the call (2026-07-28).
+    ///
+    /// # Errors
+    ///
+    /// If the task cannot be written as JSON.
+    pub fn task(mut task: Task) -> Response {
+        let meta = std::mem::take(&mut task.meta);
+        Self::written(serde_json::to_string(&task), meta, SuccessKind::Task)
+    }
+
     /// A complete result that is JSON already and fits the caller's revision.
     pub fn raw(body: RawJson, meta: Meta) -> Self {
         Self { body: body.into(), meta, kind: SuccessKind::Complete, cache: CacheHint::default() }
@@ -222,6 +233,11 @@ impl Success {
     /// The JSON object of the result, without `_meta` and the members that the server adds.
     pub fn body(&self) -> &ResultText {
         &self.body
+    }
+
+    /// The `_meta` of the result, without the members that the server adds.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
     }
 
     /// Serializes a result after its `_meta` was taken out.

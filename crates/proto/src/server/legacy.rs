@@ -26,6 +26,8 @@ use bowline_types::json::RawJson;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
+use bowline_types::legacy::task::RelatedTask;
+use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::text::counted;
@@ -248,7 +250,7 @@ impl LegacySession {
         limits: &Limits,
         now: Instant,
     ) -> Option<Bytes> {
-        let OutgoingQuestion { mut request, reply } = question;
+        let OutgoingQuestion { mut request, reply, task } = question;
         let Some(method) = request.method().filter(|method| method.is_from_server(self.revision))
         else {
             reply.deliver(Err(QuestionError::NoBackChannel));
@@ -262,7 +264,15 @@ impl LegacySession {
         let maximum = now.checked_add(limits.question_timeout).unwrap_or(now);
         let timing = Timing { timeout: limits.question_timeout, maximum };
         let id = self.questions.insert(OpenQuestion { exchange, reply }, timing, now);
-        Some(splice::request(&id.into(), method, &params_of(&request)))
+        let mut params = params_of(&request);
+        if let Some(task) = task {
+            // Every message of a task names it (TASK-24, TASK-40).
+            let mut meta = Meta::new();
+            let related = RawJson::from_value(&RelatedTask::new(task)).unwrap_or_default();
+            meta.set_reserved(key::RELATED_TASK, related);
+            params = splice::object(&splice::member("_meta", &meta), &params);
+        }
+        Some(splice::request(&id.into(), method, &params))
     }
 
     /// The notification that an elicitation by URL is complete, if the revision has it.

@@ -27,7 +27,7 @@ impl Server {
     ) -> Receiver<Answer> {
         let (answer, answers) = channel();
         let reply = Reply::new(move |outcome| answer.send(outcome).unwrap());
-        self.emit(number, Outgoing::Ask(OutgoingQuestion { request, reply }));
+        self.emit(number, Outgoing::Ask(OutgoingQuestion { request, reply, task: None }));
         answers
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Up to 2025-11-25 a question is a request to the client, and the handler waits for the answer
 //! ([`legacy`]). Since 2026-07-28 the call is answered with the question, and when the client calls
-//! again with the answer the handler runs again from the top ([`modern`]). Handlers cannot tell.
+//! again with the answer the handler runs again from the top ([`modern`]). Inside a task the handler
+//! waits in every revision. Handlers cannot tell.
 
 use std::fmt;
 use std::future::Future;
@@ -80,7 +81,8 @@ pub struct Ask(Call);
 
 impl FromCall for Ask {
     async fn from_call(call: &Call) -> Result<Self> {
-        if call.parts().revision.has_input_requests() {
+        // A task waits for its answers, so its handler runs once.
+        if call.parts().revision.has_input_requests() && !call.is_in_task() {
             call.begin_rounds()?;
         }
         Ok(Self(call.clone()))
@@ -198,7 +200,11 @@ impl Ask {
             if let Some(lack) = Unsupported::by(call.parts(), &required) {
                 return Err(AskError::Unsupported(Box::new(lack)));
             }
-            match key {
+            // What was asked before a task began is answered; the rest is asked by the task.
+            let is_answered = |key: &String| {
+                call.rounds().is_some_and(|rounds| rounds.find(key, &request).1.is_some())
+            };
+            match key.filter(|key| !call.is_in_task() || is_answered(key)) {
                 Some(key) => modern::ask(&call, key, request, read).await,
                 None => legacy::ask(&call, request, read).await,
             }

@@ -43,6 +43,8 @@ pub struct Elicited<T>(pub T);
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> FromCall for Elicited<T> {
     fn describe(signature: &mut HandlerSignature) {
         signature.tells_callers_apart();
+        signature
+            .asks_first(|call| Box::pin(async move { Self::from_call(&call).await.map(|_| ()) }));
         if let Err(reason) = question::<T>() {
             let name = type_name::<T>();
             signature.mistake(format!("takes `Elicited<{name}>`, but {reason}"));

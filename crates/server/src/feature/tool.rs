@@ -16,8 +16,10 @@ use crate::schema;
 use crate::tool_validator::SourcedSchema;
 
 mod entry;
+mod task_plan;
 
 pub(crate) use entry::ToolEntry;
+pub(crate) use task_plan::{TaskNeed, TaskPlan, TaskRoutes, WithoutTasks};
 
 /// A function that a model can call.
 ///
@@ -55,6 +57,8 @@ pub struct Tool {
     /// What results are checked against.
     output: Option<SourcedSchema>,
     grace: Duration,
+    /// How calls become tasks, if they may.
+    task: Option<TaskPlan>,
 }
 
 /// A type that stands for one tool. `#[tool]` writes one for a function; `tools![..]` uses it.
@@ -92,6 +96,7 @@ impl Tool {
             output: checked,
             core: FeatureCore::new(signature, handler, Purpose::Tool),
             grace: GRACE,
+            task: None,
         }
     }
 
@@ -175,6 +180,17 @@ impl Tool {
     /// The definition that clients get in `tools/list`.
     pub fn definition(&self) -> &wire::ToolDefinition {
         &self.definition
+    }
+
+    /// Sets how calls become tasks, here and in the definition.
+    pub(crate) fn with_task_plan(mut self, plan: Option<TaskPlan>) -> Self {
+        self.definition = self.definition.with_task_support(match plan.map(|plan| plan.need) {
+            Some(TaskNeed::Required) => wire::TaskSupport::Required,
+            Some(TaskNeed::Optional) => wire::TaskSupport::Optional,
+            None => wire::TaskSupport::Forbidden,
+        });
+        self.task = plan;
+        self
     }
 
     fn hint(mut self, change: impl FnOnce(&mut ToolAnnotations)) -> Self {

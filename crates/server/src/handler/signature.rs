@@ -7,8 +7,11 @@
 use std::any::{TypeId, type_name};
 use std::fmt;
 
+use futures_core::future::BoxFuture;
 use schemars::JsonSchema;
 
+use crate::call::Call;
+use crate::error::Result as HandlerResult;
 use crate::schema::{self, InputSchema, OutputSchema};
 use crate::server::BuildError;
 use crate::states::States;
@@ -30,7 +33,11 @@ pub struct HandlerSignature {
     /// An extractor, and the only purpose that it serves.
     belonging: Option<(&'static str, Purpose)>,
     problem: Option<String>,
+    first_questions: Vec<FirstQuestion>,
 }
+
+/// Asks what an extractor wants to know before the handler runs.
+pub(crate) type FirstQuestion = fn(Call) -> BoxFuture<'static, HandlerResult<()>>;
 
 /// What a handler can be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +124,15 @@ impl HandlerSignature {
     /// The handler takes something that only calls of one kind have.
     pub(crate) fn belongs_to(&mut self, purpose: Purpose, extractor: &'static str) {
         self.belonging = Some((extractor, purpose));
+    }
+
+    /// The handler takes something that the user is asked for before it runs.
+    pub(crate) fn asks_first(&mut self, question: FirstQuestion) {
+        self.first_questions.push(question);
+    }
+
+    pub(crate) fn first_questions(&self) -> &[FirstQuestion] {
+        &self.first_questions
     }
 
     /// The handler cannot work as it is.

@@ -56,6 +56,9 @@ impl Registry {
     pub(crate) fn insert_tool(&self, tool: Tool) -> Result<(), BuildError> {
         let entry = ToolEntry::check(tool)?;
         check_free(&self.mounts(), "tool", entry.name())?;
+        if let Some(plan) = entry.task_plan() {
+            self.link(plan.routes);
+        }
         self.check_states(|states| entry.check_states(states))?;
         add(&self.0.sets.tools, entry, |name| format!("two tools are named `{name}`"))?;
         self.0.notify.tools_changed();

@@ -189,7 +189,11 @@ macro_rules! merged {
 // Resources keep their URIs, because texts also name them and cannot be rewritten.
 merged! {
     ListToolsResult of ToolDefinition, if supports_tools,
-        by |tool, namespace| tool.name = namespace.qualify(&tool.name);
+        by |tool, namespace| {
+            tool.name = namespace.qualify(&tool.name);
+            // Mounted servers run no tasks.
+            tool.execution = None;
+        };
     ListPromptsResult of PromptDefinition, if supports_prompts,
         by |prompt, namespace| prompt.name = namespace.qualify(&prompt.name);
     ListResourcesResult of ResourceDefinition, if supports_resources, by |_, _| {};

@@ -15,6 +15,7 @@ use futures_core::future::BoxFuture;
 
 use super::resource::Presence;
 use super::{Routed, Router, unknown};
+use crate::feature::WithoutTasks;
 use crate::mount::{Mount, accompanied};
 use crate::notify::ListenStream;
 
@@ -29,6 +30,11 @@ impl Router {
     ) -> Result<Routed, ErrorObject> {
         let (mount, name) = self.mount_of(name).ok_or_else(|| unknown(what, name))?;
         request.params = request.params.with("name", name);
+        // The client could not ask for a task of the mounted server later.
+        request.parts.extensions.insert(WithoutTasks);
+        if request.params.value("task").is_some() {
+            request.params = request.params.with("task", &());
+        }
         Ok(Routed::Later(mount.serve(request)))
     }
 

@@ -9,10 +9,12 @@
 //! |---|---|
 //! | [`FeatureRoutes`] | the first resource, prompt or mounted server |
 //! | [`MountRoutes`] | the first mounted server |
+//! | [`TaskRoutes`] | the first tool that runs as a task |
 //!
 //! `FeatureRoutes::LINKED` and `MountRoutes::LINKED` are the only places that name the functions,
-//! and `registry/insert.rs` is the only file that names those two constants. Without a table the
-//! router answers that the method is not offered.
+//! and `registry/insert.rs` is the only file that names those two constants. The table for tasks
+//! comes with the tool: only `Tool::task` names its functions. Without a table the router answers
+//! that the method is not offered.
 
 use bowline_proto::request::{Parts, Request, Response};
 use bowline_types::error::ErrorObject;
@@ -21,6 +23,8 @@ use futures_core::future::BoxFuture;
 
 use super::resource::Presence;
 use super::{Routed, Router, not_offered};
+use crate::feature::set::FeatureEntry as _;
+use crate::feature::{TaskRoutes, ToolEntry, WithoutTasks};
 use crate::mount::{Mount, lists};
 use crate::notify::ListenStream;
 
@@ -61,9 +65,44 @@ impl MountRoutes {
 }
 
 impl Router {
-    /// Serves a prompt, a resource or a completion.
+    /// Serves a prompt, a resource, a completion or a request about tasks.
     pub(super) fn serve_optional(&self, request: Request) -> Result<Routed, ErrorObject> {
-        (self.feature_routes(request.parts.method)?.serve)(self, request)
+        use Method::{TasksCancel, TasksGet, TasksList, TasksResult, TasksUpdate};
+        match request.parts.method {
+            TasksGet | TasksUpdate | TasksCancel | TasksResult | TasksList => {
+                self.serve_task(request)
+            }
+            method => (self.feature_routes(method)?.serve)(self, request),
+        }
+    }
+
+    /// Serves a request about tasks.
+    fn serve_task(&self, request: Request) -> Result<Routed, ErrorObject> {
+        let routes = self.0.registry.routes::<TaskRoutes>();
+        let routes = routes.ok_or_else(|| not_offered(request.parts.method))?;
+        Ok(Routed::Later((routes.serve)(request, &self.0.shared)))
+    }
+
+    /// Refuses a call that asks for a task, if its tool has none but others of the server do
+    /// (TASK-8). A server without tasks ignores the wish (TASK-15).
+    pub(super) fn check_task(
+        &self,
+        tool: &ToolEntry,
+        request: &Request,
+    ) -> Result<(), ErrorObject> {
+        let asks =
+            request.parts.revision.has_core_tasks() && request.params.value("task").is_some();
+        let is_mounted = || request.parts.extensions.get::<WithoutTasks>().is_some();
+        if !asks || tool.task_plan().is_some() || is_mounted() {
+            return Ok(());
+        }
+        match self.0.registry.routes::<TaskRoutes>() {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("the tool `{}` does not run as a task", tool.name());
+                Err(ErrorObject::method_not_found(message))
+            }
+        }
     }
 
     /// Lists prompts, resources or templates of the server itself.

@@ -12,10 +12,11 @@ use bowline_types::method::Method;
 use bowline_types::subscription::{ListenParams, SubscriptionFilter};
 
 use super::{Routed, Router, not_offered};
-use crate::discover::ResourceSubscriptions;
+use crate::discover::{ResourceSubscriptions, has_tasks};
 use crate::feature::visible::CallerView;
 use crate::feature::{ResourceReader, asked};
 use crate::notify::{ListenRequest, ListenStream};
+use crate::task::{declares_tasks, missing_extension};
 
 impl Router {
     pub(super) fn read_resource(&self, request: Request) -> Result<Routed, ErrorObject> {
@@ -56,7 +57,13 @@ impl Router {
         }
         let params: ListenParams =
             request.params.parse_all().map_err(ErrorObject::misread_params)?;
+        let names_tasks = !params.notifications.task_ids.is_empty();
         let mut filter = params.notifications.honoured_by(&capabilities);
+        if names_tasks && has_tasks(&capabilities) && !declares_tasks(&request.parts) {
+            return Err(missing_extension("`taskIds` names tasks"));
+        }
+        // Clients ask for the state of a task; changes are not sent.
+        filter.task_ids.clear();
         let limits = &self.0.shared.limits;
         filter.resource_subscriptions.truncate(limits.subscribed_resources);
         let mut room = limits.subscribed_bytes;

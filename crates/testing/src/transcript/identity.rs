@@ -2,7 +2,8 @@
 //!
 //! The text in braces is the same in both eras: `@initialize{elicitation}` is the handshake of a
 //! client with elicitation, `@client{elicitation}` is the `_meta` of a request of such a client.
-//! `pages` adds URL elicitation; `model-tools` and `model-context` are sampling with tools or context.
+//! `pages` adds URL elicitation; `model-tools` and `model-context` are sampling with tools or context;
+//! `tasks` is the tasks extension.
 
 use bowline_types::meta::key;
 use bowline_types::revision::Revision;
@@ -70,6 +71,7 @@ impl ClientIdentity {
             "model-tools" => ("sampling", json!({"tools": {}})),
             "model-context" => ("sampling", json!({"context": {}})),
             "roots" => (word, json!({"listChanged": true})),
+            "tasks" => ("extensions", json!({"io.modelcontextprotocol/tasks": {}})),
             _ => return Err(unknown(word)),
         };
         self.capabilities.insert(name.to_owned(), value);

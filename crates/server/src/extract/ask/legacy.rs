@@ -1,4 +1,4 @@
-//! Asking up to 2025-11-25: the server sends a request to the client, and the call waits.
+//! Asking up to 2025-11-25, and inside tasks: the question goes to the outbox, and the call waits.
 
 use bowline_proto::request::{Outgoing, OutgoingQuestion, QuestionError, Reply};
 use bowline_types::error::code;
@@ -20,7 +20,7 @@ pub(super) async fn ask<T>(
     let (sender, receiver) = oneshot::channel();
     // If the handler has stopped waiting, the answer is dropped.
     let reply = Reply::new(move |answer| _ = sender.send(answer));
-    let question = Outgoing::Ask(OutgoingQuestion { request, reply });
+    let question = Outgoing::Ask(OutgoingQuestion { request, reply, task: None });
     let closed = AskError::Failed(QuestionError::Closed);
     call.parts().outbox.say(question).await.map_err(|_| closed.clone())?;
     let answer = match receiver.await.map_err(|_| closed)? {

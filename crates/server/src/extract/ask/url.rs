@@ -77,7 +77,8 @@ pub(crate) async fn require_visits(call: Call, visits: Vec<Visit>) -> Error {
         let message = "a page must be visited first, but none is named".to_owned();
         return AskError::Unaskable(message).into();
     }
-    if call.rounds().is_none() {
+    let is_asked = call.is_in_task() && call.parts().revision.has_input_requests();
+    if call.rounds().is_none() && !is_asked {
         return refusal(&visits);
     }
     let ask = Ask(call);

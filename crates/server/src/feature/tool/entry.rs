@@ -15,6 +15,7 @@ use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
 use super::Tool;
+use super::task_plan::TaskPlan;
 use crate::call::{Call, CallTarget};
 use crate::error::Result as HandlerResult;
 use crate::feature::invoke::{Invocation, invoke};
@@ -22,6 +23,7 @@ use crate::feature::run::Callee;
 use crate::feature::scope::ScopeRules;
 use crate::feature::set::FeatureEntry;
 use crate::feature::visible::{Definition, Visibility};
+use crate::handler::signature::FirstQuestion;
 use crate::server::BuildError;
 use crate::shared::ServerShared;
 use crate::states::States;
@@ -93,8 +95,30 @@ impl ToolEntry {
         headers.check(&self.mirrored, &arguments)
     }
 
-    /// Calls the tool through its layers.
+    /// How calls of the tool become tasks, if they may.
+    pub(crate) fn task_plan(&self) -> Option<&TaskPlan> {
+        self.tool.task.as_ref()
+    }
+
+    /// What the tool asks before its handler runs.
+    pub(crate) fn questions(&self) -> &[FirstQuestion] {
+        self.tool.core.signature.first_questions()
+    }
+
+    /// Calls the tool, as a task if it may be one and its caller can have one.
     pub(crate) fn invoke(
+        self: &Arc<Self>,
+        request: Request,
+        shared: &Arc<ServerShared>,
+    ) -> Invocation<Self> {
+        match &self.tool.task {
+            None => self.run(request, shared),
+            Some(plan) => (plan.routes.start)(self, plan.need, request, shared),
+        }
+    }
+
+    /// Calls the tool through its layers.
+    pub(crate) fn run(
         self: &Arc<Self>,
         request: Request,
         shared: &Arc<ServerShared>,

@@ -1,0 +1,42 @@
+//! Whether calls of a tool become tasks, and the code that makes them so.
+
+use std::sync::Arc;
+
+use bowline_proto::request::{Request, Response};
+use futures_core::future::BoxFuture;
+
+use super::entry::ToolEntry;
+use crate::feature::invoke::Invocation;
+use crate::shared::ServerShared;
+
+/// How calls of a tool become tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskPlan {
+    pub(crate) need: TaskNeed,
+    pub(crate) routes: TaskRoutes,
+}
+
+/// Whether a tool also serves callers that cannot have a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskNeed {
+    /// Their calls run like those of any tool.
+    Optional,
+    /// Their calls are refused.
+    Required,
+}
+
+/// The code for tasks, as function pointers. Only [`Tool::task`](crate::Tool::task) names the
+/// functions, so a program without such a tool does not contain them.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskRoutes {
+    /// Calls a tool, as a task if its caller can have one.
+    pub(crate) start:
+        fn(&Arc<ToolEntry>, TaskNeed, Request, &Arc<ServerShared>) -> Invocation<ToolEntry>,
+    /// Serves the methods that concern tasks.
+    pub(crate) serve: fn(Request, &Arc<ServerShared>) -> BoxFuture<'static, Response>,
+}
+
+/// Marks a call that must not become a task, because the client could not ask for it later: that of
+/// a mounted server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WithoutTasks;

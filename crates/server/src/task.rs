@@ -1,0 +1,35 @@
+//! Tasks: calls of tools that go on after their first answer.
+//!
+//! A task is an ordinary call with another outbox, whose response is recorded. The record is stored
+//! before the client gets the id of the task, and everything that the client sees later is read from
+//! it. So the layers, the checks and the errors of a tool are the same as in a plain call, and a
+//! handler cannot tell the difference.
+//!
+//! * `offer`: which tools run as tasks, and [`TaskLimits`].
+//! * `start`: decides whether a call becomes a task, and creates it.
+//! * `ask_first`: asks what a tool wants to know before the task begins (2026-07-28).
+//! * `run`: drives the call, and records how it ends.
+//! * `sink`: takes the messages of the call.
+//! * `serve`: `tasks/get` and `tasks/cancel`; `modern` and `legacy`: what differs between the
+//!   revisions.
+//! * `record`: what is stored of a task; `records`: reads and changes it.
+//! * `settings`: where tasks are stored, and their limits.
+//! * `time`: times as the protocol writes them.
+
+mod ask_first;
+mod legacy;
+mod modern;
+mod offer;
+mod record;
+mod records;
+mod run;
+mod serve;
+pub(crate) mod settings;
+mod sink;
+mod start;
+mod time;
+
+pub use bowline_types::tool::TaskSupport;
+pub(crate) use legacy::may_list;
+pub(crate) use modern::{declares_tasks, missing_extension};
+pub use settings::TaskLimits;

@@ -1,0 +1,45 @@
+//! Which tools run as tasks.
+
+use bowline_types::tool::TaskSupport;
+
+use super::{serve, start};
+use crate::feature::{TaskNeed, TaskPlan, TaskRoutes, Tool};
+
+/// The code for tasks. Named only by [`Tool::task`].
+const LINKED: TaskRoutes = TaskRoutes { start: start::start, serve: serve::serve };
+
+impl Tool {
+    /// Sets whether calls of the tool run as tasks, for callers that can have one.
+    ///
+    /// A task is answered at once with an id. The client asks for its state later, answers its
+    /// questions, and fetches the result. The handler is the same as in a plain call:
+    /// [`Ask`](crate::Ask) waits for the answer, and the messages of [`Progress`](crate::Progress)
+    /// become the status of the task.
+    ///
+    /// With [`Optional`](TaskSupport::Optional) other clients get the result as usual. With
+    /// [`Required`](TaskSupport::Required) their calls are refused. A client has tasks if it
+    /// declares the extension `io.modelcontextprotocol/tasks` (2026-07-28), or if it asks for one in
+    /// its call (2025-11-25). A server that mounts this one runs the tool without tasks.
+    ///
+    /// ```
+    /// use bowline_server::{Server, TaskSupport, Tool};
+    ///
+    /// async fn export() -> &'static str {
+    ///     // takes minutes
+    ///     "exported"
+    /// }
+    ///
+    /// let server = Server::new("reports", "1.0.0")
+    ///     .tool(Tool::new("export", export).task(TaskSupport::Optional));
+    /// # assert!(server.build().is_ok());
+    /// ```
+    #[must_use]
+    pub fn task(self, support: TaskSupport) -> Self {
+        let need = match support {
+            TaskSupport::Required => Some(TaskNeed::Required),
+            TaskSupport::Optional => Some(TaskNeed::Optional),
+            _ => None,
+        };
+        self.with_task_plan(need.map(|need| TaskPlan { need, routes: LINKED }))
+    }
+}

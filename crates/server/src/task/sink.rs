@@ -1,0 +1,74 @@
+//! Takes the messages that a call sends while it runs as a task.
+
+use std::sync::Mutex;
+use std::task::{Context, Poll};
+
+use bowline_proto::request::{ExchangeId, Outbox, Outgoing, OutgoingQuestion, Sink};
+use bowline_proto::sync::lock;
+use tokio::sync::Notify;
+
+/// Collects questions and the newest progress message until the task records them. Log messages
+/// are dropped, since a task has no stream for them (XTASK-37).
+pub(super) struct TaskSink {
+    pending: Mutex<Pending>,
+    woken: Notify,
+    /// Where the completion of an elicitation by URL goes, in revisions that have it.
+    origin: Option<Outbox>,
+}
+
+/// What the call has sent since this was last taken.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) questions: Vec<OutgoingQuestion>,
+    pub(super) message: Option<String>,
+    has_ended: bool,
+}
+
+impl TaskSink {
+    pub(super) fn new(origin: Option<Outbox>) -> Self {
+        Self { pending: Mutex::default(), woken: Notify::new(), origin }
+    }
+
+    /// Waits until the call has sent something. Cancel-safe.
+    pub(super) async fn woken(&self) {
+        self.woken.notified().await;
+    }
+
+    pub(super) fn take(&self) -> Pending {
+        let mut pending = lock(&self.pending);
+        let has_ended = pending.has_ended;
+        std::mem::replace(&mut *pending, Pending { has_ended, ..Pending::default() })
+    }
+
+    /// Takes no more messages, and fails the questions that were not recorded yet.
+    pub(super) fn close(&self) {
+        *lock(&self.pending) = Pending { has_ended: true, ..Pending::default() };
+    }
+}
+
+impl Sink for TaskSink {
+    /// A message replaces the one before, and each question is awaited by the handler. So there is
+    /// always room.
+    fn poll_ready(&self, _: ExchangeId, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn emit(&self, _: ExchangeId, outgoing: Outgoing) -> Result<(), Outgoing> {
+        let mut pending = lock(&self.pending);
+        match (outgoing, &self.origin) {
+            (completed @ Outgoing::ElicitationComplete(_), Some(origin)) => {
+                drop(pending);
+                return origin.emit(completed);
+            }
+            (refused, _) if pending.has_ended => return Err(refused),
+            (Outgoing::Ask(question), _) => pending.questions.push(question),
+            (Outgoing::Progress(update), _) if update.message.is_some() => {
+                pending.message = update.message;
+            }
+            _ => return Ok(()),
+        }
+        drop(pending);
+        self.woken.notify_one();
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Decides whether a call becomes a task, and creates it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bowline_proto::request::{Outbox, Request, Response};
+use bowline_store::tasks::{TaskStore, TaskWatch};
+use bowline_transport::task::spawn_on;
+use bowline_types::error::ErrorObject;
+use bowline_types::id::{ProgressToken, RequestId};
+use bowline_types::legacy::task::TaskMetadata;
+use bowline_types::text::counted;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::record::TaskRecord;
+use super::run::TaskRun;
+use super::sink::TaskSink;
+use super::{ask_first, legacy, modern, records};
+use crate::call::InTask;
+use crate::feature::invoke::Invocation;
+use crate::feature::run::{Callee, HandlerRun};
+use crate::feature::{TaskNeed, ToolEntry, WithoutTasks};
+use crate::layer::{CallHead, ResultSizeLimit};
+use crate::shared::ServerShared;
+
+/// Calls a tool: as a task if its caller can have one, and otherwise like any tool.
+pub(super) fn start(
+    tool: &Arc<ToolEntry>,
+    need: TaskNeed,
+    request: Request,
+    shared: &Arc<ServerShared>,
+) -> Invocation<ToolEntry> {
+    match choose(tool, need, &request) {
+        Ok(Choice::Plain) => tool.run(request, shared),
+        Ok(Choice::Task { ttl }) => {
+            let (callee, shared) = (tool.clone(), shared.clone());
+            let future = Box::pin(create(callee.clone(), request, shared, ttl));
+            Invocation::Layered { callee, future }
+        }
+        Err(refusal) => Invocation::Direct(HandlerRun::refused(refusal)),
+    }
+}
+
+/// How a call runs.
+enum Choice {
+    Plain,
+    /// With the time to keep the task, if the client asked for one.
+    Task {
+        ttl: Option<Duration>,
+    },
+}
+
+/// Chooses how a call runs.
+///
+/// # Errors
+///
+/// If the caller lacks a scope, or the tool needs a task and the caller cannot have one.
+fn choose(tool: &ToolEntry, need: TaskNeed, request: &Request) -> Result<Choice, ErrorObject> {
+    let parts = &request.parts;
+    if let Some(scopes) = tool.scopes() {
+        scopes.check(parts, || tool.label())?;
+    }
+    let is_mounted = parts.extensions.get::<WithoutTasks>().is_some();
+    if parts.revision.has_core_tasks() && !is_mounted {
+        let wanted = request.params.parse::<TaskMetadata>("task");
+        if let Some(wanted) = wanted.map_err(ErrorObject::misread_params)? {
+            return Ok(Choice::Task { ttl: wanted.ttl.map(Duration::from_millis) });
+        }
+    } else if modern::declares_tasks(parts) && !is_mounted {
+        return Ok(Choice::Task { ttl: None });
+    }
+    match need {
+        TaskNeed::Optional => Ok(Choice::Plain),
+        TaskNeed::Required if parts.revision.has_missing_capability_code() => {
+            Err(modern::missing_extension(&format!("the {} runs only as a task", tool.label())))
+        }
+        TaskNeed::Required => Err(ErrorObject::method_not_found(format!(
+            "the {} runs only as a task; call it with `task`",
+            tool.label()
+        ))),
+    }
+}
+
+/// Creates a task, and answers with it.
+async fn create(
+    tool: Arc<ToolEntry>,
+    mut request: Request,
+    shared: Arc<ServerShared>,
+    ttl: Option<Duration>,
+) -> Response {
+    let revision = request.parts.revision;
+    if let Err(refused) = tool.admit(&request)
+        && (refused.is_err() || !revision.has_core_tasks())
+    {
+        // Nothing runs, so there is nothing to wait for. A client of 2025-11-25 gets a result only
+        // from its task (TASK-13).
+        return refused;
+    }
+    if revision.has_input_requests() {
+        match ask_first::ask(&tool, &request, &shared).await {
+            Ok(is_asked) if is_asked => {}
+            Ok(_) => request.parts.input = None,
+            Err(answer) => return answer,
+        }
+    }
+    let (tell, told) = oneshot::channel();
+    // Not in this future: if the client goes away meanwhile, it is dropped between two steps.
+    let runtime = Handle::try_current()
+        .map_err(|_| ErrorObject::internal("tasks need a runtime to run on"))?;
+    spawn_on(&runtime, begin(tool, request, shared, ttl, tell));
+    told.await.unwrap_or_else(|_| Err(ErrorObject::internal("the task was not created")))
+}
+
+/// Stores the task, tells the client of it, and runs it.
+async fn begin(
+    tool: Arc<ToolEntry>,
+    request: Request,
+    shared: Arc<ServerShared>,
+    ttl: Option<Duration>,
+    tell: oneshot::Sender<Response>,
+) {
+    let limits = &shared.tasks.limits;
+    let ttl = ttl.unwrap_or(limits.ttl).min(limits.longest_ttl).max(Duration::from_millis(1));
+    let expires = Instant::now() + ttl;
+    let store = shared.tasks.store();
+    let (run, watch, record) = match prepare(&request, &shared, store.clone(), ttl).await {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            _ = tell.send(Err(error));
+            return;
+        }
+    };
+    let id = run.name.id();
+    let answer = match request.parts.revision.has_core_tasks() {
+        true => legacy::created(&record, id),
+        false => modern::created(&record, id),
+    };
+    if tell.send(answer).is_err() {
+        // The client went away before it knew the id, so it cannot ask for the task.
+        _ = store.delete(&run.name).await;
+        return;
+    }
+    let head = CallHead::of(&request);
+    let size = ResultSizeLimit::new(shared.limits.result);
+    let call = tool.run(inside(request, run.sink.clone()), &shared);
+    let call = Box::pin(async move { size.limit_response(head, call.await) });
+    run.drive(call, watch, expires).await;
+}
+
+/// Stores a new task. It is watched before the client can change it, so no change is missed.
+async fn prepare(
+    request: &Request,
+    shared: &ServerShared,
+    store: TaskStore,
+    ttl: Duration,
+) -> Result<(TaskRun, TaskWatch, TaskRecord), ErrorObject> {
+    let limits = &shared.tasks.limits;
+    let broken = |error| records::broken(&error);
+    let owner = records::owner_key(&request.parts.owner);
+    let kept = store.ids(&owner, None, limits.per_owner).await.map_err(broken)?;
+    if kept.len() >= limits.per_owner {
+        let most = counted(limits.per_owner, "task");
+        let message = format!("no more than {most} are kept at a time; wait until one has expired");
+        return Err(ErrorObject::invalid_request(message));
+    }
+    let name = records::name(&request.parts, records::new_id()?);
+    let watch = store.watch(&name).await.map_err(broken)?;
+    let now = SystemTime::now();
+    let record = TaskRecord::new(now, ttl, limits.poll_interval);
+    if !store.create(&name, record.write(), ttl, now).await.map_err(broken)? {
+        return Err(ErrorObject::internal("the id of the task is taken"));
+    }
+    let parts = &request.parts;
+    let origin = parts.revision.has_elicitation_ids().then(|| parts.outbox.clone());
+    let sink = Arc::new(TaskSink::new(origin));
+    let questions = shared.limits.questions.max(1);
+    Ok((TaskRun { store, name, sink, questions, waiting: HashMap::new() }, watch, record))
+}
+
+/// The call as it runs inside a task: its messages go to the task.
+fn inside(mut request: Request, sink: Arc<TaskSink>) -> Request {
+    let parts = &mut request.parts;
+    parts.outbox = Outbox::new(parts.exchange, sink);
+    // Progress becomes the status message of the task, whether the client asked for progress or not.
+    parts.progress = Some(ProgressToken(RequestId::from(0)));
+    parts.extensions.insert(InTask);
+    request
+}
