@@ -128,7 +128,7 @@ impl Router {
         let name = name(&request, "tool")?;
         match tools.find(&name, self.view(&request)) {
             Some(tool) => {
-                self.check_task(&tool, &request)?;
+                self.check_task(tool, &request)?;
                 Ok(Routed::Tool(tool.invoke(request, &self.0.shared)))
             }
             None => {

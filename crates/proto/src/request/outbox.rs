@@ -17,6 +17,7 @@ use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
+use bowline_types::legacy::task::RelatedTask;
 use bowline_types::subscription::SubscriptionFilter;
 
 use super::ExchangeId;
@@ -128,8 +129,8 @@ pub struct OutgoingQuestion {
     pub request: InputRequest,
     /// Takes the answer, or the reason why there is none.
     pub reply: Reply,
-    /// The id of the task that asks, if it is not the call itself (2025-11-25).
-    pub task: Option<String>,
+    /// The task that asks, if it is not the call itself (2025-11-25). Boxed, because it is rare.
+    pub task: Option<Box<RelatedTask>>,
 }
 
 /// Takes the answer to an [`OutgoingQuestion`], or the reason why there is none.

@@ -26,7 +26,6 @@ use bowline_types::json::RawJson;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
-use bowline_types::legacy::task::RelatedTask;
 use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
@@ -268,7 +267,7 @@ impl LegacySession {
         if let Some(task) = task {
             // Every message of a task names it (TASK-24, TASK-40).
             let mut meta = Meta::new();
-            let related = RawJson::from_value(&RelatedTask::new(task)).unwrap_or_default();
+            let related = RawJson::from_value(&*task).unwrap_or_default();
             meta.set_reserved(key::RELATED_TASK, related);
             params = splice::object(&splice::member("_meta", &meta), &params);
         }

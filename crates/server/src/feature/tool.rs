@@ -183,12 +183,12 @@ impl Tool {
     }
 
     /// Sets how calls become tasks, here and in the definition.
-    pub(crate) fn with_task_plan(mut self, plan: Option<TaskPlan>) -> Self {
-        self.definition = self.definition.with_task_support(match plan.map(|plan| plan.need) {
-            Some(TaskNeed::Required) => wire::TaskSupport::Required,
-            Some(TaskNeed::Optional) => wire::TaskSupport::Optional,
-            None => wire::TaskSupport::Forbidden,
-        });
+    pub(crate) fn with_task_plan(
+        mut self,
+        support: wire::TaskSupport,
+        plan: Option<TaskPlan>,
+    ) -> Self {
+        self.definition = self.definition.with_task_support(support);
         self.task = plan;
         self
     }

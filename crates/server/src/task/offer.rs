@@ -40,6 +40,6 @@ impl Tool {
             TaskSupport::Optional => Some(TaskNeed::Optional),
             _ => None,
         };
-        self.with_task_plan(need.map(|need| TaskPlan { need, routes: LINKED }))
+        self.with_task_plan(support, need.map(|need| TaskPlan { need, routes: LINKED }))
     }
 }
