@@ -1,4 +1,4 @@
-//! Tools that run as tasks.
+//! Tools that run as tasks. Where a transcript is played in virtual time, they wait in virtual time.
 
 use std::time::Duration;
 

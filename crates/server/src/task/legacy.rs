@@ -28,8 +28,8 @@ use crate::shared::ServerShared;
 /// The most tasks of one page of `tasks/list`.
 const PAGE: usize = 50;
 
-/// Whether the tasks of a caller can be told from those of others, so that they can be listed:
-/// those of a verified owner, and those of the one client of a channel like stdio (TASK-70).
+/// Whether the server can list the tasks of a caller without those of others: the caller is a
+/// verified owner, or the one client of a channel like stdio (TASK-70).
 pub(crate) fn may_list(parts: &Parts) -> bool {
     parts.owner.identity().is_some() || parts.access == Access::everything()
 }
