@@ -80,3 +80,7 @@ pub mod _23_log_in_from_a_client {}
 #[cfg(feature = "auth-client")]
 #[doc = include_str!("manual/_24_run_headless.md")]
 pub mod _24_run_headless {}
+
+#[cfg(any(feature = "auth-client", feature = "auth-server"))]
+#[doc = include_str!("manual/_25_providers_tried.md")]
+pub mod _25_providers_tried {}
