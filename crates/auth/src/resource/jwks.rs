@@ -90,6 +90,17 @@ impl KeyCache {
         Self { source, state: Mutex::default(), flight: tokio::sync::Mutex::default() }
     }
 
+    /// The number of the keys that are used now, unless they have to be fetched first.
+    pub(super) fn version(&self, now: SystemTime) -> Option<u64> {
+        if let KeySource::Fixed(_) = self.source {
+            return Some(0);
+        }
+        match self.step(None, now) {
+            Step::Use(keys) => Some(keys.version),
+            Step::Refresh(_) | Step::Fetch | Step::Fail => None,
+        }
+    }
+
     /// The configured address of the keys.
     pub(super) fn address_setting(&self) -> Option<&Url> {
         match &self.source {

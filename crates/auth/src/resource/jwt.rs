@@ -78,12 +78,19 @@ impl Jwt {
     policy_methods!();
     failure_methods!();
 
-    /// The checks in their order: form, algorithm, type, key, signature, claims.
+    /// The checks in their order: form, algorithm, type, key, signature, claims. A token that passed
+    /// them before, with the keys of now, is not read again.
     async fn check(
         &self,
         token: &Presented,
         context: VerifyContext<'_>,
     ) -> Result<Verified, Denied> {
+        let digest = token.digest();
+        let known = self.keys.version(context.now);
+        let known = known.and_then(|version| self.verdicts.find(&digest, version, context.now));
+        if let Some(verified) = known {
+            return Ok(verified);
+        }
         let jws = Jws::parse(token.expose(), &self.algorithms).map_err(|_| Denied::Unverifiable)?;
         let is_typed = |text: &str| MEDIA_TYPES.contains(&text.to_ascii_lowercase().as_str());
         if !jws.media_type().is_none_or(is_typed) {
@@ -92,7 +99,6 @@ impl Jwt {
         let failed = |error: &_| self.failures.report(&self.expected.issuer, error, context.now);
         let keys = self.keys.keys(jws.key_id(), context, failed).await;
         let keys = keys.map_err(|_| Denied::Unavailable)?;
-        let digest = token.digest();
         if let Some(verified) = self.verdicts.find(&digest, keys.version, context.now) {
             return Ok(verified);
         }
