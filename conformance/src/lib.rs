@@ -6,7 +6,7 @@
 //!
 //! In reading order: tools that only answer (`content`, `schema`), tools that send messages while
 //! they run (`talking`), tools that ask (`asking`, and `input_required` for results of 2026-07-28),
-//! tools that announce changes (`changes`), and `interop`; then `resources` and `prompts`.
+//! tools that run as tasks (`tasks`), tools that announce changes (`changes`), and `interop`; then `resources` and `prompts`.
 
 use bowline::Server;
 
@@ -20,6 +20,7 @@ mod prompts;
 mod resources;
 mod schema;
 mod talking;
+mod tasks;
 
 /// The everything-server.
 ///
@@ -42,6 +43,7 @@ pub fn server() -> Server {
         .tools(talking::tools())
         .tools(asking::tools())
         .tools(input_required::tools())
+        .tools(tasks::tools())
         .tools(changes::tools())
         .tools(interop::tools())
         .on_roots_changed(interop::roots_changed)

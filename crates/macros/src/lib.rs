@@ -68,6 +68,7 @@ use crate::kind::Kind;
 /// | `additive` | changes things, but only ever adds to them |
 /// | `idempotent` | calling it again with the same arguments changes nothing more |
 /// | `closed_world` | works on a closed set of things and does not reach out |
+/// | `task` | runs as a task for clients that have tasks; `task = "required"`: only for them |
 ///
 /// # Arguments
 ///

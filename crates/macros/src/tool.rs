@@ -18,6 +18,7 @@ pub(crate) const TOOL: Syntax = Syntax::of_feature(
         Word::flag("additive"),
         Word::flag("idempotent"),
         Word::flag("closed_world"),
+        Word::optional("task"),
     ],
 );
 
@@ -43,6 +44,20 @@ pub(crate) fn expand(words: TokenStream, item: TokenStream) -> TokenStream {
     feature::write(&function, &params, &plan, problems)
 }
 
+/// What `task` or `task = "required"` adds to the builder.
+fn task(words: &Words, problems: &mut Problems) -> Option<TokenStream> {
+    let word = words.find("task")?;
+    let support = match (words.value("task"), words.text("task")) {
+        (None, _) => quote!(Optional),
+        (Some(_), Some(text)) if text.value() == "required" => quote!(Required),
+        (Some(value), _) => {
+            problems.point_at(value, format!("write `{word}` or `{word} = \"required\"`"));
+            return None;
+        }
+    };
+    Some(quote!(.task(::bowline::TaskSupport::#support)))
+}
+
 /// What the words and the comment say about a tool.
 pub(crate) fn plan(words: &Words, function: &Function, problems: &mut Problems) -> Plan {
     let about = About::read(words, function, problems);
@@ -52,11 +67,12 @@ pub(crate) fn plan(words: &Words, function: &Function, problems: &mut Problems) 
         problems.point_at(second, format!("`{first}` and `{second}` exclude each other"));
     }
     let hints = HINTS.iter().filter_map(|hint| words.find(hint));
+    let task = task(words, problems);
     Plan {
         kind: &Kind::TOOL,
         constructor: "new",
         key: about.name.clone(),
-        more: quote!(#about #(.#hints())*),
+        more: quote!(#about #(.#hints())* #task),
         name: about.name,
     }
 }

@@ -3,7 +3,7 @@
 use bowline::extract::FromCall;
 use bowline::proto::upstream::Upstream as _;
 use bowline::{
-    Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, Tool, ToolFn, tool, tools,
+    Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, TaskSupport, Tool, ToolFn, tool, tools,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,25 @@ async fn search(
 ) -> String {
     let unit = serde_json::to_string(&unit).unwrap();
     format!("{query} {limit} {unit} {author} {share:?}")
+}
+
+#[tool(task)]
+async fn index() -> &'static str {
+    "indexed"
+}
+
+#[tool(task = "required")]
+async fn export() -> &'static str {
+    "exported"
+}
+
+// spec: TASK-9, TASK-10
+#[test]
+fn a_word_says_whether_calls_run_as_tasks() {
+    let support: Vec<_> =
+        tools![add, index, export].iter().map(|tool| tool.definition().task_support()).collect();
+    let expected = [TaskSupport::Forbidden, TaskSupport::Optional, TaskSupport::Required];
+    assert_eq!(support, expected);
 }
 
 #[tokio::test]
