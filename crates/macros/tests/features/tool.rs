@@ -3,7 +3,8 @@
 use bowline::extract::FromCall;
 use bowline::proto::upstream::Upstream as _;
 use bowline::{
-    Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, TaskSupport, Tool, ToolFn, tool, tools,
+    Args, Call, Claims, Context, Elicited, Json, Progress, Server, State, TaskSupport, Tool,
+    ToolFn, tool, tools,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
