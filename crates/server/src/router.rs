@@ -167,6 +167,7 @@ impl Router {
     }
 
     /// What the server shares with its calls.
+    #[cfg(feature = "http")]
     pub(crate) fn shared(&self) -> &ServerShared {
         &self.0.shared
     }
