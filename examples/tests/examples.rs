@@ -45,6 +45,7 @@ examples! {
     protected_server,
     resources_and_prompts,
     state_and_layers,
+    tasks,
     tested_server,
     tour,
 }
@@ -284,6 +285,15 @@ mod works {
             assert_eq!(steps, [step(1.0, "a"), step(2.0, "b")]);
             cancels(&client).await;
             assert_eq!(text(&client, "process", files).await, "processed 2 files");
+            client.close().await;
+        }
+    }
+
+    /// Our client has no tasks yet, so it gets the result as usual.
+    pub(super) async fn tasks() {
+        for revision in BOTH {
+            let client = start("tasks", revision).await;
+            assert_eq!(text(&client, "slow", json!({ "steps": 2 })).await, "done");
             client.close().await;
         }
     }

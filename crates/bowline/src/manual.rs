@@ -84,3 +84,6 @@ pub mod _24_run_headless {}
 #[cfg(any(feature = "auth-client", feature = "auth-server"))]
 #[doc = include_str!("manual/_25_providers_tried.md")]
 pub mod _25_providers_tried {}
+
+#[doc = include_str!("manual/_26_tasks.md")]
+pub mod _26_tasks {}
