@@ -170,8 +170,8 @@ impl Writer {
         }
     }
 
-    /// Removes what has expired, in steps, until an operation waits. What is left is removed by the
-    /// next sweep; a failure too, since readers skip expired rows.
+    /// Removes expired rows, in steps, until an operation waits. The next sweep removes the others,
+    /// also after a failure: readers skip expired rows.
     fn sweep(&mut self, jobs: &mpsc::Receiver<Job>) {
         while jobs.is_empty() && !jobs.is_closed() {
             match self.sweep_step() {

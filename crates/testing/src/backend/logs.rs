@@ -82,7 +82,7 @@ async fn dropped_items_show(store: &dyn Backend) {
     let kept: Vec<_> = read.items.iter().map(|item| item.position.0).collect();
     assert!(
         kept.iter().copied().eq(read.oldest.0..=COUNT),
-        "what was dropped comes before `oldest`, and what is left is whole"
+        "the backend drops only items before `oldest`, and keeps every item after it whole"
     );
     assert!(!kept.is_empty(), "the newest item stays");
 }
