@@ -71,7 +71,7 @@ fn a_stale_read_is_found() {
 fn mistakes_with_logs_are_found() {
     let part: Part = |subject| Box::pin(backend::logs(subject));
     finds(Mistake::GuessesPositions, part, "positions have no gaps and are unique");
-    finds(Mistake::HidesDroppedItems, part, "what was dropped comes before");
+    finds(Mistake::HidesDroppedItems, part, "the backend drops only items before `oldest`");
 }
 
 #[test]
