@@ -6,6 +6,7 @@
 mod flight;
 mod login;
 mod renew;
+mod vain;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,6 +18,7 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
 use self::flight::Passenger;
+use self::vain::LoginHistory;
 use super::dpop::{self, Prover};
 use super::moment::Moment;
 use super::plan::{DpopUse, Grant, Plan, Way};
@@ -59,6 +61,7 @@ struct Shared {
     document: Mutex<Option<String>>,
     /// The scopes that the last step-up of each operation asked for.
     step_ups: Mutex<HashMap<String, Scopes>>,
+    logins: LoginHistory,
 }
 
 /// The record in memory.
@@ -89,6 +92,8 @@ impl Held {
 pub struct AuthAttempts {
     /// The version of the record whose token was sent.
     sent: Option<u64>,
+    /// How many logins had succeeded when the message was refused for the first time.
+    logins: Option<u64>,
     has_repeated_with_nonce: bool,
     has_renewed: bool,
     has_logged_in: bool,
@@ -137,6 +142,7 @@ impl Authorizer {
             nonce: Mutex::default(),
             document: Mutex::default(),
             step_ups: Mutex::default(),
+            logins: LoginHistory::default(),
         }))
     }
 
@@ -255,22 +261,28 @@ impl Authorizer {
         policy: LoginPolicy,
         attempts: &mut AuthAttempts,
     ) -> Result<bool, Error> {
+        let logins = *attempts.logins.get_or_insert(self.0.logins.count());
         let held = self.0.reload().await?;
         let granted = held.as_ref().and_then(|it| it.tokens()).map(|it| it.scopes.clone());
-        if let Some(held) = held.filter(|held| held.tokens().is_some()) {
-            if attempts.has_renewed {
-                // The new token was refused as well.
-            } else if attempts.sent != Some(held.version) {
-                attempts.has_renewed = true;
+        if let Some((held, tokens)) = held.as_ref().and_then(|it| Some((it, it.tokens()?))) {
+            let is_sent = attempts.sent == Some(held.version);
+            let has_logged_in = attempts.has_logged_in || self.0.logins.count() > logins;
+            if is_sent && has_logged_in {
+                self.0.logins.was_in_vain(challenge.as_ref(), &tokens.access);
+            }
+            // If the message was sent with a new token before, that was refused as well.
+            if !std::mem::replace(&mut attempts.has_renewed, true)
+                && (!is_sent
+                    || self.renew_after_refusal(challenge.as_ref(), held).await.unwrap_or(false))
+            {
                 return Ok(true);
-            } else {
-                attempts.has_renewed = true;
-                if self.renew_after_refusal(challenge.as_ref(), &held).await.unwrap_or(false) {
-                    return Ok(true);
-                }
             }
         }
-        if policy == LoginPolicy::Forbidden || attempts.has_logged_in {
+        if policy == LoginPolicy::Forbidden {
+            return Ok(false);
+        }
+        self.0.logins.check(&self.0.mcp)?;
+        if attempts.has_logged_in {
             return Ok(false);
         }
         attempts.has_logged_in = true;

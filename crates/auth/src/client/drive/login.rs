@@ -106,6 +106,7 @@ impl Shared {
             let pointer = format!("{} {}", record.server.issuer(), record.resource);
             self.write(&self.pointer, &Secret::new(pointer), moment).await?;
             self.hold(Some(Arc::new(Held { key, version, record })));
+            self.logins.succeeded();
         }
         Ok(())
     }

@@ -68,6 +68,7 @@ impl Authorizer {
     /// If the store fails.
     pub async fn logout(&self) -> Result<(), Error> {
         let shared = &self.0;
+        shared.logins.forget();
         let Some(held) = shared.load().await? else {
             shared.hold(None);
             return Ok(());

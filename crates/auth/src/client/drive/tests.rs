@@ -5,6 +5,7 @@ mod network;
 mod no_secret_in_output;
 mod refresh_herd;
 mod trouble;
+mod vain_login;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -45,6 +45,8 @@ pub(super) struct State {
     pub(super) refuses_users: bool,
     pub(super) never_granted: Option<&'static str>,
     pub(super) always_forbids: bool,
+    /// The MCP server refuses every token with this error.
+    pub(super) refuses_tokens: Option<&'static str>,
     pub(super) is_bound: bool,
     /// The nonce that every proof must have.
     pub(super) nonce: Option<String>,
@@ -76,6 +78,7 @@ impl Network {
             refuses_users: false,
             never_granted: None,
             always_forbids: false,
+            refuses_tokens: None,
             is_bound: false,
             nonce: None,
             revocation_status: 200,
@@ -169,6 +172,12 @@ impl Network {
         let scopes = token.filter(is_of_issuer).and_then(|token| state.access.get(token));
         let needed = operation.strip_prefix("needs ");
         let (status, more) = match (scopes, needed) {
+            (Some(_), _) if state.refuses_tokens.is_some() => {
+                let error = state.refuses_tokens.unwrap_or_default();
+                let token = token.unwrap_or_default();
+                let more = format!(r#", error="{error}", error_description="not {token}""#);
+                (StatusCode::UNAUTHORIZED, more)
+            }
             (None, _) => (StatusCode::UNAUTHORIZED, r#", scope="basic""#.to_owned()),
             (Some(scopes), Some(needed))
                 if state.always_forbids || !scopes.split(' ').any(|it| it == needed) =>

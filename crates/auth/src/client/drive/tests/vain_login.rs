@@ -1,0 +1,107 @@
+//! MCP servers that refuse the token of a login that has just succeeded, in virtual time.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use tokio::time::advance;
+
+use super::super::vain::VAIN_LOGIN_PAUSE;
+use super::network::{AS, Network};
+use super::{LoginPolicy, authorizer, send, send_with};
+use crate::client::plan::{Browser, Machine};
+
+#[tokio::test(start_paused = true)]
+async fn a_login_whose_token_is_refused_at_once_is_not_repeated_before_a_pause() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Browser::new("app"), &network);
+    for (pause, visits) in [
+        (Duration::ZERO, 1),
+        (Duration::ZERO, 1),
+        (VAIN_LOGIN_PAUSE - Duration::from_secs(1), 1),
+        (Duration::from_secs(1), 2),
+        (Duration::ZERO, 2),
+    ] {
+        advance(pause).await;
+        let (status, error) = send_with(&client, &network, "x", LoginPolicy::Allowed).await;
+        assert_eq!((status, network.visits()), (StatusCode::UNAUTHORIZED, visits));
+        let error = error.unwrap();
+        assert!(error.is_login(), "{error:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_names_the_server_its_answer_and_what_to_do() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Browser::new("app"), &network);
+    let send = || send_with(&client, &network, "x", LoginPolicy::Allowed);
+    let first = send().await.1.unwrap().to_string();
+    advance(Duration::from_secs(60)).await;
+    let second = send().await.1.unwrap().to_string();
+    // The description repeats the token, so it is not quoted.
+    let text = |seconds: u64| {
+        format!(
+            "`https://mcp.example/mcp` answered 401 (`invalid_token`) to the token of a login that had \
+             just succeeded; no new login for {seconds} s, unless you log out first: check which \
+             issuer and which audience the server accepts"
+        )
+    };
+    assert_eq!((first, second), (text(300), text(240)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_callers_at_once_log_in_in_vain_once() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Browser::new("app"), &network);
+    let calls: Vec<_> = (0..20)
+        .map(|delay| {
+            let (client, network) = (client.clone(), network.clone());
+            tokio::spawn(async move {
+                for _ in 0..delay {
+                    tokio::task::yield_now().await;
+                }
+                send(&client, &network, "x").await
+            })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_without_a_user_pauses_too() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Machine::secret(AS, "pre", "s"), &network);
+    for _ in 0..5 {
+        assert_eq!(send(&client, &network, "x").await, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(network.count("client_credentials"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_the_token_later_needs_no_new_login() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Browser::new("app"), &network);
+    assert_eq!(send(&client, &network, "x").await, StatusCode::UNAUTHORIZED);
+    network.state().refuses_tokens = None;
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_logout_ends_the_pause() {
+    let network = Network::new();
+    network.state().refuses_tokens = Some("invalid_token");
+    let client = authorizer(Browser::new("app"), &network);
+    send(&client, &network, "x").await;
+    client.logout().await.unwrap();
+    network.state().refuses_tokens = None;
+    assert_eq!(send(&client, &network, "x").await, StatusCode::OK);
+    assert_eq!(network.visits(), 2);
+}
