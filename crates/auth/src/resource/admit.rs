@@ -134,7 +134,10 @@ impl Admission {
         let verified = self.verify.verify(&token, context).await;
         let verified = verified.map_err(|denied| self.denied(denied))?;
         let accepted = match (&verified.key_thumbprint, is_bound) {
-            (Some(thumbprint), true) => self.prove(head, (&token, thumbprint), now).await?,
+            (Some(thumbprint), true) => {
+                let owner = verified.claims.owner();
+                self.prove(head, &token, (thumbprint, owner), now).await?
+            }
             (Some(_), false) => return Err(self.misbound(BOUND)),
             (None, true) => return Err(self.misbound(UNBOUND)),
             (None, false) if self.policy.is_dpop_required() => return Err(self.misbound(UNBOUND)),
@@ -150,12 +153,14 @@ impl Admission {
     async fn prove(
         &self,
         head: &Parts,
-        (token, thumbprint): (&Presented, &str),
+        token: &Presented,
+        (thumbprint, owner): (&str, Owner),
         now: SystemTime,
     ) -> Result<Accepted, Rejection> {
-        let nonces = self.nonces.as_ref();
-        let check = ProofCheck { resource: &self.resource, nonces, replays: &*self.replays, now };
-        let proved = check.check(head, token, thumbprint).await;
+        let (resource, nonces) = (&self.resource, self.nonces.as_ref());
+        let replays = &*self.replays;
+        let check = ProofCheck { resource, thumbprint, owner, nonces, replays, now };
+        let proved = check.check(head, token).await;
         proved.map_err(|error| self.unproved(error, now))
     }
 

@@ -5,12 +5,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use bowline_proto::request::Owner;
 use bowline_types::read::read;
 use http::header::{HeaderMap, HeaderName};
 use http::request::Parts;
 
 use super::nonce::{NonceVerdict, Nonces};
-use super::replay::{ReplayTable, ReplayVerdict};
+use super::replay::{ReplayTable, ReplayVerdict, UsedProof};
 use super::verify::Presented;
 use crate::jose::jwk::Jwk;
 use crate::jose::jws::{Algorithm, Jws};
@@ -34,6 +35,10 @@ const WINDOW: Duration = Duration::from_secs(60);
 pub(super) struct ProofCheck<'a> {
     /// The address of this resource, as callers know it.
     pub(super) resource: &'a Url,
+    /// The key that the token is bound to.
+    pub(super) thumbprint: &'a str,
+    /// The caller, by its token.
+    pub(super) owner: Owner,
     pub(super) nonces: Option<&'a Nonces>,
     pub(super) replays: &'a dyn ReplayTable,
     pub(super) now: SystemTime,
@@ -64,13 +69,13 @@ impl ProofCheck<'_> {
         &self,
         head: &Parts,
         token: &Presented,
-        thumbprint: &str,
     ) -> Result<Accepted, ProofError> {
-        let (claims, accepted) = self.verify(head, token, thumbprint)?;
+        let (claims, accepted) = self.verify(head, token)?;
         // Last, so that only sound proofs take up room.
-        let digest = sha256(format!("{thumbprint}\0{}", claims.jti).as_bytes());
+        let digest = sha256(format!("{}\0{}", self.thumbprint, claims.jti).as_bytes());
         let until = claims.iat.0 + WINDOW + WINDOW;
-        match self.replays.remember(digest, until, self.now).await {
+        let proof = UsedProof { digest, owner: self.owner.clone(), until };
+        match self.replays.remember(proof, self.now).await {
             ReplayVerdict::New => Ok(accepted),
             ReplayVerdict::Seen => Err(ProofError::Invalid("the proof was used before")),
             ReplayVerdict::Unavailable => Err(ProofError::Unavailable),
@@ -82,7 +87,6 @@ impl ProofCheck<'_> {
         &self,
         head: &Parts,
         token: &Presented,
-        thumbprint: &str,
     ) -> Result<(ProofClaims, Accepted), ProofError> {
         let proof = one(&head.headers)?;
         let (claims, key) =
@@ -100,7 +104,7 @@ impl ProofCheck<'_> {
         if claims.ath.as_deref() != Some(to_base64(&token.digest()).as_str()) {
             return Err(ProofError::Invalid("the proof is for another access token"));
         }
-        if key != thumbprint {
+        if key != self.thumbprint {
             return Err(ProofError::Invalid("the proof has another key than the access token"));
         }
         let accepted = self.check_nonce(claims.nonce.as_deref())?;

@@ -6,8 +6,11 @@ use bowline_auth::jose::jws::Algorithm;
 use bowline_auth::jose::sign::{EmbeddedKey, SigningKey};
 use bowline_auth::resource::nonce::Nonces;
 use bowline_auth::resource::proof::MOST_PROOF;
-use bowline_auth::resource::replay::{MOST_PROOFS, MemoryReplayTable, ReplayTable, ReplayVerdict};
+use bowline_auth::resource::replay::{
+    MOST_PROOFS, MOST_PROOFS_OF_CALLER, MemoryReplayTable, ReplayTable, ReplayVerdict, UsedProof,
+};
 use bowline_auth::resource::{Admission, Jwt, Presented};
+use bowline_proto::request::Owner;
 use http::request::Parts;
 use serde_json::{Value, json};
 
@@ -267,15 +270,17 @@ async fn a_proof_is_bounded() {
 #[tokio::test]
 async fn a_full_replay_table_makes_the_resource_unavailable() {
     let table = Arc::new(MemoryReplayTable::default());
-    let digest = |n: usize| {
+    // As many callers as it takes.
+    let proof = |n: usize| {
         let mut digest = [0; 32];
         digest[..8].copy_from_slice(&n.to_be_bytes());
-        digest
+        let owner = Owner::known(ISSUER, (n / MOST_PROOFS_OF_CALLER).to_string());
+        UsedProof { digest, owner, until: at(100) }
     };
     for n in 0..MOST_PROOFS {
-        assert_eq!(table.remember(digest(n), at(100), at(0)).await, ReplayVerdict::New);
+        assert_eq!(table.remember(proof(n), at(0)).await, ReplayVerdict::New);
     }
-    assert_eq!(table.remember(digest(0), at(100), at(0)).await, ReplayVerdict::Seen);
+    assert_eq!(table.remember(proof(0), at(0)).await, ReplayVerdict::Seen);
     let (caller, admission) = (Caller::new(), admission(|jwt| jwt));
     let admission = admission.replay_table(Arc::clone(&table) as _);
     let proof = caller.proof("1", json!({}));
@@ -291,6 +296,26 @@ async fn a_full_replay_table_makes_the_resource_unavailable() {
         200
     );
     assert_eq!(format!("{table:?}"), "MemoryReplayTable(1)");
+}
+
+#[tokio::test]
+async fn a_caller_with_many_proofs_shuts_out_only_itself() {
+    let table = Arc::new(MemoryReplayTable::default());
+    let admission = admission(|jwt| jwt).replay_table(Arc::clone(&table) as _);
+    for n in 0..MOST_PROOFS_OF_CALLER {
+        let mut digest = [0; 32];
+        digest[..8].copy_from_slice(&n.to_be_bytes());
+        let proof = UsedProof { digest, owner: Owner::known(ISSUER, "ann"), until: at(100) };
+        assert_eq!(table.remember(proof, at(0)).await, ReplayVerdict::New);
+    }
+    // The tokens are for `ann`, whatever their keys, unless they say something else.
+    let (ann, mut bob) = (Caller::new(), Caller::new());
+    let bound = json!({"sub": "bob", "cnf": {"jkt": bob.key.public().thumbprint()}});
+    bob.token = sign(&key(Algorithm::EdDsa), &with(bound));
+    for (caller, status) in [(ann, 503), (bob, 200)] {
+        let proof = caller.proof("1", json!({}));
+        assert_eq!(outcome(&admission.admit(&caller.head(&proof), at(0)).await).0, status);
+    }
 }
 
 #[tokio::test]
