@@ -24,6 +24,7 @@ const ROWS: &[Row] = &[
     Row { name: "store", uses: &[], strict: true },
     Row { name: "store-sqlite", uses: &["store"], strict: false },
     Row { name: "auth", uses: &["proto", "types"], strict: true },
+    Row { name: "skills", uses: &["types"], strict: true },
     Row { name: "http", uses: &["auth", "proto", "store", "transport", "types"], strict: false },
     Row {
         name: "server",

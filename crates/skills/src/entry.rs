@@ -1,0 +1,287 @@
+//! What a list says of a skill, and the messages of the extension.
+//!
+//! Reading is lenient, because one bad entry should not cost the whole list: what is wrong with an
+//! entry is found by [`Skill::check`](crate::Skill::check), before the skill is used.
+
+use bowline_types::id::Cursor;
+use bowline_types::json::RawJson;
+use bowline_types::meta::Meta;
+use bowline_types::resource::ResourceDefinition;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::digest::Digest;
+use crate::frontmatter::Frontmatter;
+
+/// The identifier of the extension in capabilities.
+pub const IDENTIFIER: &str = "io.modelcontextprotocol/skills";
+
+/// The method that lists skills.
+pub const LIST: &str = "skills/list";
+
+/// The method that gets the entry of one skill.
+pub const GET: &str = "skills/get";
+
+/// The method that lists the children of a directory.
+pub const READ_DIRECTORY: &str = "resources/directory/read";
+
+/// The media type of a directory.
+pub const DIRECTORY: &str = "inode/directory";
+
+/// The settings of the extension that a server declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct SkillsSettings {
+    /// Whether the server has the method `resources/directory/read`.
+    pub directory_read: bool,
+}
+
+impl SkillsSettings {
+    /// The settings of a server that lists directories.
+    pub fn with_directories() -> Self {
+        Self { directory_read: true }
+    }
+}
+
+/// The entry of a skill: what its `SKILL.md` says in its head, and all of its files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Skill {
+    /// The URI of its `SKILL.md`. It names the skill at its server.
+    pub uri: String,
+    /// The head of its `SKILL.md`, with name and description. The name is a label for people and
+    /// models: another skill may have the same.
+    pub frontmatter: Frontmatter,
+    /// Its files, `SKILL.md` included.
+    #[serde(rename = "resources", default)]
+    pub files: SkillFiles,
+}
+
+impl Skill {
+    /// A skill with these files.
+    pub fn new(uri: impl Into<String>, frontmatter: Frontmatter, files: Vec<SkillFile>) -> Self {
+        Self { uri: uri.into(), frontmatter, files: SkillFiles::Listed(files) }
+    }
+
+    /// The name of the skill.
+    pub fn name(&self) -> &str {
+        self.frontmatter.name()
+    }
+
+    /// What the skill is for, and when to use it.
+    pub fn description(&self) -> &str {
+        self.frontmatter.description()
+    }
+
+    /// The entry of a file.
+    pub fn file(&self, uri: &str) -> Option<&SkillFile> {
+        self.files.listed().iter().find(|file| file.uri == uri)
+    }
+}
+
+/// A file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SkillFile {
+    /// The URI of the file.
+    pub uri: String,
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// The number of its bytes.
+    pub size: u64,
+}
+
+impl SkillFile {
+    /// The entry of a file with these bytes.
+    pub fn of(uri: impl Into<String>, bytes: &[u8]) -> Self {
+        Self { uri: uri.into(), digest: Digest::of(bytes), size: bytes.len() as u64 }
+    }
+}
+
+/// The files of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkillFiles {
+    /// All of them, each once.
+    Listed(Vec<SkillFile>),
+    /// The server makes the content when it is read, so there are no digests.
+    Dynamic,
+    /// The server sent something else, for this reason. Such a skill must not be loaded.
+    Unreadable(String),
+}
+
+impl SkillFiles {
+    /// The files; none if they are not listed.
+    pub fn listed(&self) -> &[SkillFile] {
+        match self {
+            Self::Listed(files) => files,
+            Self::Dynamic | Self::Unreadable(_) => &[],
+        }
+    }
+}
+
+impl Default for SkillFiles {
+    /// What an entry without the member has.
+    fn default() -> Self {
+        Self::Unreadable("missing".to_owned())
+    }
+}
+
+impl Serialize for SkillFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Listed(files) => files.serialize(serializer),
+            Self::Dynamic => serializer.serialize_str("dynamic"),
+            Self::Unreadable(_) => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SkillFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = RawJson::deserialize(deserializer)?;
+        Ok(match json.as_str() {
+            r#""dynamic""# => Self::Dynamic,
+            text if text.starts_with('[') => match json.parse() {
+                Ok(files) => Self::Listed(files),
+                Err(error) => Self::Unreadable(error.to_string()),
+            },
+            _ => Self::Unreadable("expected an array or \"dynamic\"".to_owned()),
+        })
+    }
+}
+
+/// One page of `skills/list`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ListSkillsResult {
+    /// The skills of this page, each with all of its files.
+    pub skills: Vec<Skill>,
+    /// The cursor of the next page. `None` on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// Further metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ListSkillsResult {
+    /// A page, and the cursor of the next one if there is one.
+    pub fn new(skills: Vec<Skill>, next_cursor: Option<Cursor>) -> Self {
+        Self { skills, next_cursor, meta: Meta::new() }
+    }
+}
+
+/// Which skill a client wants the entry of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetSkillParams {
+    /// The URI of its `SKILL.md`.
+    pub uri: String,
+}
+
+impl GetSkillParams {
+    /// The skill with this URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+/// The result of `skills/get`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetSkillResult {
+    /// The entry of the skill.
+    pub skill: Skill,
+    /// Further metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl GetSkillResult {
+    /// The entry of a skill.
+    pub fn new(skill: Skill) -> Self {
+        Self { skill, meta: Meta::new() }
+    }
+}
+
+/// Which directory a client wants to list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReadDirectoryParams {
+    /// The URI of the directory, without a slash at its end.
+    pub uri: String,
+    /// The `nextCursor` of the page before. `None` requests the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+}
+
+impl ReadDirectoryParams {
+    /// A page of the directory with this URI.
+    pub fn new(uri: impl Into<String>, cursor: Option<Cursor>) -> Self {
+        Self { uri: uri.into(), cursor }
+    }
+}
+
+/// One page of `resources/directory/read`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ReadDirectoryResult {
+    /// The children of the directory. Directories have the media type `inode/directory`.
+    pub resources: Vec<ResourceDefinition>,
+    /// The cursor of the next page. `None` on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// Further metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+}
+
+impl ReadDirectoryResult {
+    /// A page, and the cursor of the next one if there is one.
+    pub fn new(resources: Vec<ResourceDefinition>, next_cursor: Option<Cursor>) -> Self {
+        Self { resources, next_cursor, meta: Meta::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(resources: &str) -> Skill {
+        let text = format!(
+            r#"{{"uri":"skill://a/SKILL.md","frontmatter":{{"name":"a","description":"b"}}{resources}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_read_and_written_as_on_the_wire() {
+        let digest = Digest::of(b"");
+        let file = format!(r#"{{"uri":"skill://a/SKILL.md","digest":"{digest}","size":0}}"#);
+        let listed = skill(&format!(r#","resources":[{file}]"#));
+        assert_eq!(listed.files.listed(), [SkillFile::of("skill://a/SKILL.md", b"")]);
+        let text = serde_json::to_string(&listed).unwrap();
+        assert!(text.ends_with(&format!(r#""resources":[{file}]}}"#)), "{text}");
+        let dynamic = skill(r#","resources":"dynamic""#);
+        assert_eq!(dynamic.files, SkillFiles::Dynamic);
+        assert!(serde_json::to_string(&dynamic).unwrap().ends_with(r#""resources":"dynamic"}"#));
+    }
+
+    #[test]
+    fn a_wrong_list_of_files_does_not_cost_the_list_of_skills() {
+        for (resources, reason) in [
+            ("", "missing"),
+            (r#","resources":null"#, "expected an array or \"dynamic\""),
+            (r#","resources":"none""#, "expected an array or \"dynamic\""),
+            (r#","resources":{}"#, "expected an array or \"dynamic\""),
+            (r#","resources":[{"uri":"a","digest":"sha256:","size":1}]"#, "64 hex digits"),
+            (r#","resources":[{"uri":"a","size":1}]"#, "digest`: missing"),
+        ] {
+            let SkillFiles::Unreadable(found) = skill(resources).files else { panic!() };
+            assert!(found.contains(reason), "{resources}: {found}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A catalogue of skills that can be read again.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use bytes::Bytes;
+
+use crate::catalogue::Catalogue;
+use crate::error::SkillError;
+use crate::folder;
+use crate::limits::SkillLimits;
+
+/// The skills of a server, read from a folder or compiled into the program. Cheap to clone; clones
+/// share the same skills.
+///
+/// Everything is read and checked at once, and held in memory: a client gets the file whose digest
+/// it was given, also if the folder changes meanwhile. After a change, call [`reload`](Self::reload).
+///
+/// A folder of skills looks like this. `refunds` has the URI `skill://acme/refunds/SKILL.md`:
+///
+/// ```text
+/// skills
+/// ├── git-workflow
+/// │   ├── SKILL.md
+/// │   └── references
+/// │       └── branches.md
+/// └── acme
+///     └── refunds
+///         └── SKILL.md
+/// ```
+#[derive(Clone)]
+pub struct Skills(Arc<Inner>);
+
+struct Inner {
+    source: Source,
+    limits: SkillLimits,
+    current: RwLock<Arc<Catalogue>>,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+enum Source {
+    Folder(PathBuf),
+    /// In the program; they never change.
+    Fixed,
+}
+
+/// Is called after each reload, until it returns `false`.
+type Listener = Box<dyn Fn(&Catalogue, &Catalogue) -> bool + Send + Sync>;
+
+impl Skills {
+    /// Reads the skills in a folder.
+    ///
+    /// Each folder in it with a `SKILL.md` is a skill, at any depth. Files whose names begin with a
+    /// dot are left out. Links are refused. It reads files, so call it before the server serves.
+    ///
+    /// # Errors
+    ///
+    /// Names the file that cannot be served, the line, and the reason.
+    pub fn dir(folder: impl AsRef<Path>) -> Result<Self, SkillError> {
+        Self::dir_within(folder, SkillLimits::default())
+    }
+
+    /// Reads the skills in a folder, within limits of your own.
+    ///
+    /// # Errors
+    ///
+    /// Names the file that cannot be served, the line, and the reason.
+    pub fn dir_within(folder: impl AsRef<Path>, limits: SkillLimits) -> Result<Self, SkillError> {
+        let folder = folder.as_ref();
+        let catalogue = read(folder, &limits)?;
+        Ok(Self::of(Source::Folder(folder.to_owned()), limits, catalogue))
+    }
+
+    /// Skills that are part of the program: files by their paths below a folder of skills.
+    ///
+    /// ```
+    /// use bowline_skills::Skills;
+    ///
+    /// let text = "---\nname: greet\ndescription: How to greet people here\n---\n\nSay moin.\n";
+    /// let skills = Skills::files([("greet/SKILL.md", text)])?;
+    /// # Ok::<(), bowline_skills::SkillError>(())
+    /// ```
+    ///
+    /// With files of the crate, write `("greet/SKILL.md", include_str!("greet/SKILL.md"))`.
+    ///
+    /// # Errors
+    ///
+    /// Names the file that cannot be served, the line, and the reason.
+    pub fn files<P, B>(files: impl IntoIterator<Item = (P, B)>) -> Result<Self, SkillError>
+    where
+        P: Into<String>,
+        B: Into<Bytes>,
+    {
+        let files = files.into_iter().map(|(path, bytes)| (path.into(), bytes.into())).collect();
+        let limits = SkillLimits::default();
+        let catalogue = Catalogue::new(files, &limits)?;
+        Ok(Self::of(Source::Fixed, limits, catalogue))
+    }
+
+    fn of(source: Source, limits: SkillLimits, catalogue: Catalogue) -> Self {
+        let current = RwLock::new(Arc::new(catalogue));
+        Self(Arc::new(Inner { source, limits, current, listeners: Mutex::default() }))
+    }
+
+    /// The skills as of now.
+    pub fn current(&self) -> Arc<Catalogue> {
+        self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the folder again. From then on clients get the new skills, and clients that asked for
+    /// it are notified. It reads files: in a server that serves, use `tokio::task::spawn_blocking`.
+    ///
+    /// # Errors
+    ///
+    /// As [`dir`](Self::dir). Then clients still get the old skills.
+    pub fn reload(&self) -> Result<(), SkillError> {
+        let Source::Folder(folder) = &self.0.source else { return Ok(()) };
+        // Taken first, so that of two reloads the later one wins.
+        let mut listeners = self.listeners();
+        let new = Arc::new(read(folder, &self.0.limits)?);
+        let mut current = self.0.current.write().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *current, new.clone());
+        drop(current);
+        listeners.retain(|listener| listener(&old, &new));
+        Ok(())
+    }
+
+    /// Calls a function after each reload, with the old and the new skills, until it returns
+    /// `false`.
+    pub fn on_reload(
+        &self,
+        listener: impl Fn(&Catalogue, &Catalogue) -> bool + Send + Sync + 'static,
+    ) {
+        self.listeners().push(Box::new(listener));
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {
+        self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads the skills in a folder.
+fn read(folder: &Path, limits: &SkillLimits) -> Result<Catalogue, SkillError> {
+    let files = folder::collect(folder, limits)?;
+    let within = |error: SkillError| error.within(&folder.display().to_string());
+    Catalogue::new(files, limits).map_err(within)
+}
+
+impl fmt::Debug for Skills {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let uris: Vec<_> = self.current().skills().iter().map(|skill| skill.uri.clone()).collect();
+        f.debug_tuple("Skills").field(&uris).finish()
+    }
+}
