@@ -37,7 +37,7 @@ pub use self::claims::Claims;
 pub use self::extensions::Extensions;
 pub use self::outbox::{
     ConnectionId, Outbox, Outgoing, OutgoingQuestion, ProgressUpdate, QuestionError, Reply,
-    ReportedChange, Sink, is_part_of,
+    ReportedChange, Sink, TaskNotification, is_part_of,
 };
 pub use self::response::{Response, ResultBody, ResultText, Success, SuccessKind};
 use crate::members::Members;

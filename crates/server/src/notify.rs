@@ -5,6 +5,8 @@
 //! slowly gets one notification for each changed thing, however often it changed meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -12,7 +14,9 @@ use bowline_proto::request::{
     ExchangeId, Outgoing, Parts, ReportedChange, Response, Sink, Success, is_part_of,
 };
 use bowline_proto::sync::lock;
+use bowline_types::error::ErrorObject;
 use bowline_types::subscription::SubscriptionFilter;
+use futures_core::future::BoxFuture;
 
 use crate::call::Call;
 use crate::error::{Error, Result as HandlerResult};
@@ -135,11 +139,32 @@ pub(crate) struct ListenStream {
     own: SubscriptionFilter,
     /// What passes on the changes of others.
     relays: Mutex<Vec<Arc<MountRelay>>>,
+    /// The tasks that it follows, until it tells of them.
+    tasks: Mutex<Option<Box<dyn TaskChanges>>>,
+}
+
+/// The changes of the tasks that one subscription names. A trait, so that programs without tasks do
+/// not contain the code.
+pub(crate) trait TaskChanges: Send {
+    /// The tasks that are followed.
+    fn ids(&self) -> Vec<String>;
+
+    /// Ready when [`take`](Self::take) may have a change.
+    fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>>;
+
+    /// A change that the client does not know yet, if there is one.
+    fn take(&mut self) -> BoxFuture<'_, Result<Option<ReportedChange>, ErrorObject>>;
 }
 
 impl ListenStream {
     pub(crate) fn new(notify: &Notify, request: ListenRequest, own: SubscriptionFilter) -> Self {
-        Self { subscription: notify.subscribe(request), own, relays: Mutex::default() }
+        let (relays, tasks) = Default::default();
+        Self { subscription: notify.subscribe(request), own, relays, tasks }
+    }
+
+    /// Reports the changes of these tasks too.
+    pub(crate) fn follow(&self, tasks: Box<dyn TaskChanges>) {
+        *lock(&self.tasks) = Some(tasks);
     }
 
     pub(crate) fn request(&self) -> &ListenRequest {
@@ -164,14 +189,16 @@ impl ListenStream {
         parts: &Parts,
         is_hidden: impl Fn(&str, &Parts) -> bool,
     ) -> Response {
-        let honoured = self.honoured().await;
+        let mut tasks = lock(&self.tasks).take();
+        let mut honoured = self.honoured().await;
+        honoured.task_ids = tasks.as_ref().map(|tasks| tasks.ids()).unwrap_or_default();
         let mut change = ReportedChange::Acknowledged(honoured.clone());
         while parts.outbox.say(Outgoing::Change(change)).await.is_ok() {
             change = loop {
-                self.subscription.changed().await;
+                self.changed(&mut tasks).await?;
                 // Changes while there is no room are joined.
                 parts.outbox.ready().await;
-                let change = self.subscription.take().await;
+                let Some(change) = self.take(&mut tasks).await? else { continue };
                 let is_promised = change.is_wanted_by(&honoured) || self.request().every_resource;
                 match &change {
                     ReportedChange::Resource(uri) if is_hidden(uri, parts) => {}
@@ -181,6 +208,31 @@ impl ListenStream {
             };
         }
         Ok(Success::empty())
+    }
+
+    /// Waits until there may be a change to report.
+    async fn changed(&self, tasks: &mut Option<Box<dyn TaskChanges>>) -> Result<(), ErrorObject> {
+        let Some(tasks) = tasks else {
+            self.subscription.changed().await;
+            return Ok(());
+        };
+        let mut own = pin!(self.subscription.changed());
+        poll_fn(|cx| match own.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Ok(())),
+            Poll::Pending => tasks.poll_changed(cx),
+        })
+        .await
+    }
+
+    /// Takes a pending change.
+    async fn take(
+        &self,
+        tasks: &mut Option<Box<dyn TaskChanges>>,
+    ) -> Result<Option<ReportedChange>, ErrorObject> {
+        match (self.subscription.take(), tasks) {
+            (None, Some(tasks)) => tasks.take().await,
+            (change, _) => Ok(change),
+        }
     }
 
     /// The part of the request that this server or a mounted server honours.
@@ -253,13 +305,8 @@ impl Subscription {
     }
 
     /// Takes a pending change.
-    async fn take(&self) -> ReportedChange {
-        loop {
-            if let Some(change) = lock(&self.subscriber.pending).take() {
-                return change;
-            }
-            self.subscriber.woken.notified().await;
-        }
+    fn take(&self) -> Option<ReportedChange> {
+        lock(&self.subscriber.pending).take()
     }
 }
 
@@ -273,7 +320,8 @@ impl Subscriber {
     fn add(&self, change: &ReportedChange) {
         let mut pending = lock(&self.pending);
         match change {
-            ReportedChange::Acknowledged(_) => {}
+            // Tasks are followed in the store.
+            ReportedChange::Acknowledged(_) | ReportedChange::Task { .. } => {}
             ReportedChange::Tools => pending.tools |= self.request.filter.tools_list_changed,
             ReportedChange::Prompts => pending.prompts |= self.request.filter.prompts_list_changed,
             ReportedChange::Resources => {
@@ -319,80 +367,4 @@ impl Pending {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn request(filter: SubscriptionFilter) -> ListenRequest {
-        ListenRequest { filter, every_resource: false }
-    }
-
-    fn heard(subscription: &Subscription) -> Vec<ReportedChange> {
-        let mut pending = lock(&subscription.subscriber.pending);
-        std::iter::from_fn(|| pending.take()).collect()
-    }
-
-    // spec: SUB-2
-    #[test]
-    fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
-        let notify = Notify::new();
-        let tools = notify.subscribe(request(SubscriptionFilter::new().with_tools_list_changed()));
-        let nothing = notify.subscribe(request(SubscriptionFilter::new()));
-        notify.tools_changed();
-        notify.prompts_changed();
-        notify.resources_changed();
-        notify.resource_updated("a://b");
-        assert_eq!(heard(&tools), [ReportedChange::Tools]);
-        assert_eq!(heard(&nothing), []);
-    }
-
-    #[test]
-    fn a_change_that_happens_often_is_notified_once() {
-        let notify = Notify::new();
-        let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
-        let subscription = notify.subscribe(request(filter));
-        for _ in 0..1000 {
-            notify.tools_changed();
-            notify.resource_updated("a://b");
-        }
-        assert_eq!(
-            heard(&subscription),
-            [ReportedChange::Tools, ReportedChange::Resource("a://b".to_owned())]
-        );
-    }
-
-    // spec: RSRC-9
-    #[test]
-    fn a_change_of_a_part_is_notified_to_subscribers_of_the_whole() {
-        let notify = Notify::new();
-        let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
-        let subscription = notify.subscribe(request(filter));
-        for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
-            notify.resource_updated(uri);
-        }
-        let told = [
-            ReportedChange::Resource("a://b/part".to_owned()),
-            ReportedChange::Resource("c://d/e".to_owned()),
-        ];
-        assert_eq!(heard(&subscription), told);
-    }
-
-    #[test]
-    fn a_slow_subscriber_is_notified_of_the_whole_when_there_are_too_many_parts() {
-        let notify = Notify::new();
-        let subscription =
-            notify.subscribe(request(SubscriptionFilter::new().with_resource("a://b")));
-        for part in 0..10 * MOST_RESOURCES {
-            notify.resource_updated(format!("a://b/{part}"));
-        }
-        let told = heard(&subscription);
-        assert_eq!(told.len(), MOST_RESOURCES + 1);
-        assert!(told.contains(&ReportedChange::Resource("a://b".to_owned())));
-    }
-
-    #[test]
-    fn a_subscription_that_is_dropped_leaves_nothing_behind() {
-        let notify = Notify::new();
-        drop(notify.subscribe(request(SubscriptionFilter::new())));
-        assert!(lock(&notify.0).by_number.is_empty());
-    }
-}
+mod tests;

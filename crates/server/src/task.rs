@@ -10,6 +10,7 @@
 //! * `ask_first`: asks what a tool wants to know before the task begins (2026-07-28).
 //! * `run`: drives the call, and records how it ends.
 //! * `sink`: takes the messages of the call.
+//! * `follow`: reports changes to a `subscriptions/listen` that names tasks (2026-07-28).
 //! * `serve`: `tasks/get` and `tasks/cancel`; `modern` and `legacy`: what differs between the
 //!   revisions.
 //! * `record`: what is stored of a task; `records`: reads and changes it.
@@ -17,6 +18,7 @@
 //! * `time`: times as the protocol writes them.
 
 mod ask_first;
+mod follow;
 mod legacy;
 mod modern;
 mod offer;

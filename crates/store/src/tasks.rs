@@ -10,6 +10,7 @@
 //! at a key that does not exist, and gets the same answer as for an unknown id.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -206,8 +207,17 @@ impl TaskWatch {
     ///
     /// If the backend closes the topic of the task.
     pub async fn changed(&mut self) -> Result<()> {
-        let news = std::future::poll_fn(|cx| self.news.as_mut().poll_next(cx)).await;
-        news.map(|_| ()).ok_or_else(|| Error::new("the topic of a task has ended"))
+        std::future::poll_fn(|cx| self.poll_changed(cx)).await
+    }
+
+    /// Polls for a change, for a reader that watches several tasks.
+    ///
+    /// # Errors
+    ///
+    /// If the backend closes the topic of the task.
+    pub fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let news = ready!(self.news.as_mut().poll_next(cx));
+        Poll::Ready(news.map(|_| ()).ok_or_else(|| Error::new("the topic of a task has ended")))
     }
 }
 

@@ -219,7 +219,7 @@ impl ModernCall {
                 question.reply.deliver(Err(QuestionError::NoBackChannel));
                 None
             }
-            Outgoing::Pause(_) | Outgoing::ElicitationComplete(_) => None,
+            Outgoing::Pause(_) | Outgoing::ElicitationComplete(_) | Outgoing::Task(_) => None,
         }
     }
 }
@@ -263,6 +263,7 @@ impl Weigh for Outgoing {
             Self::Progress(advance) => advance.message.as_ref().map_or(0, String::len),
             Self::Log(message) => message.data.as_str().len(),
             Self::Change(ReportedChange::Resource(uri)) => uri.len(),
+            Self::Change(ReportedChange::Task { task, .. }) => task.as_str().len(),
             _ => 0,
         };
         // An item without text takes room too.

@@ -15,9 +15,10 @@ use std::time::Duration;
 
 use bowline_types::deprecated::logging::LogMessageParams;
 use bowline_types::error::ErrorObject;
+use bowline_types::id::ProgressToken;
 use bowline_types::input::InputRequest;
 use bowline_types::json::RawJson;
-use bowline_types::legacy::task::RelatedTask;
+use bowline_types::legacy::task::{CoreTask, RelatedTask};
 use bowline_types::subscription::SubscriptionFilter;
 
 use super::ExchangeId;
@@ -42,13 +43,34 @@ pub enum Outgoing {
     /// (2025-11-25). May be sent after the call has ended, because the user may take longer than
     /// the call.
     ElicitationComplete(String),
+    /// News of the task that the call became (2025-11-25). May be sent after the call has ended,
+    /// because the task goes on. Boxed, because it is rare.
+    Task(Box<TaskNotification>),
 }
 
 impl Outgoing {
-    /// Whether the message may be dropped when the client reads too slowly.
+    /// Whether the message may be dropped when the client reads too slowly. No client may depend on
+    /// news of a task (TASK-48).
     pub fn is_droppable(&self) -> bool {
-        matches!(self, Self::Progress(_) | Self::Log(_))
+        matches!(self, Self::Progress(_) | Self::Log(_) | Self::Task(_))
     }
+}
+
+/// News of a task of 2025-11-25. Dropped in other revisions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskNotification {
+    /// The status of the task changed.
+    Status(CoreTask),
+    /// How far the task is. The sender takes care that the values grow (PROG-4), and that none
+    /// comes after the task has ended (PROG-12).
+    Progress {
+        /// The task.
+        task: RelatedTask,
+        /// The token of the request that created the task (PROG-11).
+        token: ProgressToken,
+        /// How far it is.
+        update: ProgressUpdate,
+    },
 }
 
 /// How far a call is. Values that do not grow are dropped, because the protocol demands growing
@@ -77,6 +99,13 @@ pub enum ReportedChange {
     Resources,
     /// A resource changed.
     Resource(String),
+    /// A task changed (the tasks extension of 2026-07-28).
+    Task {
+        /// The id of the task.
+        id: String,
+        /// The whole task, as `tasks/get` gives it (XTASK-35).
+        task: RawJson,
+    },
 }
 
 impl ReportedChange {
@@ -91,6 +120,7 @@ impl ReportedChange {
             Self::Resource(uri) => {
                 filter.resource_subscriptions.iter().any(|whole| is_part_of(uri, whole))
             }
+            Self::Task { id, .. } => filter.task_ids.contains(id),
         }
     }
 
@@ -101,7 +131,7 @@ impl ReportedChange {
         match self {
             Self::Resource(uri) => is_part_of(uri, resource) || is_part_of(resource, uri),
             Self::Resources => true,
-            Self::Acknowledged(_) | Self::Tools | Self::Prompts => false,
+            Self::Acknowledged(_) | Self::Tools | Self::Prompts | Self::Task { .. } => false,
         }
     }
 }

@@ -226,6 +226,7 @@ impl ServerConnection {
         let outgoing = match outgoing {
             Outgoing::Ask(question) => return self.ask(number, question, now),
             Outgoing::ElicitationComplete(id) => return self.elicitation_complete(number, id),
+            Outgoing::Task(news) => return self.task_notification(number, *news),
             other => other,
         };
         let frame = match (self.calls.get_mut(number), outgoing) {

@@ -216,5 +216,6 @@ pub(crate) fn described(change: &ReportedChange) -> (Method, String) {
         ReportedChange::Resource(uri) => {
             (Method::ResourcesUpdated, format!("{{{}}}", splice::member("uri", uri)))
         }
+        ReportedChange::Task { task, .. } => (Method::Tasks, task.as_str().to_owned()),
     }
 }

@@ -26,7 +26,6 @@ use bowline_types::json::RawJson;
 use bowline_types::legacy::initialize::{InitializeParams, InitializeResult};
 use bowline_types::legacy::set_level::SetLevelParams;
 use bowline_types::legacy::subscribe::SubscribeParams;
-use bowline_types::meta::{Meta, key};
 use bowline_types::method::Method;
 use bowline_types::revision::Revision;
 use bowline_types::text::counted;
@@ -45,6 +44,7 @@ use crate::wire::project::Project;
 use crate::wire::splice;
 
 mod subscribed_resources;
+mod tasks;
 
 use subscribed_resources::SubscribedResources;
 
@@ -196,6 +196,8 @@ impl LegacySession {
             ReportedChange::Prompts => self.capabilities.supports_prompts_list_changed(),
             ReportedChange::Resources => self.capabilities.supports_resources_list_changed(),
             ReportedChange::Resource(uri) => self.subscribed.wants(uri),
+            // The extension has no tasks here; those of the core are no subscriptions.
+            ReportedChange::Task { .. } => false,
         }
     }
 
@@ -265,11 +267,7 @@ impl LegacySession {
         let id = self.questions.insert(OpenQuestion { exchange, reply }, timing, now);
         let mut params = params_of(&request);
         if let Some(task) = task {
-            // Every message of a task names it (TASK-24, TASK-40).
-            let mut meta = Meta::new();
-            let related = RawJson::from_value(&*task).unwrap_or_default();
-            meta.set_reserved(key::RELATED_TASK, related);
-            params = splice::object(&splice::member("_meta", &meta), &params);
+            params = tasks::related(&task, &params);
         }
         Some(splice::request(&id.into(), method, &params))
     }

@@ -6,6 +6,7 @@ mod closing;
 mod elsewhere;
 mod era;
 mod questions;
+mod tasks;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -24,7 +24,7 @@ use futures_core::future::BoxFuture;
 use super::resource::Presence;
 use super::{Routed, Router, not_offered};
 use crate::feature::set::FeatureEntry as _;
-use crate::feature::{TaskRoutes, ToolEntry, WithoutTasks};
+use crate::feature::{Following, TaskRoutes, ToolEntry, WithoutTasks};
 use crate::mount::{Mount, lists};
 use crate::notify::ListenStream;
 
@@ -81,6 +81,12 @@ impl Router {
         let routes = self.0.registry.routes::<TaskRoutes>();
         let routes = routes.ok_or_else(|| not_offered(request.parts.method))?;
         Ok(Routed::Later((routes.serve)(request, &self.0.shared)))
+    }
+
+    /// Follows the tasks with these ids; `None` if there are no ids, or the server has no tasks.
+    pub(super) fn follow(&self, ids: Vec<String>, parts: &Parts) -> Option<Following> {
+        let routes = self.0.registry.routes::<TaskRoutes>().filter(|_| !ids.is_empty())?;
+        Some((routes.follow)(ids, parts, &self.0.shared))
     }
 
     /// Refuses a call that asks for a task, if its tool has none but others of the server do

@@ -51,7 +51,8 @@ impl Router {
         let tells = capabilities.supports_tools_list_changed()
             || capabilities.supports_prompts_list_changed()
             || capabilities.supports_resources_list_changed()
-            || capabilities.supports_resources_subscribe();
+            || capabilities.supports_resources_subscribe()
+            || has_tasks(&capabilities);
         if !tells {
             return Err(not_offered(Method::SubscriptionsListen));
         }
@@ -62,8 +63,8 @@ impl Router {
         if names_tasks && has_tasks(&capabilities) && !declares_tasks(&request.parts) {
             return Err(missing_extension("`taskIds` names tasks"));
         }
-        // Clients ask for the state of a task; changes are not sent.
-        filter.task_ids.clear();
+        // Tasks are in the store of this server, never in that of a mounted one.
+        let following = self.follow(std::mem::take(&mut filter.task_ids), &request.parts);
         let limits = &self.0.shared.limits;
         filter.resource_subscriptions.truncate(limits.subscribed_resources);
         let mut room = limits.subscribed_bytes;
@@ -80,7 +81,12 @@ impl Router {
         let own = self.honoured(wish.filter.clone(), &request.parts);
         let listening = ListenStream::new(self.0.registry.notify(), wish, own);
         let (router, parts) = (self.clone(), request.parts);
-        Ok(Routed::Later(Box::pin(async move { router.tell(&listening, &parts).await })))
+        Ok(Routed::Later(Box::pin(async move {
+            if let Some(following) = following {
+                listening.follow(following.await?);
+            }
+            router.tell(&listening, &parts).await
+        })))
     }
 
     /// Notifies the client of this server's changes that are not hidden from it.

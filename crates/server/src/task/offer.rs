@@ -2,11 +2,12 @@
 
 use bowline_types::tool::TaskSupport;
 
-use super::{serve, start};
+use super::{follow, serve, start};
 use crate::feature::{TaskNeed, TaskPlan, TaskRoutes, Tool};
 
 /// The code for tasks. Named only by [`Tool::task`].
-const LINKED: TaskRoutes = TaskRoutes { start: start::start, serve: serve::serve };
+const LINKED: TaskRoutes =
+    TaskRoutes { start: start::start, serve: serve::serve, follow: follow::follow };
 
 impl Tool {
     /// Sets whether calls of the tool run as tasks, for callers that can have one.

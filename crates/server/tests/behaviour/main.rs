@@ -25,6 +25,7 @@ mod rounds;
 mod sampling;
 mod scopes;
 mod served;
+mod task_news;
 mod templates;
 mod tools;
 mod visibility;

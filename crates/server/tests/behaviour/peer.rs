@@ -8,7 +8,7 @@ use bowline_proto::members::Members;
 use bowline_proto::request::{
     Access, ClientProfile, ExchangeId, Extensions, Input, Outbox, Outgoing, Owner, Parts,
     ProgressUpdate, QuestionError, ReportedChange, Request, Response, ResultText, Sink,
-    SuccessKind,
+    SuccessKind, TaskNotification,
 };
 use bowline_server::extract::FromCall;
 use bowline_server::{Call, ResponseFuture, Server, Service, Tool};
@@ -298,6 +298,7 @@ struct State {
     changes: Vec<ReportedChange>,
     questions: Vec<InputRequest>,
     completed: Vec<String>,
+    news: Vec<TaskNotification>,
     /// Given to questions, first come first served; without any the client has no back channel.
     answers: Vec<Result<Value, QuestionError>>,
     is_full: bool,
@@ -325,6 +326,11 @@ impl Inbox {
     /// The questions by URL whose completion was announced.
     pub(crate) fn completed(&self) -> Vec<String> {
         self.0.lock().unwrap().completed.clone()
+    }
+
+    /// The news of tasks of 2025-11-25 since it was last asked.
+    pub(crate) fn news(&self) -> Vec<TaskNotification> {
+        std::mem::take(&mut self.0.lock().unwrap().news)
     }
 
     pub(crate) fn answer(&self, answer: Result<Value, QuestionError>) {
@@ -359,6 +365,7 @@ impl Sink for Inbox {
             Outgoing::Log(message) => state.logs.push(message),
             Outgoing::Change(change) => state.changes.push(change),
             Outgoing::ElicitationComplete(id) => state.completed.push(id),
+            Outgoing::Task(news) => state.news.push(*news),
             Outgoing::Pause(_) => {}
             Outgoing::Ask(question) => {
                 state.questions.push(question.request);

@@ -212,6 +212,7 @@ fn changed(change: &ReportedChange) -> String {
         ReportedChange::Prompts => "prompts".to_owned(),
         ReportedChange::Resources => "resources".to_owned(),
         ReportedChange::Resource(uri) => format!("resource {uri}"),
+        ReportedChange::Task { id, .. } => format!("task {id}"),
     }
 }
 

@@ -14,7 +14,9 @@ use super::super::batch::BatchId;
 use super::super::exchange::{Attached, CallOrigin, Exchange};
 use super::{ServerConnection, ServerEvent, ServiceCall, State};
 use crate::admission::{self, Admitted};
-use crate::request::{Access, ExchangeId, OutgoingQuestion, QuestionError, Response};
+use crate::request::{
+    Access, ExchangeId, OutgoingQuestion, QuestionError, Response, TaskNotification,
+};
 use crate::transmit::{Role, Route, Transmit};
 use crate::wire::{legacy, splice};
 
@@ -143,9 +145,19 @@ impl ServerConnection {
     /// Announces that an elicitation by URL is complete, whether its call still runs or not.
     pub(super) fn elicitation_complete(&mut self, number: ExchangeId, id: String) {
         let frame = self.session.as_ref().and_then(|session| session.elicitation_complete(id));
+        self.transmit(self.route_after(number), Role::Within, frame);
+    }
+
+    /// Sends news of the task that a call became. The call has ended then, as a rule.
+    pub(super) fn task_notification(&mut self, number: ExchangeId, news: TaskNotification) {
+        let frame = self.session.as_ref().and_then(|session| session.task_notification(news));
+        self.transmit(self.route_after(number), Role::Within, frame);
+    }
+
+    /// The route of a message that may come after its call has ended.
+    fn route_after(&self, number: ExchangeId) -> Route {
         let is_open = self.calls.get(number).is_some();
-        let route = if is_open { Route::Exchange(number) } else { Route::Standalone };
-        self.transmit(route, Role::Within, frame);
+        if is_open { Route::Exchange(number) } else { Route::Standalone }
     }
 
     /// A question of a call has been answered, or has failed. After the last one the call counts as

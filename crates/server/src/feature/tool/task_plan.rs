@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use bowline_proto::request::{Request, Response};
+use bowline_proto::request::{Parts, Request, Response};
+use bowline_types::error::ErrorObject;
 use futures_core::future::BoxFuture;
 
 use super::entry::ToolEntry;
 use crate::feature::invoke::Invocation;
+use crate::notify::TaskChanges;
 use crate::shared::ServerShared;
 
 /// How calls of a tool become tasks.
@@ -34,7 +36,12 @@ pub(crate) struct TaskRoutes {
         fn(&Arc<ToolEntry>, TaskNeed, Request, &Arc<ServerShared>) -> Invocation<ToolEntry>,
     /// Serves the methods that concern tasks.
     pub(crate) serve: fn(Request, &Arc<ServerShared>) -> BoxFuture<'static, Response>,
+    /// Follows the tasks with these ids, on behalf of a caller.
+    pub(crate) follow: fn(Vec<String>, &Parts, &Arc<ServerShared>) -> Following,
 }
+
+/// Becomes the changes of the tasks that a subscription names.
+pub(crate) type Following = BoxFuture<'static, Result<Box<dyn TaskChanges>, ErrorObject>>;
 
 /// Marks a call that must not become a task, because the client could not ask for it later: that of
 /// a mounted server.

@@ -1,0 +1,74 @@
+use super::*;
+
+fn request(filter: SubscriptionFilter) -> ListenRequest {
+    ListenRequest { filter, every_resource: false }
+}
+
+fn heard(subscription: &Subscription) -> Vec<ReportedChange> {
+    let mut pending = lock(&subscription.subscriber.pending);
+    std::iter::from_fn(|| pending.take()).collect()
+}
+
+// spec: SUB-2
+#[test]
+fn a_subscriber_hears_what_it_asked_for_and_nothing_else() {
+    let notify = Notify::new();
+    let tools = notify.subscribe(request(SubscriptionFilter::new().with_tools_list_changed()));
+    let nothing = notify.subscribe(request(SubscriptionFilter::new()));
+    notify.tools_changed();
+    notify.prompts_changed();
+    notify.resources_changed();
+    notify.resource_updated("a://b");
+    assert_eq!(heard(&tools), [ReportedChange::Tools]);
+    assert_eq!(heard(&nothing), []);
+}
+
+#[test]
+fn a_change_that_happens_often_is_notified_once() {
+    let notify = Notify::new();
+    let filter = SubscriptionFilter::new().with_tools_list_changed().with_resource("a://b");
+    let subscription = notify.subscribe(request(filter));
+    for _ in 0..1000 {
+        notify.tools_changed();
+        notify.resource_updated("a://b");
+    }
+    assert_eq!(
+        heard(&subscription),
+        [ReportedChange::Tools, ReportedChange::Resource("a://b".to_owned())]
+    );
+}
+
+// spec: RSRC-9
+#[test]
+fn a_change_of_a_part_is_notified_to_subscribers_of_the_whole() {
+    let notify = Notify::new();
+    let filter = SubscriptionFilter::new().with_resource("a://b").with_resource("c://d/");
+    let subscription = notify.subscribe(request(filter));
+    for uri in ["a://b/part", "a://bc", "a://", "c://d/e", "c://d"] {
+        notify.resource_updated(uri);
+    }
+    let told = [
+        ReportedChange::Resource("a://b/part".to_owned()),
+        ReportedChange::Resource("c://d/e".to_owned()),
+    ];
+    assert_eq!(heard(&subscription), told);
+}
+
+#[test]
+fn a_slow_subscriber_is_notified_of_the_whole_when_there_are_too_many_parts() {
+    let notify = Notify::new();
+    let subscription = notify.subscribe(request(SubscriptionFilter::new().with_resource("a://b")));
+    for part in 0..10 * MOST_RESOURCES {
+        notify.resource_updated(format!("a://b/{part}"));
+    }
+    let told = heard(&subscription);
+    assert_eq!(told.len(), MOST_RESOURCES + 1);
+    assert!(told.contains(&ReportedChange::Resource("a://b".to_owned())));
+}
+
+#[test]
+fn a_subscription_that_is_dropped_leaves_nothing_behind() {
+    let notify = Notify::new();
+    drop(notify.subscribe(request(SubscriptionFilter::new())));
+    assert!(lock(&notify.0).by_number.is_empty());
+}

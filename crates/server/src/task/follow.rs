@@ -1,0 +1,138 @@
+//! Follows the tasks that a `subscriptions/listen` names (2026-07-28).
+//!
+//! Changes are read from the store, so it does not matter which server runs a task. A task of
+//! another owner is not found there, like one that does not exist.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::SystemTime;
+
+use bowline_proto::request::{Parts, ReportedChange};
+use bowline_store::tasks::{TaskName, TaskStore, TaskWatch};
+use bowline_types::error::ErrorObject;
+use bowline_types::ext::tasks::Task;
+use bowline_types::json::RawJson;
+use futures_core::future::BoxFuture;
+
+use super::records;
+use crate::notify::TaskChanges;
+use crate::shared::ServerShared;
+
+/// Follows those of the named tasks that the caller has. Ids beyond
+/// [`Limits::subscribed_resources`](bowline_proto::limits::Limits::subscribed_resources) are left
+/// out, and the acknowledgement does not list them.
+pub(super) fn follow(
+    mut ids: Vec<String>,
+    parts: &Parts,
+    shared: &Arc<ServerShared>,
+) -> BoxFuture<'static, Result<Box<dyn TaskChanges>, ErrorObject>> {
+    let mut named = HashSet::new();
+    ids.retain(|id| records::is_id(id) && named.insert(id.clone()));
+    ids.truncate(shared.limits.subscribed_resources);
+    let names: Vec<_> = ids.into_iter().map(|id| records::name(parts, id)).collect();
+    let store = shared.tasks.store();
+    Box::pin(async move {
+        let mut tasks = Vec::new();
+        for name in names {
+            let broken = |error| records::broken(&error);
+            if store.record(&name, SystemTime::now()).await.map_err(broken)?.is_some() {
+                let watch = store.watch(&name).await.map_err(broken)?;
+                tasks.push(FollowedTask { name, watch, is_due: true, told: None });
+            }
+        }
+        Ok(Box::new(FollowedTasks { store, tasks, next: 0 }) as Box<dyn TaskChanges>)
+    })
+}
+
+/// The tasks of one subscription. Those that have ended or expired are left out, since they never
+/// change again.
+struct FollowedTasks {
+    store: TaskStore,
+    tasks: Vec<FollowedTask>,
+    /// Where to look for the next due task, so that no task keeps others from being reported.
+    next: usize,
+}
+
+struct FollowedTask {
+    name: TaskName,
+    watch: TaskWatch,
+    /// Whether the client does not know the current state yet. At first it is due, because the task
+    /// may have changed before it was followed.
+    is_due: bool,
+    /// The state that the client knows.
+    told: Option<Task>,
+}
+
+impl TaskChanges for FollowedTasks {
+    fn ids(&self) -> Vec<String> {
+        self.tasks.iter().map(|task| task.name.id().to_owned()).collect()
+    }
+
+    fn poll_changed(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ErrorObject>> {
+        for task in &mut self.tasks {
+            while let Poll::Ready(changed) = task.watch.poll_changed(cx) {
+                changed.map_err(|error| records::broken(&error))?;
+                task.is_due = true;
+            }
+        }
+        match self.tasks.iter().any(|task| task.is_due) {
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        }
+    }
+
+    fn take(&mut self) -> BoxFuture<'_, Result<Option<ReportedChange>, ErrorObject>> {
+        Box::pin(async move {
+            while let Some(place) = self.due() {
+                if let Some(task) = self.read(place).await? {
+                    let unwritable =
+                        |error: serde_json::Error| ErrorObject::internal(error.to_string());
+                    let id = task.task_id.clone();
+                    let task = RawJson::from_value(&task).map_err(unwritable)?;
+                    return Ok(Some(ReportedChange::Task { id, task }));
+                }
+            }
+            Ok(None)
+        })
+    }
+}
+
+impl FollowedTasks {
+    /// The place of a task that is due.
+    fn due(&self) -> Option<usize> {
+        let count = self.tasks.len();
+        let places = (0..count).map(|step| (self.next + step) % count);
+        places.into_iter().find(|place| self.tasks.get(*place).is_some_and(|task| task.is_due))
+    }
+
+    /// The task, if the client does not know its state yet.
+    async fn read(&mut self, place: usize) -> Result<Option<Task>, ErrorObject> {
+        let Some(followed) = self.tasks.get_mut(place) else { return Ok(None) };
+        followed.is_due = false;
+        let record = match records::read(&self.store, &followed.name).await {
+            Ok(record) => record,
+            Err(error) if error == records::unknown() => {
+                self.tasks.remove(place);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let task = record.as_task(followed.name.id());
+        let is_told = followed.told.as_ref().is_some_and(|told| is_same(told, &task));
+        if record.has_ended() {
+            self.tasks.remove(place);
+        } else {
+            followed.told = Some(task.clone());
+            self.next = place + 1;
+        }
+        Ok((!is_told).then_some(task))
+    }
+}
+
+/// Whether two states differ in nothing but their time.
+fn is_same(told: &Task, now: &Task) -> bool {
+    let mut told = told.clone();
+    told.last_updated_at.clone_from(&now.last_updated_at);
+    told == *now
+}
