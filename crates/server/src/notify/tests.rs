@@ -1,3 +1,5 @@
+//! What subscribers hear.
+
 use super::*;
 
 fn request(filter: SubscriptionFilter) -> ListenRequest {

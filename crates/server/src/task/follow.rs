@@ -119,14 +119,14 @@ impl FollowedTasks {
             Err(error) => return Err(error),
         };
         let task = record.as_task(followed.name.id());
-        let is_told = followed.told.as_ref().is_some_and(|told| is_same(told, &task));
+        let is_known = followed.told.as_ref().is_some_and(|told| is_same(told, &task));
         if record.has_ended() {
             self.tasks.remove(place);
         } else {
             followed.told = Some(task.clone());
             self.next = place + 1;
         }
-        Ok((!is_told).then_some(task))
+        Ok((!is_known).then_some(task))
     }
 }
 
