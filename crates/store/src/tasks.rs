@@ -6,6 +6,9 @@
 //! the version that it was made from. Changes are announced on a topic of the task, so the server
 //! that runs a task hears of an answer or a cancellation that another server took.
 //!
+//! A process that runs tasks has a lease, which it renews (`replicas`). So a process that stopped is
+//! noticed, and its tasks can be ended or run again.
+//!
 //! A record is kept under its owner and its id. So a client that names a task of another owner looks
 //! at a key that does not exist, and gets the same answer as for an unknown id.
 
@@ -16,6 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::backend::{Backend, BoxStream, Error, Expect, Key, Result, Version, Written};
+
+mod replicas;
 
 /// How often a change is tried again because another server changed the record in between. Beyond
 /// that the change fails: so many conflicts in a row are a fault of the backend.
@@ -35,6 +40,11 @@ impl TaskName {
     /// The name of a task. Neither part may contain `/`.
     pub fn new(owner: impl Into<String>, id: impl Into<String>) -> Self {
         Self { owner: owner.into(), id: id.into() }
+    }
+
+    /// The owner.
+    pub fn owner(&self) -> &str {
+        &self.owner
     }
 
     /// The id.

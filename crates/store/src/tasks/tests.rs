@@ -100,3 +100,29 @@ async fn ids_are_listed_page_by_page_and_only_those_of_the_owner() {
     assert_eq!(store.ids("ann", Some("b"), 2).await.unwrap(), ["c"]);
     assert!(store.ids("ann", Some("c"), 2).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_lease_ends_when_it_is_not_renewed_and_the_registration_stays() {
+    let store = store();
+    store.register("r", HOUR).await.unwrap();
+    assert!(!store.has_lease("r").await.unwrap());
+    store.renew_lease("r", HOUR).await.unwrap();
+    assert!(store.has_lease("r").await.unwrap() && !store.has_lease("s").await.unwrap());
+    store.renew_lease("r", Duration::ZERO).await.unwrap();
+    assert!(!store.has_lease("r").await.unwrap());
+    assert_eq!(store.replicas(10).await.unwrap(), ["r"]);
+    store.unregister("r").await.unwrap();
+    assert!(store.replicas(10).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_tasks_of_all_owners_are_named_page_by_page() {
+    let (store, now) = (store(), SystemTime::now());
+    let all = [("ann", "a"), ("ann", "b"), ("eve", "a")].map(|(owner, id)| TaskName::new(owner, id));
+    for name in &all {
+        store.create(name, "x".into(), HOUR, now).await.unwrap();
+    }
+    store.register("r", HOUR).await.unwrap();
+    assert_eq!(store.names(None, 2).await.unwrap(), all[..2]);
+    assert_eq!(store.names(Some(&all[1]), 2).await.unwrap(), all[2..]);
+}
